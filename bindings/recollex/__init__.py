@@ -1,0 +1,1 @@
+"""recollex: a memory engine for AI agents."""

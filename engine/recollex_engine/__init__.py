@@ -1,0 +1,1 @@
+"""The engine under the `recollex` package: import concepts from their modules."""

@@ -1,0 +1,97 @@
+"""Every error that recollex raises, and what its caller can do about it.
+
+::
+
+    RecollexError
+    |-- InputError (ValueError)          fix the call: the message names the bound and the value
+    |   |-- UnknownIdError (KeyError)    no such memory in this agent (or in this view of it)
+    |   `-- ClosedError                  the store or agent was closed; open it again
+    |-- ReadOnlyError                    opened with read_only=True; open it for writing
+    |-- LockedError                      another writer holds the agent; wait, or open read_only=True
+    |-- StoreFullError (OSError)         the disk is full: nothing of the call was stored; free space, retry
+    |-- CorruptError                     bytes on disk are not what the log says; see `recollex verify`
+    |-- FormatError                      written by another version of recollex, or not a store at all
+    |-- ModelError                       a model cannot be found, loaded or verified
+    |   `-- ModelMismatchError           the agent's vectors come from another model; open it with that one
+    `-- MissingExtraError (ImportError)  an optional package is absent; the message is the line to type
+"""
+
+
+class RecollexError(Exception):
+    """The base of every error that recollex raises on purpose."""
+
+
+class InputError(RecollexError, ValueError):
+    """An argument is not acceptable; nothing was changed."""
+
+
+class UnknownIdError(InputError, KeyError):
+    """No memory has this id."""
+
+    def __init__(self, id: str, agent: str) -> None:
+        super().__init__(f"agent {agent!r} has no memory with id {id!r}")
+        self.id = id
+        self.agent = agent
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class ClosedError(InputError):
+    """The store or agent was closed before this call."""
+
+
+class ReadOnlyError(RecollexError):
+    """A write was asked of a store that was opened for reading."""
+
+
+class LockedError(RecollexError):
+    """Another writer, in this process or another, has the agent open."""
+
+    def __init__(self, path: object, holder: str = "") -> None:
+        who = f" (held by {holder})" if holder else ""
+        super().__init__(
+            f"{path} is open for writing elsewhere{who}: "
+            "close that writer, or open this store with read_only=True"
+        )
+        self.path = path
+        self.holder = holder
+
+
+class StoreFullError(RecollexError, OSError):
+    """The disk refused bytes: nothing of this call was stored, everything before it is."""
+
+
+class CorruptError(RecollexError):
+    """Bytes on disk are not what they must be."""
+
+    def __init__(self, path: object, expected: object, found: object) -> None:
+        super().__init__(f"{path}: expected {expected}, found {found}")
+        self.path = path
+        self.expected = expected
+        self.found = found
+
+
+class FormatError(RecollexError):
+    """A file was written by another version, or is not ours."""
+
+
+class ModelError(RecollexError):
+    """A model cannot be found, loaded or verified."""
+
+
+class ModelMismatchError(ModelError):
+    """The agent was written with another embedding model."""
+
+    def __init__(self, agent: str, expected: str, found: str) -> None:
+        super().__init__(
+            f"agent {agent!r} was written with the model {expected}, this store was opened with "
+            f"{found}: open it with embedder={expected.split('@')[0]!r}"
+        )
+        self.agent = agent
+        self.expected = expected
+        self.found = found
+
+
+class MissingExtraError(RecollexError, ImportError):
+    """An optional package is needed; the message says what to install."""
