@@ -8,7 +8,6 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 
 from recollex.cli.parser import build
 from recollex_engine.errors import RecollexError
@@ -38,7 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as done:  # argparse has printed help, or what is wrong
         return int(done.code or 0)
     if arguments.version:
-        print(f"recollex {version('recollex')}")
+        metadata = importlib.import_module("importlib.metadata")  # a tenth of --help's time
+        print(f"recollex {metadata.version('recollex')}")
         return 0
     if arguments.command is None:
         parser.print_help()
@@ -53,7 +53,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("recollex: interrupted", file=sys.stderr)
         return 130
-    except (RecollexError, OSError) as error:
+    except RecollexError as error:
         print(f"recollex: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"recollex: {where}{error.strerror or error}", file=sys.stderr)
         return 2
     return code

@@ -23,11 +23,23 @@ a first minute:
 """
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help that keeps written line breaks, and lists subcommands without a line above them."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28)
+
+    def _format_action(self, action: argparse.Action) -> str:
+        if isinstance(action, argparse._SubParsersAction):
+            return "".join(map(self._format_action, action._get_subactions()))
+        return super()._format_action(action)
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser that keeps written line breaks and guesses at a mistyped word."""
 
     def __init__(self, **options: object) -> None:
-        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        options.setdefault("formatter_class", _Help)
         super().__init__(**options, allow_abbrev=False)  # type: ignore[arg-type]
 
     def error(self, message: str) -> NoReturn:
@@ -137,7 +149,12 @@ def _recall(parser: Parser) -> None:
     parser.add_argument("--now", metavar="TIME", help="what 'last week' is counted from (now)")
     parser.add_argument("--network", action="append", help="only this network; may be given again")
     parser.add_argument("--tag", action="append", help="only with this tag; may be given again")
-    parser.add_argument("--entity", action="append", metavar="NAME", help="only naming this; again")
+    parser.add_argument(
+        "--entity",
+        action="append",
+        metavar="NAME",
+        help="only if it names this; may be given again",
+    )
     parser.add_argument("--exact", action="store_true", help="scan every vector, skip the index")
     _embedder(parser)
 
