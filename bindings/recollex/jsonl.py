@@ -1,7 +1,7 @@
 """Memories and turns as JSON lines: what `recollex ingest` reads and `recollex export` writes.
 
-A line is one JSON object. With ``speaker`` and ``at`` it is a turn of talk, for
-`Agent.retain_dialogue`; otherwise it is a memory, for `Agent.retain`. Empty lines are passed over.
+A line is one JSON object. With ``at`` it is a turn of talk, for `Agent.retain_dialogue`; otherwise
+it is a memory, for `Agent.retain`. Empty lines are passed over.
 """
 
 import difflib
@@ -30,6 +30,7 @@ MEMORY_FIELDS: dict[str, type] = {
     "context": str,
     "network": str,
     "document_id": str,
+    "speaker": str,
     "entities": list,
     "tags": list,
     "metadata": dict,

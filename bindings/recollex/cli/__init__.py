@@ -37,9 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as done:  # argparse has printed help, or what is wrong
         return int(done.code or 0)
     if arguments.version:
-        metadata = importlib.import_module("importlib.metadata")  # a tenth of --help's time
-        print(f"recollex {metadata.version('recollex')}")
-        return 0
+        return _version()
     if arguments.command is None:
         parser.print_help()
         return 0
@@ -61,3 +59,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"recollex: {where}{error.strerror or error}", file=sys.stderr)
         return 2
     return code
+
+
+def _version() -> int:
+    metadata = importlib.import_module("importlib.metadata")  # a fifth of the time of --help
+    try:
+        print(f"recollex {metadata.version('recollex')}")
+    except ImportError:  # PackageNotFoundError is one
+        print("recollex, run from its source and not installed")
+    return 0

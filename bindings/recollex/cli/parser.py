@@ -22,6 +22,14 @@ a first minute:
   recollex recall memory/ "Where does Alice work?"
 """
 
+_INGEST_AGENT = "whose memory (default; with locomo, an agent per conversation)"
+_JSONL = """
+each line of jsonl is an object, a memory or a turn of talk:
+  {"text": ...}, and any of id, event_at, recorded_at, context, network, document_id, speaker,
+    entities, tags, metadata
+  {"speaker": ..., "text": ..., "at": ...}, and any of id, caption, document_id
+Reading a file again stores nothing twice where its lines carry ids."""
+
 
 class _Help(argparse.RawDescriptionHelpFormatter):
     """Help that keeps written line breaks, and lists subcommands without a line above them."""
@@ -78,6 +86,7 @@ def build() -> Parser:
     for name, (summary, examples, add) in COMMANDS.items():
         epilog = "examples:\n" + "\n".join(f"  recollex {line}" for line in examples)
         about = f"{summary[0].upper()}{summary[1:]}."
+        epilog += f"\n{_JSONL}" if name == "ingest" else ""
         add(commands.add_parser(name, help=summary, description=about, epilog=epilog))
     return parser
 
@@ -91,71 +100,80 @@ def _demo(parser: Parser) -> None:
 
 
 def _retain(parser: Parser) -> None:
+    add = parser.add_argument
     _store(parser)
-    parser.add_argument(
-        "text", nargs="+", help="each is one memory; - reads one from standard input"
-    )
+    add("text", nargs="+", help="each is one memory; - reads one from standard input")
     _agent(parser)
     _zone(parser)
-    parser.add_argument("--at", metavar="TIME", help="when it happened: 2023-11-06, or with a time")
-    parser.add_argument("--network", help="world, agent or opinion (world)")
-    parser.add_argument("--context", help="what it was said in, such as 'call'")
-    parser.add_argument("--document", metavar="ID", help="the document it belongs to")
-    parser.add_argument("--entity", action="append", metavar="NAME", help="may be given again")
-    parser.add_argument("--tag", action="append", metavar="TAG", help="may be given again")
-    parser.add_argument("--id", help="your own id: the same id again replaces the memory")
+    add("--at", metavar="TIME", help="when it happened: 2023-11-06, or with a time")
+    add("--network", help="world, agent or opinion (world)")
+    add("--context", help="what it was said in, such as 'call'")
+    add("--document", metavar="ID", help="the document it belongs to")
+    add("--entity", action="append", metavar="NAME", help="may be given again")
+    add("--tag", action="append", metavar="TAG", help="may be given again")
+    add("--id", help="your own id: the same id again replaces the memory")
     _embedder(parser)
 
 
 def _ingest(parser: Parser) -> None:
+    add = parser.add_argument
     _store(parser)
-    parser.add_argument("file", help="the file to read; - is standard input (jsonl only)")
-    parser.add_argument("--agent", metavar="NAME", help=_INGEST_AGENT)
-    parser.add_argument("--format", choices=["jsonl", "locomo"], default="jsonl", metavar="FORMAT",
-                        help="jsonl (default) or locomo")  # fmt: skip
-    parser.add_argument("--document", metavar="ID", help="the document of turns that name none")
+    add("file", help="the file to read; - is standard input (jsonl only)")
+    add("--agent", metavar="NAME", help=_INGEST_AGENT)
+    add(
+        "--format",
+        choices=["jsonl", "locomo"],
+        default="jsonl",
+        metavar="FORMAT",
+        help="jsonl (default) or locomo",
+    )
+    add("--document", metavar="ID", help="the document of turns that name none")
     _zone(parser)
-    parser.add_argument("--batch", type=_count, default=256, metavar="N",
-                        help="lines stored together, all or none (256)")  # fmt: skip
+    add(
+        "--recorded",
+        action="store_true",
+        help="keep each line's recorded_at, later than all that is stored",
+    )
+    add(
+        "--batch",
+        type=_count,
+        default=256,
+        metavar="N",
+        help="lines stored together, all or none (256)",
+    )
     _embedder(parser)
 
 
-_INGEST_AGENT = "whose memory (default; with locomo, an agent per conversation)"
-_JSONL = """
-A line of jsonl is a memory, {"text": ...} with any of id, event_at, context, network, document_id,
-entities, tags, metadata and recorded_at; or a turn, {"speaker": ..., "text": ..., "at": ...} with
-any of id, caption and document_id. Reading the same file twice stores nothing twice where lines
-carry ids."""
-
-
 def _recall(parser: Parser) -> None:
+    add = parser.add_argument
     _store(parser)
-    parser.add_argument("query", help="a question; words in double quotes must appear as they are")
+    add("query", help="a question; words in double quotes must appear as they are")
     _agent(parser)
-    parser.add_argument("--top", type=_count, default=10, metavar="N", help="memories shown (10)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object, all memories")
-    parser.add_argument(
-        "--explain", action="store_true", help="the score in each arm, not the rank alone"
+    add("--top", type=_count, default=10, metavar="N", help="memories shown (10)")
+    add("--json", action="store_true", help="print one JSON object, all memories")
+    add("--explain", action="store_true", help="the score in each arm, not the rank alone")
+    add("--prompt", action="store_true", help="print the text made for a prompt")
+    add(
+        "--budget",
+        type=_count,
+        default=100,
+        metavar="N",
+        help="candidates of each arm: the thinking budget (100)",
     )
-    parser.add_argument("--prompt", action="store_true", help="print the text made for a prompt")
-    parser.add_argument("--budget", type=_count, default=100, metavar="N",
-                        help="candidates of each arm: the thinking budget (100)")  # fmt: skip
-    parser.add_argument(
-        "--tokens", type=_count, default=4096, metavar="N", help="at most so many (4096)"
-    )
+    add("--tokens", type=_count, default=4096, metavar="N", help="at most so many (4096)")
     _zone(parser)
-    parser.add_argument("--since", metavar="TIME", help="only what happened at or after this")
-    parser.add_argument("--until", metavar="TIME", help="only what happened before this")
-    parser.add_argument("--now", metavar="TIME", help="what 'last week' is counted from (now)")
-    parser.add_argument("--network", action="append", help="only this network; may be given again")
-    parser.add_argument("--tag", action="append", help="only with this tag; may be given again")
-    parser.add_argument(
+    add("--since", metavar="TIME", help="only what happened at or after this")
+    add("--until", metavar="TIME", help="only what happened before this")
+    add("--now", metavar="TIME", help="what 'last week' is counted from (now)")
+    add("--network", action="append", help="only this network; may be given again")
+    add("--tag", action="append", help="only with this tag; may be given again")
+    add(
         "--entity",
         action="append",
         metavar="NAME",
         help="only if it names this; may be given again",
     )
-    parser.add_argument("--exact", action="store_true", help="scan every vector, skip the index")
+    add("--exact", action="store_true", help="scan every vector, skip the index")
     _embedder(parser)
 
 
@@ -195,8 +213,12 @@ def _agent(parser: Parser, default: str = "default") -> None:
 
 
 def _zone(parser: Parser) -> None:
-    parser.add_argument("--zone", default="UTC", metavar="ZONE",
-                        help="zone of times without an offset, as Europe/Paris (UTC)")  # fmt: skip
+    parser.add_argument(
+        "--zone",
+        default="UTC",
+        metavar="ZONE",
+        help="zone of times without an offset, as Europe/Paris (UTC)",
+    )
 
 
 def _embedder(parser: Parser) -> None:
@@ -230,7 +252,7 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         [
             "ingest memory/ talk.jsonl --document call-7",
             "ingest memory/ locomo10.json --format locomo",
-            "export memory/ | recollex ingest copy/ -",
+            "export memory/ | recollex ingest copy/ - --recorded",
         ],
         _ingest,
     ),

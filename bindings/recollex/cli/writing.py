@@ -56,7 +56,7 @@ def ingest(arguments: Arguments) -> int:
             agent = store.agent(arguments.agent or "default")
             try:
                 for batch in _batches(_chained(first, source), arguments.batch):
-                    stored += _store(agent, batch)
+                    stored += _store(agent, batch, arguments.recorded)
             except InputError as error:
                 before = f"; {stored:,} memories before it were stored" if stored else ""
                 raise InputError(f"{arguments.file}: {error}{before}") from error
@@ -88,22 +88,24 @@ def _ingest_locomo(arguments: Arguments) -> int:
     return 0
 
 
-def _store(agent: recollex.Agent, batch: list[Line]) -> int:
-    """Store lines of one kind and one document in one call, and return how many."""
+def _store(agent: recollex.Agent, batch: list[Line], recorded: bool) -> int:
+    """Store lines that `_batches` put together in one call, and return how many."""
     try:
         if batch[0].is_turn:
             turns = [line.fields for line in batch]
             return len(agent.retain_dialogue(turns, document_id=batch[0].document_id))
-        names = sorted({name for line in batch for name in line.fields} - {"text"})
-        columns = {name: [line.fields.get(name) for line in batch] for name in names}
+        names = sorted({name for line in batch for name in line.fields} - {"text", "recorded_at"})
+        columns: dict[str, Any] = {n: [line.fields.get(n) for line in batch] for n in names}
+        if recorded:
+            columns["recorded_at"] = batch[0].fields.get("recorded_at")
         return len(agent.retain([line.fields["text"] for line in batch], **columns))
     except InputError as error:
         raise InputError(f"lines {batch[0].number} to {batch[-1].number}: {error}") from error
 
 
 def _batches(lines: Iterable[Line], size: int) -> Iterator[list[Line]]:
-    """Cut lines, in order, where the kind or the document changes and at ``size``."""
-    for _, alike in groupby(lines, key=lambda line: (line.is_turn, line.document_id)):
+    """Cut lines, in order, where one call cannot store them all and at ``size``."""
+    for _, alike in groupby(lines, key=_call):
         batch: list[Line] = []
         for line in alike:
             batch.append(line)
@@ -112,6 +114,12 @@ def _batches(lines: Iterable[Line], size: int) -> Iterator[list[Line]]:
                 batch = []
         if batch:
             yield batch
+
+
+def _call(line: Line) -> tuple[object, ...]:
+    """Return what all lines of one call share."""
+    document = line.document_id if line.is_turn else None
+    return line.is_turn, document, line.fields.get("recorded_at")
 
 
 def _chained(first: Line, rest: Iterator[Line]) -> Iterator[Line]:
