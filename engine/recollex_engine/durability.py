@@ -49,8 +49,8 @@ class GroupCommit:
         if self._failure is not None:
             raise StoreFullError(
                 getattr(self._failure, "errno", None),
-                f"{self._name} could not be made durable earlier ({self._failure}): close it and "
-                "open it again, which keeps what reached the disk",
+                f"{self._name} could not be made durable ({self._failure}): close it and open it "
+                "again, which keeps what reached the disk",
             ) from self._failure
         if self._closed:
             raise ClosedError(f"{self._name} was closed: open it again")
@@ -83,17 +83,17 @@ class GroupCommit:
                     self._flushing = True
                     break
                 self._changed.wait()
-        flushed, failure = 0, None
+        flushed = 0
         try:
             flushed = self._flush()
-        except BaseException as error:
-            failure = error
-        with self._changed:
-            self._flushing = False
-            self._flushed_op = max(self._flushed_op, flushed)
-            if failure is not None:
-                self._failure = failure
-            self._changed.notify_all()
+        except OSError as error:
+            self.poison(error)
+        finally:
+            with self._changed:
+                self._flushing = False
+                self._flushed_op = max(self._flushed_op, flushed)
+                self._changed.notify_all()
+        if not flushed:
             self.check()
 
     def poison(self, cause: BaseException) -> None:

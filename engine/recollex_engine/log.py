@@ -8,7 +8,7 @@ from types import TracebackType
 
 from recollex_engine.disk import flush, flush_folder, replace_file, store_full, write_at
 from recollex_engine.durability import Durability, GroupCommit
-from recollex_engine.errors import InputError, StoreFullError
+from recollex_engine.errors import CorruptError, InputError, StoreFullError
 from recollex_engine.log_files import compress_file, file_exists, file_numbers, plain_path
 from recollex_engine.log_format import (
     SALT_BYTES,
@@ -26,7 +26,8 @@ class LogWriter:
 
     Opening reads and rehashes the log behind ``start`` (from its beginning without one), and cuts
     a torn tail off: an incomplete last transaction, which was never acknowledged. Damage elsewhere
-    is a `CorruptError`: nothing is cut that may have been acknowledged.
+    is a `CorruptError`, and so is a log that ends before ``known_op``, an operation that the caller
+    knows to have been durable: nothing is cut then.
 
     Invariant: the file ends where `position` says, or behind it lie bytes of a write that failed
     and that the next write goes over.
@@ -43,7 +44,12 @@ class LogWriter:
     """
 
     def __init__(
-        self, folder: Path, start: Position | None = None, *, durability: Durability = "always"
+        self,
+        folder: Path,
+        start: Position | None = None,
+        *,
+        durability: Durability = "always",
+        known_op: int = 0,
     ) -> None:
         self.folder = folder
         self._commits = GroupCommit(durability, self._flush, f"the log {folder}")
@@ -53,7 +59,7 @@ class LogWriter:
         if not file_numbers(folder):
             folder.mkdir(parents=True, exist_ok=True)
             self._create_file(1, START)
-        self._position = self._recover(START if start is None else start)
+        self._position = self._recover(START if start is None else start, known_op)
 
     @property
     def position(self) -> Position:
@@ -171,7 +177,7 @@ class LogWriter:
     ) -> None:
         self.close()
 
-    def _recover(self, start: Position) -> Position:
+    def _recover(self, start: Position, known_op: int) -> Position:
         """Return the end of the last whole transaction, with the file open and cut there."""
         follower = LogFollower(self.folder, start, verify=True)
         try:
@@ -180,6 +186,9 @@ class LogWriter:
         finally:
             follower.close()
         end = follower.position
+        if end.op < known_op:
+            path = plain_path(self.folder, end.file)
+            raise CorruptError(path, f"operations up to {known_op}", f"only up to {end.op}")
         for leftover in self.folder.glob("*.tmp"):
             leftover.unlink()
         self._fd = self._open_file(end.file)

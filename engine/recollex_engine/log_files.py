@@ -5,6 +5,7 @@ import gzip
 import os
 import re
 import shutil
+import zlib
 from pathlib import Path
 
 from recollex_engine.disk import flush_folder, store_full
@@ -46,7 +47,7 @@ class LogFile:
 
     def __init__(self, folder: Path, file: int) -> None:
         self.path = plain_path(folder, file)
-        self._fd = -1
+        self._fd = -1  # before anything that can fail: `close` looks at it
         self._gzip: gzip.GzipFile | None = None
         try:
             self._fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
@@ -66,9 +67,7 @@ class LogFile:
             if self._gzip.tell() != offset:
                 self._gzip.seek(offset)
             return self._gzip.read(size)
-        except (OSError, EOFError, ValueError) as error:
-            raise CorruptError(self.path, "compressed lines", f"damage ({error})") from error
-        except Exception as error:  # zlib.error, which has no public base class
+        except (OSError, EOFError, zlib.error) as error:
             raise CorruptError(self.path, "compressed lines", f"damage ({error})") from error
 
     def line_number(self, offset: int) -> int:
@@ -86,13 +85,12 @@ class LogFile:
         """Give the descriptor back; the second call does nothing."""
         if self._gzip is not None:
             self._gzip.close()
-        elif self._fd >= 0:
+        if self._fd >= 0:
             os.close(self._fd)
         self._fd = -1
 
     def __del__(self) -> None:
-        if getattr(self, "_fd", -1) >= 0:
-            self.close()
+        self.close()
 
 
 def compress_file(folder: Path, file: int) -> None:
