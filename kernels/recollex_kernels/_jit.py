@@ -16,6 +16,7 @@ from llvmlite import binding as llvm  # type: ignore[import-untyped]
 Function = TypeVar("Function", bound=Callable[..., object])
 
 I8: TypeAlias = npt.NDArray[np.int8]
+I16: TypeAlias = npt.NDArray[np.int16]
 U8: TypeAlias = npt.NDArray[np.uint8]
 U16: TypeAlias = npt.NDArray[np.uint16]
 U32: TypeAlias = npt.NDArray[np.uint32]
