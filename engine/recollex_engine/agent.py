@@ -368,7 +368,7 @@ class Agent:
         embedder = self._shared.embedder()
         now = self._shared.clock() if question.now is None else question.now
         if view is None or view.columns.settings is None:
-            return Recall.empty(question.text, self.counter().name)
+            return Recall.empty(question.text)
         settings = view.columns.settings
         analyzer = self._analyzer(settings.language)
         return recall(view, question, analyzer, embedder, now, settings.counter, explain)

@@ -13,6 +13,7 @@ from recollex_engine.clock import DAY
 from recollex_engine.columns import NONE
 from recollex_engine.dates import TimeRange
 from recollex_engine.models.description import Thresholds
+from recollex_engine.scratch import Scratch
 from recollex_engine.view import View
 from recollex_kernels.filters import mask_overlap
 from recollex_kernels.keyword import (
@@ -316,3 +317,60 @@ def temporal(
         edges=False,
     )
     return Ranked(memories, scores, np.empty(0, np.uint32))
+
+
+def _spread(
+    view: View,
+    seeds: npt.NDArray[np.uint32],
+    activations: npt.NDArray[np.float32],
+    query: npt.NDArray[np.float32],
+    allowed: npt.NDArray[np.uint8],
+    decay: float,
+    min_cosine: float,
+    budget: int,
+    *,
+    edges: bool,
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]:
+    """Return memories and their activation, best first; ``edges`` adds entities and links."""
+    none = np.empty(0, np.uint32)
+    entities = edges and view.entities > 0
+    epoch, met, expanded = _scratch.take(view.memories, len(view.entity_head))
+    memories, reached = spread(
+        seeds,
+        activations,
+        view.offsets("mention_offset") if entities else np.empty(0, np.uint64),
+        view.buffer("mention_entity") if entities else none,
+        view.buffer("mention_memory") if entities else none,
+        view.buffer("mention_previous") if entities else none,
+        view.entity_head if entities else none,
+        view.entity_weight if entities else np.empty(0, np.float32),
+        view.offsets("link_offset") if edges else np.empty(0, np.uint64),
+        view.buffer("link_target") if edges else none,
+        view.buffer("link_weight") if edges else np.empty(0, np.float32),
+        view.buffer("link_source") if edges else none,
+        view.buffer("link_previous") if edges else none,
+        view.link_head if edges else none,
+        view.timeline.order,
+        view.timeline.rank,
+        view.of_memories("said_at"),
+        view.buffer("first_row")[: view.memories + 1],
+        view.vectors,
+        query,
+        allowed,
+        view.memories,
+        decay,
+        THRESHOLD,
+        THRESHOLD,
+        WINDOW,
+        NEIGHBOURS,
+        HUB,
+        min_cosine,
+        budget,
+        epoch,
+        met,
+        expanded,
+    )
+    return memories, reached
+
+
+_scratch = Scratch()

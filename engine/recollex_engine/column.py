@@ -92,6 +92,17 @@ class Column:
         count = self._count  # first: the storage that is read after it holds at least as many
         return self._storage[:count]
 
+    @property
+    def buffer(self) -> NDArray[Any]:
+        """The items and the spare room behind them, for readers that skip what is too new."""
+        return self._storage
+
+    def truncate(self, count: int) -> None:
+        """Take back the items behind ``count``, which must not have been handed out or stored."""
+        if not self._stored <= count <= self._count:
+            raise InputError(f"count must lie in [{self._stored}, {self._count}], got {count}")
+        self._count = count
+
     def append(self, value: Any) -> None:
         """Add one item. Cost: amortised constant, 0.3 us."""
         count = self._count

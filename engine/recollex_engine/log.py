@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -50,8 +50,10 @@ class LogWriter:
         *,
         durability: Durability = "always",
         known_op: int = 0,
+        before_flush: Callable[[], None] | None = None,
     ) -> None:
         self.folder = folder
+        self._before_flush = before_flush  # what the log speaks of must be durable before it is
         self._commits = GroupCommit(durability, self._flush, f"the log {folder}")
         self._lock = threading.RLock()  # position, and the bytes behind it
         self._descriptor_lock = threading.Lock()  # taken before _lock; held while flushing
@@ -219,5 +221,7 @@ class LogWriter:
         with self._descriptor_lock:
             with self._lock:
                 op = self._position.op
+            if self._before_flush is not None:
+                self._before_flush()
             flush(self._fd)
             return op

@@ -157,9 +157,9 @@ class Recall(Sequence[Memory]):
         self._read: dict[int, Memory] = {}
 
     @classmethod
-    def empty(cls, query: str, token_counter: str) -> "Recall":
+    def empty(cls, query: str) -> "Recall":
         """Return the recall of an agent that holds nothing."""
-        return cls(query, None, [], 0, token_counter, None, Trace())
+        return cls(query, None, [], 0, "none", None, Trace())
 
     def __len__(self) -> int:
         return len(self._hits)

@@ -167,7 +167,10 @@ def fuse(lists: dict[str, Ranked]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[
     if not ordered:
         return np.empty(0, np.uint32), np.empty(0, np.float64)
     sizes = np.array([len(memories) for memories in ordered], np.int64)
-    return rrf(np.concatenate(ordered), sizes, np.ones(len(ordered)), RRF_K)
+    table = np.zeros((len(ordered), max(1, int(sizes.max()))), np.uint32)
+    for arm, memories in enumerate(ordered):
+        table[arm, : len(memories)] = memories
+    return rrf(table, sizes, np.ones(len(ordered)), RRF_K)
 
 
 def within_budget(

@@ -86,10 +86,18 @@ class View:
         """The memory of each row."""
         return self.of_rows("memory_of_row")
 
+    @property
+    def entities(self) -> int:
+        """How many entities have a place in `entity_head`."""
+        return len(self.entity_head)
+
     @cached_property
-    def entity_counts(self) -> npt.NDArray[np.int64]:
-        """In how many of the view's memories each entity is named."""
+    def entity_weight(self) -> npt.NDArray[np.float32]:
+        """What a link through each entity weighs: 1 / (1 + ln n), n the memories that name it.
+
+        TEMPR 2.4.3 gives 1 to all. The speakers of a conversation name every turn of it, and would
+        drown what is rare. float32[entities], as the view counts.
+        """
         end = int(self._buffers["mention_offset"][self.memories])
-        return np.bincount(
-            self._buffers["mention_entity"][:end], minlength=len(self.entity_head)
-        )
+        counts = np.bincount(self._buffers["mention_entity"][:end], minlength=self.entities)
+        return (1 / (1 + np.log(np.maximum(counts, 1)))).astype(np.float32)
