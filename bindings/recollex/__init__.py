@@ -1,1 +1,65 @@
-"""recollex: a memory engine for AI agents."""
+"""recollex: a memory engine for AI agents.
+
+>>> import recollex, tempfile
+>>> from datetime import UTC, datetime
+>>> store = recollex.open(tempfile.mkdtemp())
+>>> alice = store.agent("alice")
+>>> ids = alice.retain("Alice joined Google in Mountain View.",
+...                    event_at=datetime(2023, 11, 6, tzinfo=UTC))
+>>> alice.recall("Where does Alice work?")[0].text
+'Alice joined Google in Mountain View.'
+>>> store.close()
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from recollex.agent import Agent
+    from recollex.store import Store, open
+    from recollex_engine import errors
+    from recollex_engine.agent import Stats
+    from recollex_engine.memory import Memory, Recall
+    from recollex_engine.models.given import GivenVectors
+    from recollex_engine.trace import Trace
+    from recollex_engine.verification import Verification
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Agent",
+    "GivenVectors",
+    "Memory",
+    "Recall",
+    "Stats",
+    "Store",
+    "Trace",
+    "Verification",
+    "errors",
+    "open",
+]
+
+_HOMES = {
+    "Agent": "recollex.agent",
+    "GivenVectors": "recollex_engine.models.given",
+    "Memory": "recollex_engine.memory",
+    "Recall": "recollex_engine.memory",
+    "Stats": "recollex_engine.agent",
+    "Store": "recollex.store",
+    "Trace": "recollex_engine.trace",
+    "Verification": "recollex_engine.verification",
+    "open": "recollex.store",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: `import recollex` loads no kernel and no model."""
+    if name == "errors":
+        return import_module("recollex_engine.errors")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'recollex' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

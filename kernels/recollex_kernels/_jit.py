@@ -1,49 +1,71 @@
-"""The one decorator under which every kernel is compiled."""
+"""The one decorator under which every kernel is compiled, and the names of the array types."""
 
 import hashlib
 import os
 import platform
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numba
-from llvmlite import binding as llvm
+import numpy as np
+import numpy.typing as npt
+from llvmlite import binding as llvm  # type: ignore[import-untyped]
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
+I8: TypeAlias = npt.NDArray[np.int8]
+I16: TypeAlias = npt.NDArray[np.int16]
+U8: TypeAlias = npt.NDArray[np.uint8]
+U16: TypeAlias = npt.NDArray[np.uint16]
+U32: TypeAlias = npt.NDArray[np.uint32]
+I64: TypeAlias = npt.NDArray[np.int64]
+U64: TypeAlias = npt.NDArray[np.uint64]
+F32: TypeAlias = npt.NDArray[np.float32]
+F64: TypeAlias = npt.NDArray[np.float64]
 
-def _cache_folder() -> Path:
-    """Return the folder of compiled kernels for this source, this processor and these versions.
+
+def _cache_folder() -> Path | None:
+    """Return the writable folder of compiled kernels for this source, processor and versions.
 
     Numba's cache does not notice that a helper in another file changed, so the folder's name
     carries a hash of every kernel file; a changed file compiles anew into a new folder.
+    Return None where nothing can be written: numba would silently fall back to a
+    ``__pycache__`` beside the source, which does not carry the hash.
     """
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     digest.update(f"{numba.__version__} {platform.python_version()}".encode())
     digest.update(f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}".encode())
-    home = os.environ.get("RECOLLEX_CACHE") or Path.home() / ".cache" / "recollex"
-    return Path(home) / f"kernels-{digest.hexdigest()[:16]}"
+    try:
+        home = os.environ.get("RECOLLEX_CACHE") or Path.home() / ".cache" / "recollex"
+        folder = Path(home).absolute() / f"kernels-{digest.hexdigest()[:16]}"
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):  # permission bits alone do not tell
+            return folder
+    except (OSError, RuntimeError):  # read-only disk, or no home folder
+        return None
 
 
 _CACHE = _cache_folder()
+_CONFIG: Any = numba.config  # its names are set at run time, out of mypy's sight
 
 
 def kernel(function: Function) -> Function:
     """Compile ``function`` on first call, cached on disk, without the interpreter lock.
 
     No ``fastmath``: a kernel's sums are the same to the bit on every run and on every split of
-    the rows. Helpers live beside their caller and use this decorator too.
+    the rows. Helpers live beside their caller and use this decorator too. Where no cache folder
+    can be written, the kernel is compiled in memory, once per process.
     """
-    before = numba.config.CACHE_DIR
+    if _CACHE is None:
+        return cast(Function, numba.njit(nogil=True, error_model="numpy")(function))
+    before = _CONFIG.CACHE_DIR
     try:
-        _CACHE.mkdir(parents=True, exist_ok=True)
-        numba.config.CACHE_DIR = str(_CACHE)  # read while decorating; other users of numba keep theirs
+        _CONFIG.CACHE_DIR = str(_CACHE)  # read while decorating; other users of numba keep theirs
         compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    except OSError:  # nowhere to write: compile in memory, once per process
-        compiled = numba.njit(nogil=True, error_model="numpy")(function)
     finally:
-        numba.config.CACHE_DIR = before
+        _CONFIG.CACHE_DIR = before
     return cast(Function, compiled)

@@ -1,0 +1,329 @@
+"""One agent's memory: retain and recall."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from recollex.progress import progress_bar
+from recollex_engine import agent as engine
+from recollex_engine.agent import Stats
+from recollex_engine.clock import to_micros
+from recollex_engine.errors import InputError
+from recollex_engine.memory import Memory, Recall
+from recollex_engine.question import Question, check_count
+from recollex_engine.statement import Statement, check_embedding, network_number
+from recollex_engine.turn import read_turn
+from recollex_engine.verification import Verification, verify
+
+
+class Agent:
+    """The memory of one agent, from `Store.agent`.
+
+    Threads: any number may retain and recall at once.
+    """
+
+    def __init__(self, agent: engine.Agent) -> None:
+        self.engine = agent
+
+    @property
+    def name(self) -> str:
+        """The agent's id."""
+        return self.engine.name
+
+    def retain(
+        self,
+        text: str | Sequence[str],
+        *,
+        event_at: datetime | Sequence[datetime | None] | None = None,
+        context: str | Sequence[str | None] | None = None,
+        network: str | Sequence[str] = "world",
+        document_id: str | Sequence[str | None] | None = None,
+        entities: Sequence[str] | Sequence[Sequence[str]] = (),
+        tags: Sequence[str] | Sequence[Sequence[str]] = (),
+        metadata: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        id: str | Sequence[str | None] | None = None,
+        recorded_at: datetime | None = None,
+        embedding: Any = None,
+    ) -> list[str]:
+        """Retain one text or many, as one transaction, and return their ids in order.
+
+        Every option takes one value for all texts, or (for a list of texts) a list with one each.
+        event_at: when it happened; now, if not given. network: "world", "agent" or "opinion".
+        id: the caller's own; one that exists changes nothing when all is equal, and replaces the
+        older memory when not. recorded_at: later than the last, for importing history.
+        embedding: float[dimension], or an array of one row a text; computed, if not given.
+
+        A text of more than about 130 words is kept whole and indexed as passages.
+
+        Raises `errors.InputError` with nothing retained.
+
+        >>> import recollex, tempfile
+        >>> from datetime import UTC, datetime
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> alice.retain(["Bob likes tea.", "Bob moved to Oslo."], id=["b1", "b2"],
+        ...              event_at=datetime(2024, 3, 1, tzinfo=UTC), tags=["bob"])
+        ['b1', 'b2']
+        """
+        single = isinstance(text, str)
+        texts = [text] if single else _list(text, "text")
+        count = len(texts)
+
+        def each(value: Any, name: str, whole: type | tuple[type, ...] = str) -> list[Any]:
+            if value is None or isinstance(value, whole):
+                return [value] * count
+            values = _list(value, name)
+            if len(values) != count:
+                raise InputError(f"{name} must have one item a text: {count} texts, {len(values)}")
+            return values
+
+        statements = [
+            Statement(
+                words,
+                None if moment is None else to_micros(moment, "event_at"),
+                own,
+                network_number(kind),
+                where,
+                document,
+                None,
+                tuple(names),
+                tuple(labels),
+                dict(more) if isinstance(more, Mapping) else more or {},
+            )
+            for words, moment, own, kind, where, document, names, labels, more in zip(
+                texts,
+                each(event_at, "event_at", datetime),
+                each(id, "id"),
+                each(network, "network"),
+                each(context, "context"),
+                each(document_id, "document_id"),
+                _names_of_each(entities, "entities", count),
+                _names_of_each(tags, "tags", count),
+                each(metadata, "metadata", Mapping),
+                strict=True,
+            )
+        ]
+        vectors = None
+        if embedding is not None:
+            vectors = [embedding] if single else list(embedding)
+        at = None if recorded_at is None else to_micros(recorded_at, "recorded_at")
+        with progress_bar(count, "retaining") as progress:
+            return self.engine.retain(statements, vectors, at, progress=progress)
+
+    def retain_dialogue(
+        self,
+        turns: Iterable[Mapping[str, Any]],
+        *,
+        document_id: str,
+        context: str | None = None,
+        network: str = "world",
+        tags: Sequence[str] = (),
+        replace: bool = False,
+        recorded_at: datetime | None = None,
+    ) -> list[str]:
+        """Retain a conversation turn by turn, as one transaction; return one id a turn, in order.
+
+        A turn is a dict with `speaker`, `text` and `at` (a datetime with a zone, or ISO 8601), and
+        perhaps `caption` (of its picture), `id` and `metadata`. A turn with an id is kept once;
+        turns without are appended to the document, unless ``replace`` is true: then the document
+        becomes these turns, and what it holds already is not retained again.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> ids = alice.retain_dialogue([
+        ...     {"speaker": "Ann", "text": "I got a puppy yesterday!", "at": "2024-05-04T10:00:00Z"},
+        ...     {"speaker": "Ben", "text": "What is it called?", "at": "2024-05-04T10:00:20Z"},
+        ... ], document_id="call-1")
+        >>> alice.get(ids[0]).speaker
+        'Ann'
+        """
+        statements = [
+            read_turn(turn, place, document_id, context, network_number(network), tuple(tags))
+            for place, turn in enumerate(turns)
+        ]
+        at = None if recorded_at is None else to_micros(recorded_at, "recorded_at")
+        with progress_bar(len(statements), "retaining") as progress:
+            return self.engine.retain(
+                statements,
+                recorded_at=at,
+                replace_document=document_id if replace else None,
+                progress=progress,
+            )
+
+    def recall(
+        self,
+        query: str,
+        *,
+        thinking_budget: int = 100,
+        max_tokens: int = 4096,
+        networks: Sequence[str] | str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        tags: Sequence[str] = (),
+        where: Mapping[str, Any] | None = None,
+        entities: Sequence[str] = (),
+        document_id: str | None = None,
+        now: datetime | None = None,
+        exact: bool = False,
+        query_embedding: Any = None,
+        explain: bool = False,
+    ) -> Recall:
+        """Return the memories that bear on ``query``, best first, within ``max_tokens``.
+
+        thinking_budget: memories that each arm may bring: more finds more, and takes longer.
+        networks, since and until (the event's time), tags, where (metadata), entities and
+        document_id narrow; all must hold. now: what "last week" in the query is read against.
+        exact: compare with every vector, even where an index is faster. explain: fill in each
+        arm's own scores. "Double quotes" in the query must match.
+
+        Raises `errors.InputError`.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> ids = alice.retain(["Bob moved to Oslo.", "Ann plays the cello."])
+        >>> alice.recall("Who makes music?", max_tokens=10)[0].text
+        'Ann plays the cello.'
+        """
+        return self.engine.recall(
+            self._question(
+                query,
+                thinking_budget,
+                max_tokens,
+                networks,
+                (since, until),
+                tags,
+                where,
+                entities,
+                document_id,
+                now,
+                exact,
+                query_embedding,
+            ),
+            explain,
+        )
+
+    def recall_many(self, queries: Iterable[str], **options: Any) -> list[Recall]:
+        """Return a recall for each query, in order; the options are those of `recall`.
+
+        With ``query_embedding`` an array of one row a query.
+        """
+        questions = _list(queries, "queries")
+        vectors = options.pop("query_embedding", None)
+        if vectors is None:
+            vectors = [None] * len(questions)
+        if len(vectors) != len(questions):
+            raise InputError(
+                f"query_embedding must have one row a query: {len(questions)} queries, "
+                f"{len(vectors)} rows"
+            )
+        return [
+            self.recall(query, query_embedding=vector, **options)
+            for query, vector in zip(questions, vectors, strict=True)
+        ]
+
+    def _question(
+        self,
+        query: str,
+        thinking_budget: int,
+        max_tokens: int,
+        networks: Sequence[str] | str | None,
+        interval: tuple[datetime | None, datetime | None],
+        tags: Sequence[str],
+        where: Mapping[str, Any] | None,
+        entities: Sequence[str],
+        document_id: str | None,
+        now: datetime | None,
+        exact: bool,
+        query_embedding: Any,
+    ) -> Question:
+        numbers = None
+        if networks is not None:
+            names = [networks] if isinstance(networks, str) else _list(networks, "networks")
+            if not names:
+                raise InputError("networks is empty: leave it out to search all of them")
+            numbers = tuple(network_number(name) for name in names)
+        since, until = interval
+        vector = None
+        if query_embedding is not None:
+            vector = check_embedding(query_embedding, "query_embedding", self.engine.dimension)
+        if not isinstance(exact, bool):
+            raise InputError(f"exact must be True or False, got {exact!r}")
+        return Question(
+            query,
+            thinking_budget,
+            max_tokens,
+            numbers,
+            None if since is None else to_micros(since, "since"),
+            None if until is None else to_micros(until, "until"),
+            _names(tags, "tags"),
+            dict(where) if isinstance(where, Mapping) else where or {},
+            _names(entities, "entities"),
+            document_id,
+            None if now is None else to_micros(now, "now"),
+            exact,
+            vector,
+        )
+
+    def get(self, id: str) -> Memory:
+        """Return the memory with this id. Raises `errors.UnknownIdError`."""
+        return self.engine.get(_id(id))
+
+    def list(self, *, after: str | None = None, limit: int = 100) -> list[Memory]:
+        """Return up to ``limit`` memories in the order in which they were recorded.
+
+        after: the id of the last one of the page before.
+        """
+        check_count(limit, "limit", 1, 1_000_000)
+        return self.engine.list(None if after is None else _id(after), limit)
+
+    def forget(self, id: str | Sequence[str]) -> None:
+        """Forget one memory or several, as one transaction: no later recall returns them.
+
+        Raises `errors.UnknownIdError` for an id that is not there, with nothing forgotten.
+        """
+        self.engine.forget([_id(id)] if isinstance(id, str) else [_id(i) for i in _list(id, "id")])
+
+    def stats(self) -> Stats:
+        """Return how much the agent holds."""
+        return self.engine.stats()
+
+    def checkpoint(self) -> None:
+        """Fold what was retained lately into the indexes, now rather than in the background."""
+        self.engine.checkpoint()
+
+    def verify(self) -> Verification:
+        """Check the log's chain, and the columns and indexes against what the log says."""
+        with progress_bar(None, "verifying") as progress:
+            return verify(self.engine, progress)
+
+    def __repr__(self) -> str:
+        return f"<recollex.Agent {self.name!r}>"
+
+
+def _list(value: Any, name: str) -> list[Any]:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise InputError(f"{name} must be a list, got {type(value).__name__}")
+    return list(value)
+
+
+def _names(value: Any, name: str) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        raise InputError(f"{name} must be a list of str, got a str: {name}=[{value!r}]")
+    return tuple(_list(value, name))
+
+
+def _names_of_each(value: Any, name: str, count: int) -> list[tuple[str, ...]]:
+    """Return the names of each text: one list for all, or a list of lists."""
+    values = _names(value, name)
+    if values and not isinstance(values[0], str):
+        if len(values) != count:
+            raise InputError(f"{name} must have one list a text: {count} texts, {len(values)}")
+        return [_names(each, name) for each in values]
+    return [values] * count
+
+
+def _id(value: object) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"id must be a str, got {type(value).__name__}")
+    return value

@@ -1,0 +1,452 @@
+"""What is one agent's memory? The folder, its one writer or a reader, and what can be done with it."""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine import checkpoint
+from recollex_engine.analyzer import ANALYZER_VERSION, Analyzer
+from recollex_engine.clock import Clock
+from recollex_engine.durability import Durability
+from recollex_engine.errors import (
+    ClosedError,
+    InputError,
+    ModelMismatchError,
+    ReadOnlyError,
+    UnknownIdError,
+)
+from recollex_engine.memory import Memory, Recall, read_memory
+from recollex_engine.preparation import Prepared, prepare
+from recollex_engine.question import Question
+from recollex_engine.reader import Reader
+from recollex_engine.replica import Replica
+from recollex_engine.recall import QueryEmbedder, recall
+from recollex_engine.settings import Settings
+from recollex_engine.statement import MAX_BATCH, Statement, check_embedding
+from recollex_engine.tokens import TokenCounter, open_counter
+from recollex_engine.view import View
+from recollex_engine.writer import Writer, is_same
+
+Progress = Callable[[int], None]
+"""Told how many more memories are done."""
+
+BACK_PRESSURE = 4
+"""Checkpoints' worth of tail at which a writer waits for the checkpoint that is running."""
+
+
+class Embedder(QueryEmbedder, Protocol):
+    """A model that turns texts into vectors."""
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the model and its weights; an agent keeps to one."""
+
+    def embed(
+        self, texts: Sequence[str], threads: int = 1, progress: Progress | None = None
+    ) -> npt.NDArray[np.float32]:
+        """Return float32[n, dimension], each row of length 1, of passages."""
+
+    def count_tokens(self, text: str) -> int:
+        """Return how many tokens the model's own tokenizer sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What an agent shares with the others of its store."""
+
+    embedder: Callable[[], Embedder]
+    clock: Clock
+    durability: Durability
+    read_only: bool
+    language: str
+    threads: int
+    background: Executor
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What an agent holds."""
+
+    memories: int
+    forgotten: int
+    passages: int
+    entities: int
+    terms: int
+    links: int
+    operations: int
+    tail_passages: int
+    bytes_on_disk: int
+    model: str | None
+    language: str | None
+    token_counter: str | None
+
+
+class Agent:
+    """One agent's memory in one folder.
+
+    Threads: any number may call anything; writes happen in one order. Nothing is put on disk
+    before the first retain.
+    """
+
+    def __init__(self, name: str, folder: Path, surroundings: Surroundings) -> None:
+        self.name = name
+        self.folder = folder
+        self._shared = surroundings
+        self._opening = threading.RLock()
+        self._checkpointing = threading.Lock()
+        self._pending: Future[None] | None = None
+        self._writer: Writer | None = None
+        self._reader: Reader | None = None
+        self._analyzers: dict[str, Analyzer] = {}
+        self._counter: TokenCounter | None = None
+        self._closed = False
+        if folder.exists() and not surroundings.read_only:
+            self._writing()  # a second writer learns it here, not at its first retain
+
+    # -- opening ---------------------------------------------------------------------------------
+
+    def _writing(self) -> Writer:
+        self._check_open()
+        if self._shared.read_only:
+            raise ReadOnlyError(
+                f"agent {self.name!r} was opened with read_only=True: open the store without it "
+                "to write"
+            )
+        with self._opening:
+            if self._writer is None:
+                self._writer = Writer(self.folder, self._shared.durability, self._shared.clock)
+                self._check_model(self._writer.settings)
+            return self._writer
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError(f"agent {self.name!r} was closed: open the store again")
+
+    def _check_model(self, settings: Settings | None) -> None:
+        if settings is None:
+            return
+        found = self._shared.embedder().fingerprint
+        if found != settings.model:
+            self.close()
+            raise ModelMismatchError(self.name, settings.model, found)
+
+    def view(self, op: int | None = None) -> View | None:
+        """Return what is visible now, or was at operation ``op``; None where nothing was ever
+        retained."""
+        self._check_open()
+        if self._writer is not None:
+            return self._writer.replica.view(op)
+        if self._reader is None:
+            with self._opening:
+                if self._reader is None:
+                    if not (self.folder / "log").exists():
+                        return None
+                    self._reader = Reader(self.folder)
+                    self._check_model(self._reader.replica.columns.settings)
+        now = self._reader.view()
+        return now if op is None else self._reader.replica.view(op)
+
+    def replica(self) -> Replica:
+        """Return the state behind `view`; only once there is one."""
+        if self._writer is not None:
+            return self._writer.replica
+        assert self._reader is not None
+        return self._reader.replica
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+        return self._shared.embedder().dimension
+
+    @property
+    def settings(self) -> Settings | None:
+        """What was fixed at the first retain."""
+        view = self.view()
+        return view.columns.settings if view else None
+
+    def _analyzer(self, language: str) -> Analyzer:
+        if language not in self._analyzers:
+            self._analyzers[language] = Analyzer(language)
+        return self._analyzers[language]
+
+    def counter(self) -> TokenCounter:
+        """Return the token counter of this process."""
+        if self._counter is None:
+            self._counter = open_counter(lambda text: self._shared.embedder().count_tokens(text))
+        return self._counter
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def retain(
+        self,
+        statements: Sequence[Statement],
+        embeddings: Sequence[object] | None = None,
+        recorded_at: int | None = None,
+        replace_document: str | None = None,
+        progress: Progress | None = None,
+    ) -> list[str]:
+        """Retain ``statements`` as one transaction; return their ids, in order.
+
+        ``embeddings``: the caller's own vectors, one a statement. ``replace_document``: the open
+        memories of this document that are not among the statements are closed with it.
+        """
+        if len(statements) > MAX_BATCH:
+            raise InputError(
+                f"one call may retain up to {MAX_BATCH:,} memories, got {len(statements):,}: "
+                "retain them in batches"
+            )
+        embedder = self._shared.embedder()
+        given = None
+        if embeddings is not None:
+            if len(embeddings) != len(statements):
+                raise InputError(
+                    f"embeddings must have one vector a memory: {len(statements)} memories, "
+                    f"{len(embeddings)} vectors"
+                )
+            given = [
+                check_embedding(vector, f"embeddings[{place}]", embedder.dimension)
+                for place, vector in enumerate(embeddings)
+            ]
+        if not statements and replace_document is None:
+            return []
+        writer = self._writing()
+        language = self._create(writer, embedder, recorded_at)
+        closed: list[int] = []
+        ids: dict[int, str] = {}
+        if replace_document is not None:
+            closed, ids = self._document_changes(writer, replace_document, statements)
+        fresh = [place for place in range(len(statements)) if place not in ids]
+        done = self._known(writer, [statements[place] for place in fresh])
+        said = self._shared.clock() if recorded_at is None else recorded_at
+        analyzer, counter = self._analyzer(language), self.counter()
+        prepared = [
+            prepare(
+                statements[place],
+                said if statements[place].said_at is None else statements[place].said_at,
+                analyzer,
+                counter,
+            )
+            for place in fresh
+        ]
+        vectors = self._vectors(
+            prepared, done, None if given is None else [given[place] for place in fresh], progress
+        )
+        threshold = embedder.thresholds.link
+        new = writer.retain(prepared, vectors, recorded_at, closed, threshold)
+        self._maintain(writer)
+        ids.update(zip(fresh, new, strict=True))
+        return [ids[place] for place in range(len(statements))]
+
+    def _create(self, writer: Writer, embedder: Embedder, recorded_at: int | None) -> str:
+        """Return the agent's language, having fixed its settings if this is its first write."""
+        if writer.settings is None:
+            writer.create(
+                Settings(
+                    embedder.fingerprint,
+                    embedder.dimension,
+                    self._shared.language,
+                    ANALYZER_VERSION,
+                    self.counter().name,
+                ),
+                recorded_at,
+            )
+        assert writer.settings is not None
+        return writer.settings.language
+
+    def _known(self, writer: Writer, statements: Sequence[Statement]) -> set[int]:
+        """Return the places of statements that are recorded already, which need no vector."""
+        columns = writer.replica.columns
+        known = set()
+        for place, statement in enumerate(statements):
+            if statement.id is not None:
+                memory = columns.newest(statement.id, columns.memories, columns.op)
+                if memory is not None and is_same(columns, memory, statement):
+                    known.add(place)
+        return known
+
+    def _document_changes(
+        self, writer: Writer, document: str, statements: Sequence[Statement]
+    ) -> tuple[list[int], dict[int, str]]:
+        """Return the document's memories to close, and the statements that it holds already.
+
+        A memory is matched by its id, or, for a statement without one, by saying the same.
+        """
+        view = writer.replica.view()
+        columns = view.columns
+        label = columns.dictionary["labels"].get(f"d:{document}")
+        if label is None:
+            return [], {}
+        held = np.flatnonzero((view.of_memories("document") == label) & (view.open == 1)).tolist()
+        strings, keys = columns.dictionary["ids"], columns.array("id")
+        name = {memory: strings.string(int(keys[memory])) for memory in held}
+        by_id = {id: memory for memory, id in name.items()}
+        ids: dict[int, str] = {}
+        stays: set[int] = set()
+        for place, statement in enumerate(statements):
+            if statement.id is not None:
+                if (memory := by_id.get(statement.id)) is not None:
+                    stays.add(memory)  # equal, or replaced by the statement itself
+                continue
+            for memory in held:
+                if memory not in stays and is_same(columns, memory, statement):
+                    stays.add(memory)
+                    ids[place] = name[memory]
+                    break
+        return [memory for memory in held if memory not in stays], ids
+
+    def _vectors(
+        self,
+        prepared: Sequence[Prepared],
+        known: set[int],
+        given: Sequence[npt.NDArray[np.float32]] | None,
+        progress: Progress | None,
+    ) -> npt.NDArray[np.float16]:
+        """Return float16[passages, dimension]; a given vector serves all passages of its memory."""
+        embedder = self._shared.embedder()
+        counts = [len(statement.passages) for statement in prepared]
+        vectors = np.zeros((sum(counts), embedder.dimension), np.float16)
+        if given is not None:
+            vectors[:] = np.repeat(np.array(given), counts, axis=0) if given else vectors
+            return vectors
+        texts: list[str] = []
+        places: list[int] = []
+        place = 0
+        for number, statement in enumerate(prepared):
+            if number not in known:
+                texts += statement.texts
+                places += range(place, place + len(statement.passages))
+            place += len(statement.passages)
+        if texts:
+            vectors[places] = embedder.embed(texts, self._shared.threads, progress)
+        return vectors
+
+    def forget(self, ids: Sequence[str]) -> None:
+        """Forget memories, as one transaction: they leave every later view."""
+        writer = self._writing()
+        if ids:
+            writer.forget(ids, self.name)
+
+    def _maintain(self, writer: Writer) -> None:
+        """Start a checkpoint when the tail is long; wait for it when the tail is far too long."""
+        tail = self._tail(writer)
+        if tail < checkpoint.TAIL_ROWS:
+            return
+        with self._opening:
+            if self._pending is None or self._pending.done():
+                if self._pending is not None:
+                    self._pending.result()  # a checkpoint that failed says so here
+                self._pending = self._shared.background.submit(self.checkpoint)
+            pending = self._pending
+        if tail >= BACK_PRESSURE * checkpoint.TAIL_ROWS:
+            pending.result()
+
+    def _tail(self, writer: Writer) -> int:
+        segments = writer.replica.segments
+        return writer.replica.columns.rows - (segments[-1].postings.end_row if segments else 0)
+
+    def checkpoint(self) -> None:
+        """Fold the tail into the indexes and make opening quick; recalls give the same results."""
+        writer = self._writing()
+        with self._checkpointing:
+            checkpoint.run(writer, writer.replica.generation + 1)
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def recall(self, question: Question, explain: bool = False) -> Recall:
+        """Return what bears on ``question``."""
+        view = self.view()
+        embedder = self._shared.embedder()
+        now = self._shared.clock() if question.now is None else question.now
+        if view is None or view.columns.settings is None:
+            return Recall.empty(question.text)
+        settings = view.columns.settings
+        analyzer = self._analyzer(settings.language)
+        return recall(view, question, analyzer, embedder, now, settings.counter, explain)
+
+    def get(self, id: str) -> Memory:
+        """Return the memory with this id. Raises `UnknownIdError` for none, or a forgotten one."""
+        view = self.view()
+        memory = view.columns.newest(id, view.memories, view.op) if view else None
+        if view is None or memory is None:
+            raise UnknownIdError(id, self.name)
+        return read_memory(view, memory)
+
+    def list(self, after: str | None, limit: int) -> list[Memory]:
+        """Return up to ``limit`` open memories in recorded order, behind the memory ``after``."""
+        view = self.view()
+        if view is None:
+            if after is not None:
+                raise UnknownIdError(after, self.name)
+            return []
+        first = 0
+        if after is not None:
+            key = view.columns.dictionary["ids"].get(after)
+            places = np.flatnonzero(view.of_memories("id") == key) if key is not None else []
+            if not len(places):
+                raise UnknownIdError(after, self.name)
+            first = int(places[-1]) + 1
+        found = np.flatnonzero(view.open[first:])[:limit] + first
+        return [read_memory(view, int(memory)) for memory in found]
+
+    def stats(self) -> Stats:
+        """Return what the agent holds."""
+        view = self.view()
+        used = _bytes_under(self.folder)
+        if view is None:
+            return Stats(0, 0, 0, 0, 0, 0, 0, 0, used, None, None, None)
+        columns, settings = view.columns, view.columns.settings
+        opened = int(np.count_nonzero(view.open))
+        return Stats(
+            opened,
+            view.memories - opened,
+            view.rows,
+            columns.entities,
+            columns.dictionary["terms"].count,
+            int(view.offsets("link_offset")[-1]),
+            view.op,
+            view.rows - view.indexed_rows,
+            used,
+            settings.model if settings else None,
+            settings.language if settings else None,
+            settings.counter if settings else None,
+        )
+
+    def close(self) -> None:
+        """Finish what is pending and let the next writer in; the second call does nothing."""
+        with self._opening:
+            if self._closed:
+                return
+            pending = self._pending
+        if pending is not None:
+            pending.exception()
+        with self._opening:
+            writer, self._writer = self._writer, None
+            reader, self._reader = self._reader, None
+            self._closed = True
+        if reader is not None:
+            reader.close()
+        if writer is not None:
+            try:
+                if self._tail(writer) >= CLOSING_TAIL:
+                    with self._checkpointing:
+                        checkpoint.run(writer, writer.replica.generation + 1)
+            finally:
+                writer.close()
+
+
+CLOSING_TAIL = 1_024
+"""Rows of the tail from which closing makes a checkpoint, so that opening need not replay them."""
+
+
+def _bytes_under(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -1,0 +1,376 @@
+"""Where might the answer be? Four arms, each a ranked list of memories (TEMPR, section 3.1).
+
+An arm ranks memories, each by its best passage, and brings at most `thinking_budget` of them.
+Every arm works on the mask of memories that the question admits, so a filter costs no recall.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.clock import DAY
+from recollex_engine.columns import NONE
+from recollex_engine.dates import TimeRange
+from recollex_engine.models.description import Thresholds
+from recollex_engine.scratch import Scratch
+from recollex_engine.view import View
+from recollex_kernels.filters import mask_overlap
+from recollex_kernels.keyword import (
+    add_counts,
+    add_postings,
+    count_terms,
+    document_frequency,
+    phrase_rows,
+)
+from recollex_kernels.spread import spread
+from recollex_kernels.topk import top_memories
+from recollex_kernels.vectors import cosines, quantize, scan_top
+
+K1, B = 0.9, 0.4
+"""BM25's saturation and length normalisation: the field's choice for short texts (Anserini)."""
+ENTRY_POINTS = 5
+"""Semantic memories from which activation spreads (TEMPR 3.1.3)."""
+DECAY = 0.8
+"""Of activation, a memory-to-memory hop (TEMPR 3.1.3, Memora 3.1.3)."""
+THRESHOLD = 0.1
+"""Activation below which spreading stops, and the least weight of a link (TEMPR 3.1.3)."""
+TEMPORAL_DECAY = 0.7
+"""Of a temporal score, a hop (TEMPR 3.1.4)."""
+WINDOW = DAY
+"""How far apart memories may be to be neighbours in time (TEMPR 2.4.1)."""
+NEIGHBOURS = 10
+"""Neighbours in time of a memory: TEMPR 2.4.3 counts 5 to 10."""
+HUB = 1024
+"""Of an entity that names more memories than this, the newest so many are considered."""
+EXACT_ROWS = 32_768
+"""Rows up to which scanning the codes is faster than searching the graph."""
+SELECTIVE = 0.1
+"""Share of memories below which a filter is scanned exactly rather than tested on the graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One arm's list, best first: memories uint32[n], scores float32[n], rows of best passages.
+
+    The graph and temporal arms rank memories, not passages: their rows are empty.
+    """
+
+    memories: npt.NDArray[np.uint32]
+    scores: npt.NDArray[np.float32]
+    rows: npt.NDArray[np.uint32]
+
+    @classmethod
+    def empty(cls) -> "Ranked":
+        """Return a list of nothing."""
+        return cls(np.empty(0, np.uint32), np.empty(0, np.float32), np.empty(0, np.uint32))
+
+    def first(self, count: int) -> "Ranked":
+        """Return the best ``count``."""
+        return Ranked(self.memories[:count], self.scores[:count], self.rows[:count])
+
+
+def holding(
+    view: View, phrases: list[npt.NDArray[np.uint32]], allowed: npt.NDArray[np.uint8]
+) -> npt.NDArray[np.uint8]:
+    """Return ``allowed`` narrowed to memories that hold every phrase, each within one passage.
+
+    A phrase is a sequence of terms; NONE in it is the place of any stop word. Cost: the passages
+    that hold the phrase's rarest term, and the tail.
+    """
+    offsets, forward = view.buffer("term_offset"), view.buffer("term")
+    for phrase in phrases:
+        rows = _candidates(view, phrase)
+        held = rows[phrase_rows(offsets, forward, rows, phrase) == 1]
+        mask = np.zeros_like(allowed)
+        mask[view.memory_of_row[held]] = 1
+        allowed = allowed & mask
+    return allowed
+
+
+def _candidates(view: View, phrase: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """Return the rows that may hold ``phrase``: a posting list of each segment, and the tail."""
+    terms = phrase[phrase != NONE]
+    parts = [np.arange(view.indexed_rows, view.rows, dtype=np.uint32)]
+    for segment in view.segments:
+        lists = segment.postings
+        if not len(terms):  # stop words alone: nothing narrows it
+            parts.append(np.arange(lists.first_row, lists.end_row, dtype=np.uint32))
+            continue
+        frequency = document_frequency(lists.starts, lists.rows, terms, view.rows)
+        rarest = int(terms[int(frequency.argmin())])
+        if int(frequency.min()):
+            start = int(lists.starts[rarest])
+            parts.append(lists.rows[start : start + int(frequency.min())])
+    rows = np.concatenate(parts)
+    return rows[rows < view.rows]
+
+
+def keyword(
+    view: View,
+    terms: npt.NDArray[np.uint32],
+    allowed: npt.NDArray[np.uint8],
+    budget: int,
+) -> Ranked:
+    """Rank by BM25 over passages, idf and mean length taken at the view.
+
+    Equation (Kamphuis et al. 2020, "Lucene (accurate)"):
+        score(d) = sum over q of ln(1 + (N - df + .5) / (df + .5)) * f / (f + norm(d))
+        norm(d) = k1 * (1 - b + b * length(d) / mean length)
+    """
+    if not len(terms) or not view.rows:
+        return Ranked.empty()
+    frequency = np.zeros(len(terms), np.int64)
+    for segment in view.segments:
+        lists = segment.postings
+        frequency += document_frequency(lists.starts, lists.rows, terms, view.rows)
+    tail = np.empty((view.rows - view.indexed_rows, len(terms)), np.uint8)
+    offsets, forward = view.buffer("term_offset"), view.buffer("term")
+    count_terms(offsets, forward, view.indexed_rows, view.rows, terms, tail)
+    frequency += (tail > 0).sum(axis=0)
+    idf = np.log1p((view.rows - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
+    lengths = view.of_rows("length")
+    mean = view.total_length / view.rows or 1.0
+    norms = (K1 * (1 - B + B * np.arange(_LONGEST) / mean)).astype(np.float32)
+    scores = np.zeros(view.rows, np.float32)
+    for segment in view.segments:
+        lists = segment.postings
+        add_postings(
+            lists.starts,
+            lists.rows,
+            lists.counts,
+            lengths,
+            norms,
+            terms,
+            idf,
+            view.rows,
+            scores,
+        )
+    add_counts(tail, view.indexed_rows, lengths, norms, idf, scores)
+    memories, rows, best = top_memories(scores, view.memory_of_row, allowed, 0.0, budget)
+    return Ranked(memories, best, rows)
+
+
+_LONGEST = 1024  # words; longer passages are normalised as if they had so many
+
+
+def semantic(
+    view: View,
+    query: npt.NDArray[np.float32],
+    allowed: npt.NDArray[np.uint8],
+    floor: float,
+    budget: int,
+    exact: bool,
+) -> Ranked:
+    """Rank by cosine, down to ``floor`` (TEMPR 3.1.1).
+
+    The graph proposes rows of sealed parts of large agents; the rest, small agents, selective
+    filters and ``exact`` recalls are scanned. Scores are the same number either way.
+    """
+    if not view.rows:
+        return Ranked.empty()
+    graphs = [s.hnsw for s in view.segments if s.hnsw is not None and s.hnsw.end_row <= view.rows]
+    if exact or not graphs or view.rows <= EXACT_ROWS or _share(allowed) < SELECTIVE:
+        return scan(view, 0, view.rows, query, allowed, floor, budget)
+    parts, covered = [], 0
+    wanted = int(budget / max(_share(allowed), SELECTIVE) * 1.2) + 16
+    for graph in graphs:
+        if graph.first_row > covered:
+            parts.append(scan(view, covered, graph.first_row, query, allowed, floor, budget))
+        found = graph.search(_code(query), wanted)
+        parts.append(best_passages(view, found, query, allowed, floor))
+        covered = graph.end_row
+    if covered < view.rows:
+        parts.append(scan(view, covered, view.rows, query, allowed, floor, budget))
+    return _merge(parts, budget)
+
+
+def _share(allowed: npt.NDArray[np.uint8]) -> float:
+    return float(np.count_nonzero(allowed)) / max(1, len(allowed))
+
+
+def _code(query: npt.NDArray[np.float32]) -> npt.NDArray[np.int8]:
+    scale = float(np.abs(query).max()) or 1.0
+    return np.rint(query * (127 / scale)).astype(np.int8)
+
+
+def scan(
+    view: View,
+    first_row: int,
+    end_row: int,
+    query: npt.NDArray[np.float32],
+    allowed: npt.NDArray[np.uint8],
+    floor: float,
+    budget: int,
+) -> Ranked:
+    """Rank the memories of rows [first_row, end_row) by exact cosine."""
+    memories, rows, scores = scan_top(
+        view.vectors,
+        view.codes,
+        view.of_rows("scale"),
+        view.of_rows("residual"),
+        first_row,
+        end_row,
+        view.memory_of_row,
+        allowed,
+        query,
+        floor,
+        budget,
+    )
+    return Ranked(memories, scores, rows)
+
+
+def best_passages(
+    view: View,
+    rows: npt.NDArray[np.uint32],
+    query: npt.NDArray[np.float32],
+    allowed: npt.NDArray[np.uint8],
+    floor: float,
+) -> Ranked:
+    """Return the memories of ``rows`` that are allowed and reach ``floor``, by their best row."""
+    rows = np.sort(rows[rows < view.rows])
+    rows = rows[allowed[view.memory_of_row[rows]] == 1]
+    scores = np.empty(len(rows), np.float32)
+    cosines(view.vectors, rows, query, scores)
+    near = scores >= floor
+    return _merge([Ranked(view.memory_of_row[rows[near]], scores[near], rows[near])], len(rows))
+
+
+def _merge(parts: list[Ranked], budget: int) -> Ranked:
+    """Return the best ``budget`` memories of several lists, each by its best row."""
+    memories = np.concatenate([part.memories for part in parts])
+    scores = np.concatenate([part.scores for part in parts])
+    rows = np.concatenate([part.rows for part in parts])
+    order = np.lexsort((rows, memories, -scores))
+    memories, scores, rows = memories[order], scores[order], rows[order]
+    _, first = np.unique(memories, return_index=True)
+    first.sort()
+    first = first[:budget]
+    return Ranked(memories[first], scores[first], rows[first])
+
+
+def graph(
+    view: View,
+    query: npt.NDArray[np.float32],
+    entries: Ranked,
+    allowed: npt.NDArray[np.uint8],
+    thresholds: Thresholds,
+    budget: int,
+) -> Ranked:
+    """Rank by activation spread from the best semantic memories (TEMPR 3.1.3).
+
+    Entry points start at their similarity; entities, semantic links and neighbours in time carry
+    activation on. An entity weighs 1 / (1 + ln(memories it names)), so that the two speakers of a
+    conversation, who name all of it, do not drown what is rare; TEMPR's weight is 1.
+    """
+    near = entries.scores[:ENTRY_POINTS] >= thresholds.entry
+    seeds = entries.memories[:ENTRY_POINTS][near]
+    if not len(seeds):
+        return Ranked.empty()
+    memories, activations = _spread(
+        view,
+        seeds,
+        entries.scores[:ENTRY_POINTS][near],
+        query,
+        allowed,
+        DECAY,
+        -2.0,
+        budget,
+        edges=True,
+    )
+    return Ranked(memories, activations, np.empty(0, np.uint32))
+
+
+def temporal(
+    view: View,
+    query: npt.NDArray[np.float32],
+    found: TimeRange,
+    allowed: npt.NDArray[np.uint8],
+    thresholds: Thresholds,
+    budget: int,
+) -> Ranked:
+    """Rank memories of a time range by nearness to its middle (TEMPR 3.1.4).
+
+    Entry points are the memories in range with cosine >= the model's temporal threshold; scores
+    spread along time links inside the range, decaying by 0.7.
+        score = 1 - |middle of the event - middle of the range| / half the range, at least 0
+    """
+    inside = allowed.copy()
+    start, end = view.of_memories("event_start"), view.of_memories("event_end")
+    mask_overlap(start, end, found.start, found.end, inside)
+    entries = scan(view, 0, view.rows, query, inside, thresholds.temporal, budget)
+    if not len(entries.memories):
+        return Ranked.empty()
+    middle = found.start / 2 + found.end / 2
+    events = start[entries.memories] / 2 + end[entries.memories] / 2
+    nearness = 1 - np.abs(events - middle) / ((found.end - found.start) / 2)
+    nearness = np.maximum(nearness, 0).astype(np.float32)
+    memories, scores = _spread(
+        view,
+        entries.memories,
+        nearness,
+        query,
+        inside,
+        TEMPORAL_DECAY,
+        thresholds.temporal,
+        budget,
+        edges=False,
+    )
+    return Ranked(memories, scores, np.empty(0, np.uint32))
+
+
+def _spread(
+    view: View,
+    seeds: npt.NDArray[np.uint32],
+    activations: npt.NDArray[np.float32],
+    query: npt.NDArray[np.float32],
+    allowed: npt.NDArray[np.uint8],
+    decay: float,
+    min_cosine: float,
+    budget: int,
+    *,
+    edges: bool,
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]:
+    """Return memories and their activation, best first; ``edges`` adds entities and links."""
+    none = np.empty(0, np.uint32)
+    entities = edges and view.entities > 0
+    epoch, met, expanded = _scratch.take(view.memories, len(view.entity_head))
+    memories, reached = spread(
+        seeds,
+        activations,
+        view.offsets("mention_offset") if entities else np.empty(0, np.uint64),
+        view.buffer("mention_entity") if entities else none,
+        view.buffer("mention_memory") if entities else none,
+        view.buffer("mention_previous") if entities else none,
+        view.entity_head if entities else none,
+        view.entity_weight if entities else np.empty(0, np.float32),
+        view.offsets("link_offset") if edges else np.empty(0, np.uint64),
+        view.buffer("link_target") if edges else none,
+        view.buffer("link_weight") if edges else np.empty(0, np.float32),
+        view.buffer("link_source") if edges else none,
+        view.buffer("link_previous") if edges else none,
+        view.link_head if edges else none,
+        view.timeline.order,
+        view.timeline.rank,
+        view.of_memories("said_at"),
+        view.buffer("first_row")[: view.memories + 1],
+        view.vectors,
+        query,
+        allowed,
+        view.memories,
+        decay,
+        THRESHOLD,
+        THRESHOLD,
+        WINDOW,
+        NEIGHBOURS,
+        HUB,
+        min_cosine,
+        budget,
+        epoch,
+        met,
+        expanded,
+    )
+    return memories, reached
+
+
+_scratch = Scratch()

@@ -1,0 +1,57 @@
+"""Which entries hold this key, newest first? Linked lists threaded through a flat array of keys.
+
+`head[key]` is the index of the newest entry with that key, `previous[i]` the entry before entry
+`i` with the same key, NONE at the end. Appending costs one store an entry; a reader that sees only
+the first n entries skips newer ones as it walks.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+NONE = 0xFFFFFFFF
+
+
+class Chain:
+    """The heads of one family of chains, and how they grow.
+
+    Threads: one writer extends; readers take `head` first and the flat arrays after it. When the
+    flat arrays have moved to a larger place, the writer moves `head` before it changes it, so the
+    heads that a reader holds never point beyond the arrays that it holds.
+    """
+
+    def __init__(self, keys: npt.NDArray[np.uint32], count: int) -> None:
+        self.head = np.full(max(16, count), NONE, np.uint32)
+        self.head[keys] = np.arange(len(keys), dtype=np.uint32)  # the last one written stays
+
+    def previous(self, keys: npt.NDArray[np.uint32], first: int) -> npt.NDArray[np.uint32]:
+        """Return the entry before each of ``keys``, which are about to stand at ``first...``."""
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+        before = np.empty(len(keys), np.uint32)
+        if len(keys):
+            known = ordered < len(self.head)
+            before[0] = NONE
+            before[1:] = order[:-1] + first
+            starts = np.ones(len(keys), bool)
+            starts[1:] = ordered[1:] != ordered[:-1]
+            before[starts] = NONE
+            old = starts & known
+            before[old] = self.head[ordered[old]]
+        result = np.empty(len(keys), np.uint32)
+        result[order] = before
+        return result
+
+    def publish(
+        self, keys: npt.NDArray[np.uint32], first: int, count: int, moved: bool
+    ) -> None:
+        """Make the entries at ``first...`` the heads of their chains.
+
+        ``count`` keys exist now; ``moved`` says that a flat array lies in a new place.
+        """
+        if count > len(self.head):
+            grown = np.full(max(count, len(self.head) * 2), NONE, np.uint32)
+            grown[: len(self.head)] = self.head
+            self.head = grown
+        elif moved:
+            self.head = self.head.copy()
+        self.head[keys] = np.arange(first, first + len(keys), dtype=np.uint32)

@@ -1,0 +1,173 @@
+"""How does what was applied become quick to open? Columns appended, the open segment reindexed.
+
+A checkpoint appends to the column files what they lack, builds the posting lists of the open
+segment again, extends its graph when enough rows lie beyond it, and replaces the manifest. Sealed
+segments are never touched, so its cost is bounded by one segment. Readers of the old generation
+finish on it.
+
+Order, so that a crash anywhere leaves a whole state: columns appended, log and vectors flushed,
+columns flushed, segment files written, manifest replaced, old files removed. Until the manifest is
+replaced, what was appended means nothing.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from recollex_engine.disk import flush_folder
+from recollex_engine.hnsw import Hnsw, extend_graph
+from recollex_engine.log_format import Position
+from recollex_engine.manifest import Manifest, SegmentEntry
+from recollex_engine.postings import Postings
+from recollex_engine.replica import COLUMNS, Replica
+from recollex_engine.view import Segment, View
+from recollex_engine.writer import Writer
+
+SEGMENT_ROWS = 1 << 18
+"""Rows of a sealed segment."""
+TAIL_ROWS = 8_192
+"""Rows of the tail at which a checkpoint is due."""
+GRAPH_ROWS = 32_768
+"""Rows of an agent up to which no graph is built: scanning them is faster."""
+GRAPH_STEP = 16_384
+"""Rows beyond a segment's graph at which it is extended."""
+LOG_BYTES = 64 << 20
+"""Size at which a log file is sealed and compressed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Frozen:
+    """What the columns held when the checkpoint began."""
+
+    view: View
+    position: Position
+    columns: dict[str, int]
+    dictionaries: dict[str, int]
+
+
+def run(writer: Writer, generation: int) -> None:
+    """Make a checkpoint of everything applied so far.
+
+    Threads: one checkpoint at a time; retains and recalls go on meanwhile. Raises `StoreFullError`
+    with the old generation in force.
+    """
+    replica = writer.replica
+    columns = replica.columns
+    folder = replica.folder
+    if columns.settings is None:
+        return
+    (folder / COLUMNS).mkdir(exist_ok=True)
+    with writer.lock:
+        frozen = _Frozen(
+            replica.view(columns.op),
+            writer.log.position,
+            {name: column.count for name, column in columns.column.items()},
+            {name: dictionary.count for name, dictionary in columns.dictionary.items()},
+        )
+        for name, column in columns.column.items():
+            column.persist(folder / COLUMNS / name, frozen.columns[name], sync=False)
+            column.write_back(sync=False)
+        for name, dictionary in columns.dictionary.items():
+            dictionary.persist(
+                folder / COLUMNS, name, generation, frozen.dictionaries[name], sync=False
+            )
+    writer.log.sync()
+    for column in columns.column.values():
+        column.flush_file()
+    for dictionary in columns.dictionary.values():
+        dictionary.flush_files()
+    flush_folder(folder / COLUMNS)
+    pairs = [
+        _index(replica, frozen.view, number, generation)
+        for number in _unsealed(replica, frozen.view.rows)
+    ]
+    kept = [
+        (segment, entry)
+        for segment, entry in zip(replica.segments, replica.entries, strict=True)
+        if all(entry.number != new.number for _, new in pairs)
+    ]
+    everything = [*kept, *pairs]
+    manifest = Manifest(
+        generation,
+        frozen.position,
+        columns.settings,
+        frozen.columns,
+        frozen.dictionaries,
+        tuple(entry for _, entry in everything),
+    )
+    manifest.write(folder)
+    replica.replace_segments(tuple(segment for segment, _ in everything), manifest)
+    writer.commit_word.generation = generation
+    _remove_old(folder, manifest)
+    with writer.lock:
+        for dictionary in columns.dictionary.values():
+            dictionary.adopt(generation)
+    if writer.log.rotate_if_larger(LOG_BYTES):
+        writer.log.compress_sealed()
+
+
+def _unsealed(replica: Replica, rows: int) -> list[int]:
+    """Return the numbers of the segments that hold rows which no sealed segment covers."""
+    sealed = sum(entry.end_row - entry.first_row == SEGMENT_ROWS for entry in replica.entries)
+    return list(range(sealed, -(-rows // SEGMENT_ROWS)))
+
+
+def _index(
+    replica: Replica, view: View, number: int, generation: int
+) -> tuple[Segment, SegmentEntry]:
+    """Write the index files of one segment as ``view`` has it, and map them."""
+    first = number * SEGMENT_ROWS
+    end = min(first + SEGMENT_ROWS, view.rows)
+    folder = replica.folder / f"segment-{number:04d}"
+    folder.mkdir(exist_ok=True)
+    terms = replica.columns.dictionary["terms"].count
+    path = folder / f"postings-{generation}"
+    Postings.build(view.buffer("term_offset"), view.buffer("term"), first, end, terms).write(path)
+    before = next((entry for entry in replica.entries if entry.number == number), None)
+    graph, graph_end = _graph(replica, view, before, folder, (first, end), generation)
+    flush_folder(folder)
+    entry = SegmentEntry(
+        number,
+        first,
+        end,
+        str(path.relative_to(replica.folder)),
+        str(graph.relative_to(replica.folder)) if graph else None,
+        graph_end,
+    )
+    hnsw = Hnsw.open(graph, replica.columns.dimension, first, graph_end) if graph else None
+    return Segment(number, Postings.read(path), hnsw), entry
+
+
+def _graph(
+    replica: Replica,
+    view: View,
+    before: SegmentEntry | None,
+    folder: Path,
+    rows: tuple[int, int],
+    generation: int,
+) -> tuple[Path | None, int]:
+    """Return the segment's graph file and the row it reaches, extended if that is due."""
+    first, end = rows
+    old = replica.folder / before.hnsw if before and before.hnsw else None
+    reached = before.hnsw_end if before and before.hnsw else first
+    sealed = end - first == SEGMENT_ROWS
+    due = end - reached >= GRAPH_STEP or (sealed and end > reached)
+    if view.rows <= GRAPH_ROWS or not due:
+        return old, reached if old else 0
+    path = folder / f"hnsw-{generation}"
+    extend_graph(path, old, np.ascontiguousarray(view.codes[reached:end]), reached)
+    return path, end
+
+
+def _remove_old(folder: Path, manifest: Manifest) -> None:
+    """Remove index files of earlier generations; whoever has them mapped keeps them."""
+    named = {
+        folder / name
+        for entry in manifest.segments
+        for name in (entry.postings, entry.hnsw)
+        if name is not None
+    }
+    for path in folder.glob("segment-*/*"):
+        if path not in named:
+            path.unlink(missing_ok=True)

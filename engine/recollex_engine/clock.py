@@ -1,0 +1,57 @@
+"""What time is it, in int64 microseconds UTC, and how do datetimes become such numbers?"""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from recollex_engine.errors import InputError
+
+SECOND = 1_000_000
+DAY = 86_400 * SECOND
+OPEN_END = 2**63 - 1
+"""The end of an interval that has none."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+Clock = Callable[[], int]
+"""Returns the present in microseconds UTC; a store's clock can be replaced in tests and imports."""
+
+
+def system_clock() -> int:
+    """Return the present in microseconds UTC."""
+    return time.time_ns() // 1000
+
+
+def to_micros(value: datetime, name: str) -> int:
+    """Return ``value`` as microseconds UTC.
+
+    Raises `InputError` for anything but a datetime that knows its zone: a naive one is never
+    guessed at.
+
+    >>> to_micros(datetime(1970, 1, 2, tzinfo=UTC), "event_at")
+    86400000000
+    """
+    if not isinstance(value, datetime):
+        raise InputError(
+            f"{name} must be a datetime with a time zone, got {type(value).__name__}: "
+            "datetime(2023, 11, 6, tzinfo=UTC) is one"
+        )
+    if value.tzinfo is None or value.utcoffset() is None:
+        raise InputError(
+            f"{name} has no time zone: {value.isoformat()}; "
+            f"write {name}.replace(tzinfo=UTC) if it is UTC"
+        )
+    return (value - _EPOCH) // _MICROSECOND
+
+
+def from_micros(value: int) -> datetime:
+    """Return the UTC datetime of ``value`` microseconds; the ends of time for those beyond it.
+
+    >>> from_micros(86_400_000_000).isoformat()
+    '1970-01-02T00:00:00+00:00'
+    """
+    try:
+        return _EPOCH + _MICROSECOND * int(value)
+    except OverflowError:
+        return (datetime.max if value > 0 else datetime.min).replace(tzinfo=UTC)

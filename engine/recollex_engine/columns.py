@@ -1,0 +1,479 @@
+"""What do an agent's operations add up to? Columns: one append-only array a property.
+
+The log is the truth; these arrays are what it says, in the form that kernels read. `Columns.apply`
+is the only code that turns operations into columns, for the writer, for a reader that follows it,
+and for a rebuild alike, so all three hold the same bytes.
+
+Properties of a memory (one item a memory, by ordinal)::
+
+    id uint32            its string in the dictionary `ids`
+    previous uint32      the older version with the same id, or NONE
+    op uint64            the operation that recorded it
+    closed_by uint64     the operation that forgot or replaced it; 0 while it is open (written once)
+    said_at int64        when it was said or done, as the caller gave it
+    event_start, event_end int64    the interval it speaks of, [start, end)
+    network uint8        world 0, agent 1, opinion 2
+    document, context, speaker uint32   a label, or NONE
+    tokens uint32        of the whole text
+    first_row uint32     [memories + 1] its passages are rows first_row[m]:first_row[m + 1]
+
+Lists of a memory, flat, with offsets of memories + 1 items::
+
+    text uint8               text_offset uint64       UTF-8
+    metadata uint8           metadata_offset uint64   JSON; empty for none
+    label uint32             label_offset uint64      tags and metadata pairs, for filters
+    mention_entity uint32    mention_offset uint64    CSR: memory -> entities
+    link_target uint32, link_weight float32    link_offset uint64    CSR: memory -> earlier memories
+
+Properties of a passage (one item a row)::
+
+    memory_of_row uint32, passage_start, passage_end uint32 (characters), passage_tokens uint32
+    length uint32 (words that are not stop words), term_offset uint64 [rows + 1], term uint32 (flat)
+    code int8 [rows * dimension], scale, residual float32     the vector in eight bits
+
+Properties of an operation (one item an op, by op - 1)::
+
+    op_recorded_at int64, op_memories uint32, op_rows uint32, op_length uint64
+        what stood after it: counts, and the sum of `length`: a view is one number
+
+The reversed directions (entity -> memories, memory -> later memories that link to it) are chains
+threaded through the flat arrays, newest first: `mention_previous` and `link_previous` hold the
+entry before, and the heads are found again on opening. A chain grows by one store per entry and
+needs no rebuild, so nothing about the graph depends on where an index ends and a tail begins.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from recollex_engine.chain import Chain
+from recollex_engine.column import Column
+from recollex_engine.dictionary import Dictionary
+from recollex_engine.log_reader import Operation
+from recollex_engine.settings import Settings
+from recollex_kernels.vectors import quantize
+
+NONE = 0xFFFFFFFF
+NETWORKS = ("world", "agent", "opinion")
+"""The three networks of Memora, section 2.1, by their number in the column."""
+
+STOP_WORD = -1
+"""In a log record, the place of a stop word among the terms of a passage."""
+
+MEMORY = {
+    "id": "<u4",
+    "previous": "<u4",
+    "op": "<u8",
+    "closed_by": "<u8",
+    "said_at": "<i8",
+    "event_start": "<i8",
+    "event_end": "<i8",
+    "network": "|u1",
+    "document": "<u4",
+    "context": "<u4",
+    "speaker": "<u4",
+    "tokens": "<u4",
+}
+LISTS = {
+    "text": {"text": "|u1"},
+    "metadata": {"metadata": "|u1"},
+    "label": {"label": "<u4"},
+    "mention": {"mention_entity": "<u4", "mention_memory": "<u4", "mention_previous": "<u4"},
+    "link": {
+        "link_target": "<u4",
+        "link_source": "<u4",
+        "link_previous": "<u4",
+        "link_weight": "<f4",
+    },
+}
+ROW = {
+    "memory_of_row": "<u4",
+    "passage_start": "<u4",
+    "passage_end": "<u4",
+    "passage_tokens": "<u4",
+    "length": "<u4",
+    "scale": "<f4",
+    "residual": "<f4",
+}
+OP = {"op_recorded_at": "<i8", "op_memories": "<u4", "op_rows": "<u4", "op_length": "<u8"}
+DICTIONARIES = ("ids", "terms", "labels", "names")
+
+Rows = Callable[[int, int], npt.NDArray[np.uint16]]
+"""Returns the vectors of rows [first, end) as float16 bit patterns, uint16[n, dimension]."""
+
+
+def schema() -> dict[str, str]:
+    """Return every column's name and dtype."""
+    offsets = {f"{name}_offset": "<u8" for name in (*LISTS, "term")}
+    flat = {name: dtype for group in LISTS.values() for name, dtype in group.items()}
+    return {
+        **MEMORY,
+        "first_row": "<u4",
+        **offsets,
+        **flat,
+        **ROW,
+        "term": "<u4",
+        "code": "|i1",
+        "entity_name": "<u4",
+        "name_entity": "<u4",
+        **OP,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """How many items of each column and dictionary a checkpoint left on disk."""
+
+    settings: Settings
+    columns: dict[str, int]
+    dictionaries: dict[str, int]
+    generation: int
+
+
+class Columns:
+    """The columns of one agent, up to the last operation applied.
+
+    Threads: one writer may `apply` while any number of readers hold slices of the arrays; items
+    are never changed once a view covers them, but for `closed_by`, which is written once and
+    compared with the view's op.
+    """
+
+    def __init__(self, folder: Path, stored: Stored | None = None) -> None:
+        self.settings = stored.settings if stored else None
+        counts = stored.columns if stored else {}
+        generation = stored.generation if stored else 0
+        self.column = {
+            name: Column(np.dtype(dtype), folder / name, counts.get(name, 0))
+            for name, dtype in schema().items()
+        }
+        self.dictionary = {
+            name: Dictionary(
+                folder, name, stored.dictionaries.get(name, 0) if stored else 0, generation
+            )
+            for name in DICTIONARIES
+        }
+        for name in ("first_row", *(f"{name}_offset" for name in (*LISTS, "term"))):
+            if not self.column[name].count:
+                self.column[name].append(0)
+        self._find_again()
+
+    def _find_again(self) -> None:
+        """Compute what is not stored: heads of chains, newest versions, the mask of the open."""
+        array = self.array
+        closed_by = array("closed_by")
+        for memory in np.flatnonzero(closed_by > self.op):  # ahead of a log that lost its end
+            self.column["closed_by"].set(int(memory), 0)
+        self.open = np.ones(max(64, len(closed_by) * 3 // 2), np.uint8)
+        self.open[: len(closed_by)] = closed_by == 0
+        self.latest: dict[int, int] = {}
+        self._latest_stored = np.full(self.dictionary["ids"].count, NONE, np.uint32)
+        self._latest_stored[array("id")] = np.arange(len(closed_by), dtype=np.uint32)
+        self.mentions = Chain(array("mention_entity"), self.entities)
+        self.incoming = Chain(array("link_target"), self.memories)
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector; 0 before the agent was created."""
+        return self.settings.dimension if self.settings else 0
+
+    @property
+    def op(self) -> int:
+        """The last operation applied."""
+        return self.column["op_recorded_at"].count
+
+    @property
+    def memories(self) -> int:
+        """How many memories were ever recorded."""
+        return self.column["id"].count
+
+    @property
+    def rows(self) -> int:
+        """How many passages were ever recorded."""
+        return self.column["memory_of_row"].count
+
+    @property
+    def entities(self) -> int:
+        """How many entities there are."""
+        return self.column["entity_name"].count
+
+    @property
+    def recorded_at(self) -> int:
+        """The recorded time of the last operation; -1 before the first."""
+        times = self.array("op_recorded_at")
+        return int(times[-1]) if len(times) else -1
+
+    def array(self, name: str) -> npt.NDArray[Any]:
+        """Return the column's items so far."""
+        return self.column[name].array
+
+    def text(self, memory: int) -> str:
+        """Return the whole text of a memory."""
+        return self._utf8("text", memory)
+
+    def metadata(self, memory: int) -> dict[str, Any]:
+        """Return the metadata of a memory."""
+        raw = self._utf8("metadata", memory)
+        return orjson.loads(raw) if raw else {}
+
+    def _utf8(self, name: str, memory: int) -> str:
+        offset = self.array(f"{name}_offset")
+        return self.array(name)[int(offset[memory]) : int(offset[memory + 1])].tobytes().decode()
+
+    def label(self, number: int) -> str | None:
+        """Return the text of a label without its kind."""
+        return None if number == NONE else self.dictionary["labels"].string(int(number))[2:]
+
+    def entity_name(self, entity: int) -> str:
+        """Return the name under which an entity was first met."""
+        return self.dictionary["names"].string(int(self.array("entity_name")[entity]))
+
+    def tags(self, memory: int) -> list[str]:
+        """Return the tags of a memory, in the order in which they were given."""
+        offset = self.array("label_offset")
+        labels = self.array("label")[int(offset[memory]) : int(offset[memory + 1])].tolist()
+        strings = (self.dictionary["labels"].string(label) for label in labels)
+        return [string[2:] for string in strings if string[0] == "t"]
+
+    def entities_of(self, memory: int) -> list[int]:
+        """Return the entities that a memory names."""
+        offset = self.array("mention_offset")
+        found: list[int] = self.array("mention_entity")[
+            int(offset[memory]) : int(offset[memory + 1])
+        ].tolist()
+        return found
+
+    def entity(self, surface: str) -> int | None:
+        """Return the entity that was met under a name, whatever its case; None if none was."""
+        name = self.dictionary["names"].get(fold(surface))
+        return None if name is None else int(self.array("name_entity")[name])
+
+    def newest(self, id: str, memories: int, op: int) -> int | None:
+        """Return the ordinal of the open version of ``id`` in the view (memories, op), if any."""
+        key = self.dictionary["ids"].get(id)
+        if key is None:
+            return None
+        memory = self.latest.get(key, NONE)
+        if memory == NONE and key < len(self._latest_stored):
+            memory = int(self._latest_stored[key])
+        while memory != NONE and memory >= memories:
+            memory = int(self.array("previous")[memory])
+        if memory == NONE:
+            return None
+        closed = int(self.array("closed_by")[memory])
+        return memory if closed == 0 or closed > op else None
+
+    def apply(self, operations: Iterable[Operation], rows: Rows) -> None:
+        """Append what ``operations`` say; ``rows`` gives the vectors of the passages they add."""
+        staged = _Staged(self)
+        for operation in operations:
+            staged.add(operation)
+        staged.finish(rows)
+
+    def extend_rows(
+        self, memory_of_row: Sequence[int], vectors: npt.NDArray[np.uint16]
+    ) -> None:
+        """Append passages' memories and their vectors in eight bits."""
+        count, dimension = vectors.shape
+        codes = np.empty((count, dimension), np.int8)
+        scales, residuals = np.empty(count, np.float32), np.empty(count, np.float32)
+        quantize(vectors, codes, scales, residuals)
+        self.column["code"].extend(codes.reshape(-1))
+        self.column["scale"].extend(scales)
+        self.column["residual"].extend(residuals)
+        self.column["memory_of_row"].extend(np.array(memory_of_row, np.uint32))
+
+    def drop_rows(self, rows: int) -> None:
+        """Take back `extend_rows` down to ``rows``: they were tried on, not recorded."""
+        for name in ("memory_of_row", "scale", "residual"):
+            self.column[name].truncate(rows)
+        self.column["code"].truncate(rows * self.dimension)
+
+    def extend_flat(self, name: str, values: dict[str, list[Any]], chain: Chain, count: int) -> None:
+        """Append the entries of a chained list; heads last, for they must name what is there."""
+        key = "mention_entity" if name == "mention" else "link_target"
+        keys = np.array(values.pop(key), np.uint32)
+        members = {member: values.pop(member, []) for member in LISTS[name] if member != key}
+        first = self.column[key].count
+        before = [self.column[member].buffer for member in LISTS[name]]
+        if len(keys):
+            self.column[key].extend(keys)
+            self.column[f"{name}_previous"].extend(chain.previous(keys, first))
+            for member, items in members.items():
+                if member != f"{name}_previous":
+                    self.column[member].extend(np.array(items, dtype=LISTS[name][member]))
+        after = [self.column[member].buffer for member in LISTS[name]]
+        moved = any(old is not new for old, new in zip(before, after, strict=True))
+        chain.publish(keys, first, count, moved)
+
+    def extend_open(self, memories: int) -> None:
+        """Mark new memories as open."""
+        if memories > len(self.open):
+            grown = np.ones(memories * 3 // 2, np.uint8)
+            grown[: len(self.open)] = self.open
+            self.open = grown
+
+    def close(self, memory: int, op: int) -> None:
+        """Write once that ``op`` closed ``memory``; views held elsewhere keep their own mask."""
+        self.column["closed_by"].set(memory, op)
+        if self.open[memory]:
+            self.open = self.open.copy()
+            self.open[memory] = 0
+
+
+class _Staged:
+    """The items that a run of operations adds, gathered in lists and appended at once."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self.values: dict[str, list[Any]] = {
+            name: [] for name in schema() if name not in ("code", "scale", "residual")
+        }
+        self.text = bytearray()
+        self.metadata = bytearray()
+        self.first_memory = self.memories = columns.memories
+        self.first_row = self.rows = columns.rows
+        self.entities = columns.entities
+        self.length = int(columns.array("op_length")[-1]) if columns.op else 0
+        self.at = {
+            name: int(columns.array(f"{name}_offset")[-1]) for name in (*LISTS, "term")
+        }
+        self.closed: list[tuple[int, int]] = []
+
+    def add(self, operation: Operation) -> None:
+        payload = operation.payload
+        if payload is not None:
+            if operation.kind == "create":
+                self.columns.settings = Settings.from_payload(payload)
+            elif operation.kind == "retain":
+                self._retain(operation.op, payload)
+            elif operation.kind in ("forget", "replace"):
+                self.closed.extend((memory, operation.op) for memory in payload["memories"])
+        values = self.values
+        values["op_recorded_at"].append(operation.recorded_at)
+        values["op_memories"].append(self.memories)
+        values["op_rows"].append(self.rows)
+        values["op_length"].append(self.length)
+
+    def _retain(self, op: int, payload: dict[str, Any]) -> None:
+        columns, values, at = self.columns, self.values, self.at
+        memory = self.memories
+        self.memories += 1
+        key = columns.dictionary["ids"].intern(payload["id"])
+        replaces = payload.get("replaces")
+        if replaces is not None:
+            self.closed.append((replaces, op))
+        previous = columns.latest.get(key, NONE)
+        if previous == NONE and key < len(columns._latest_stored):
+            previous = int(columns._latest_stored[key])
+        columns.latest[key] = memory
+        said = payload["said"]
+        start, end = payload.get("event") or (said, said + 1)
+        text = payload["text"].encode()
+        self.text += text
+        at["text"] += len(text)
+        label = columns.dictionary["labels"].intern
+        document, context, speaker = (
+            NONE if (value := payload.get(name)) is None else label(f"{name[0]}:{value}")
+            for name in ("document", "context", "speaker")
+        )
+        for name, value in (
+            ("id", key),
+            ("previous", previous),
+            ("op", op),
+            ("closed_by", 0),
+            ("said_at", said),
+            ("event_start", start),
+            ("event_end", end),
+            ("network", payload.get("network", 0)),
+            ("document", document),
+            ("context", context),
+            ("speaker", speaker),
+            ("tokens", payload["tokens"][0]),
+            ("text_offset", at["text"]),
+        ):
+            values[name].append(value)
+        labels = [label(f"t:{tag}") for tag in payload.get("tags", ())]
+        if metadata := payload.get("metadata"):
+            raw = orjson.dumps(metadata)
+            self.metadata += raw
+            at["metadata"] += len(raw)
+            labels += [label(metadata_label(name, value)) for name, value in metadata.items()]
+        values["metadata_offset"].append(at["metadata"])
+        values["label"] += labels
+        at["label"] += len(labels)
+        values["label_offset"].append(at["label"])
+        self._entities(memory, payload)
+        links = payload.get("links", ())
+        values["link_target"] += [target for target, _ in links]
+        values["link_weight"] += [weight for _, weight in links]
+        values["link_source"] += [memory] * len(links)
+        at["link"] += len(links)
+        values["link_offset"].append(at["link"])
+        self._passages(memory, payload)
+
+    def _entities(self, memory: int, payload: dict[str, Any]) -> None:
+        values, at = self.values, self.at
+        for surface, entity in payload.get("names", ()):
+            name = self.columns.dictionary["names"].intern(surface)
+            values["name_entity"].append(entity)
+            if entity == self.entities:
+                values["entity_name"].append(name)
+                self.entities += 1
+        entities = payload.get("entities", ())
+        values["mention_entity"] += entities
+        values["mention_memory"] += [memory] * len(entities)
+        at["mention"] += len(entities)
+        values["mention_offset"].append(at["mention"])
+
+    def _passages(self, memory: int, payload: dict[str, Any]) -> None:
+        values, at = self.values, self.at
+        intern = self.columns.dictionary["terms"].intern
+        for word in payload.get("words", ()):
+            intern(word)
+        tokens = payload["tokens"]
+        passages = payload.get("passages") or ((0, len(payload["text"])),)
+        for place, ((start, end), terms) in enumerate(
+            zip(passages, payload["terms"], strict=True), start=1 if len(tokens) > 1 else 0
+        ):
+            stops = terms.count(STOP_WORD)
+            length = len(terms) - stops
+            self.length += length
+            values["memory_of_row"].append(memory)
+            values["passage_start"].append(start)
+            values["passage_end"].append(end)
+            values["passage_tokens"].append(tokens[place])
+            values["length"].append(length)
+            values["term"] += [NONE if term < 0 else term for term in terms] if stops else terms
+            at["term"] += len(terms)
+            values["term_offset"].append(at["term"])
+            self.rows += 1
+        values["first_row"].append(self.rows)
+
+    def finish(self, rows: Rows) -> None:
+        """Append everything, the chains' heads last: they must never name what is not there."""
+        columns, values = self.columns, self.values
+        if self.rows > self.first_row:
+            columns.extend_rows(values.pop("memory_of_row"), rows(self.first_row, self.rows))
+        values.pop("memory_of_row", None)
+        del values["text"], values["metadata"]
+        columns.column["text"].extend(np.frombuffer(bytes(self.text), np.uint8))
+        columns.column["metadata"].extend(np.frombuffer(bytes(self.metadata), np.uint8))
+        columns.extend_flat("mention", values, columns.mentions, self.entities)
+        columns.extend_flat("link", values, columns.incoming, self.memories)
+        for name, items in values.items():
+            if items:
+                column = columns.column[name]
+                column.extend(np.array(items, dtype=column.dtype))
+        columns.extend_open(self.memories)
+        for memory, op in self.closed:
+            columns.close(memory, op)
+
+
+def metadata_label(name: str, value: Any) -> str:
+    """Return the label by which a filter on metadata finds ``name`` = ``value``."""
+    return f"m:{name}={orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()}"

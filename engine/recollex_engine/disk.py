@@ -1,0 +1,88 @@
+"""Putting bytes on a disk so that they are there afterwards, or an error says that they are not.
+
+The four ways in which the engine touches a file: write at an offset, flush a file, flush a folder
+(which makes a new name durable), and replace a small file whole. Full disks, quotas, file size
+limits and failing devices all become `StoreFullError`, which carries ``errno`` and ``filename``.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+
+from recollex_engine.errors import StoreFullError
+
+Bytes = bytes | bytearray | memoryview
+
+
+def store_full(error: OSError, path: Path, what: str) -> StoreFullError:
+    """Return the error to raise for a write that the operating system refused.
+
+    ``what`` completes "cannot ...", for instance "append 512 bytes to the log".
+    """
+    reason = error.strerror or str(error)
+    message = f"cannot {what}: {reason}; nothing of this call was stored: free space and retry"
+    return StoreFullError(error.errno, message, str(path))
+
+
+def write_at(fd: int, data: Bytes, offset: int, path: Path) -> None:
+    """Write all of ``data`` at ``offset``, or raise `StoreFullError`.
+
+    After the error some of the bytes may lie in the file: the caller counts none of them.
+    ``data`` is of single bytes; ``path`` is only for the message. One system call, unless the
+    system accepts fewer bytes.
+    """
+    rest = memoryview(data)
+    size = len(rest)
+    try:
+        while len(rest):
+            written = os.pwrite(fd, rest, offset)
+            rest = rest[written:]
+            offset += written
+    except OSError as error:
+        raise store_full(error, path, f"write {size} bytes") from error
+
+
+def flush(fd: int) -> None:
+    """Return once the file's bytes and its length are on the disk; raises the plain `OSError`."""
+    if hasattr(os, "fdatasync"):
+        os.fdatasync(fd)
+    else:  # macOS
+        os.fsync(fd)
+
+
+def flush_folder(folder: Path) -> None:
+    """Return once the names of the folder's files are on the disk."""
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def replace_file(path: Path, *parts: Bytes, durable: bool = True) -> None:
+    """Make ``path`` hold exactly ``parts``; whoever opens it sees all old or all new.
+
+    Written beside as ``<name>.tmp``, flushed, renamed over. ``durable=False`` leaves out the
+    flushes: still all or nothing for other processes, though not for a machine that loses power.
+    """
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+        try:
+            offset = 0
+            for part in parts:
+                write_at(fd, part, offset, temporary)
+                offset += memoryview(part).nbytes
+            if durable:
+                flush(fd)
+        finally:
+            os.close(fd)
+        temporary.rename(path)
+        if durable:
+            flush_folder(path.parent)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        if isinstance(error, StoreFullError):
+            raise
+        raise store_full(error, path, f"replace {path.name}") from error

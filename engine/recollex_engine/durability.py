@@ -1,0 +1,141 @@
+"""When an acknowledged write is on the disk: always, within an interval, or whenever."""
+
+import threading
+from collections.abc import Callable
+from typing import Literal
+
+from recollex_engine.errors import ClosedError, InputError, StoreFullError
+
+Durability = Literal["always", "interval", "off"]
+
+INTERVAL_SECONDS = 0.1
+MODES = ("always", "interval", "off")
+
+
+class GroupCommit:
+    """Turns many waits for durability into few flushes of one file.
+
+    ``flush`` makes everything written so far durable and returns the number of the last operation
+    that it covered. The three modes differ in what `wait` promises:
+
+    - ``always``: the operation is on the disk. The first thread to wait flushes for all that have
+      written by then (the leader); those that come during its flush wait for the next one.
+    - ``interval``: nothing yet; a background thread flushes within 100 ms of a write.
+    - ``off``: nothing; the operating system writes when it likes.
+
+    A flush that fails may have lost bytes that the system will never report again, so the first
+    failure poisons the object: that wait and every later call raise, with the failure as cause.
+
+    Threads: any number may call anything. The background thread exists only while there is
+    something to flush, so thousands of idle writers cost no threads.
+    """
+
+    def __init__(self, mode: Durability, flush: Callable[[], int], name: str) -> None:
+        if mode not in MODES:
+            raise InputError(f"durability must be one of {', '.join(MODES)}, got {mode!r}")
+        self.mode: Durability = mode
+        self._flush = flush
+        self._name = name
+        self._changed = threading.Condition()
+        self._flushing = False
+        self._flushed_op = 0
+        self._written_op = 0
+        self._failure: BaseException | None = None
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def check(self) -> None:
+        """Raise if the object is closed or a flush has ever failed."""
+        if self._failure is not None:
+            raise StoreFullError(
+                getattr(self._failure, "errno", None),
+                f"{self._name} could not be made durable ({self._failure}): close it and open it "
+                "again, which keeps what reached the disk",
+            ) from self._failure
+        if self._closed:
+            raise ClosedError(f"{self._name} was closed: open it again")
+
+    def wrote(self, op: int) -> None:
+        """Note that operations up to ``op`` were written, though not flushed."""
+        with self._changed:
+            self._written_op = op
+            if self.mode == "interval" and self._thread is None and not self._closed:
+                self._thread = threading.Thread(
+                    target=self._flush_until_clean, name=f"flush {self._name}", daemon=True
+                )
+                self._thread.start()
+
+    def wait(self, op: int) -> None:
+        """Return once operation ``op`` is as durable as the mode promises."""
+        if self.mode == "always":
+            self.flush(op)
+        else:
+            self.check()
+
+    def flush(self, op: int) -> None:
+        """Return once operation ``op`` is on the disk, whatever the mode."""
+        with self._changed:
+            while True:
+                if self._failure is None and self._flushed_op >= op:
+                    return
+                self.check()
+                if not self._flushing:
+                    self._flushing = True
+                    break
+                self._changed.wait()
+        flushed = 0
+        try:
+            flushed = self._flush()
+        except OSError as error:
+            self.poison(error)
+        finally:
+            with self._changed:
+                self._flushing = False
+                self._flushed_op = max(self._flushed_op, flushed)
+                self._changed.notify_all()
+        if not flushed:
+            self.check()
+
+    def poison(self, cause: BaseException) -> None:
+        """Make every later call raise, with ``cause`` behind it."""
+        with self._changed:
+            self._failure = self._failure or cause
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Flush what the mode promises, stop the background thread; the second call does nothing.
+
+        Raises as `flush` does; the object is closed all the same.
+        """
+        with self._changed:
+            if self._closed:
+                return
+            written = self._written_op
+        try:
+            if self.mode != "off" and self._failure is None:
+                self.flush(written)
+        finally:
+            with self._changed:
+                self._closed = True
+                self._changed.notify_all()
+                thread = self._thread
+            if thread is not None:
+                thread.join()
+
+    def _flush_until_clean(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._closed, timeout=INTERVAL_SECONDS)
+                if self._closed or self._failure is not None or self._is_clean():
+                    self._thread = None
+                    return
+                op = self._written_op
+            try:
+                self.flush(op)
+            except (StoreFullError, ClosedError):
+                with self._changed:
+                    self._thread = None
+                return
+
+    def _is_clean(self) -> bool:
+        return self._flushed_op >= self._written_op

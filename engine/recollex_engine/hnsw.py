@@ -1,0 +1,86 @@
+"""Which rows of a segment are near this vector? A usearch HNSW graph over eight-bit codes.
+
+The graph proposes rows; `recollex_kernels.vectors.cosines` scores them, so a similarity is the
+same number whichever way a row was found. Codes are ours (one scale a row, which cosine ignores),
+not usearch's own cast, which loses a twentieth of the recall.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.errors import StoreFullError
+
+CONNECTIVITY = 16
+EXPANSION_ADD = 128
+EXPANSION_SEARCH = 128
+
+
+def _empty(dimension: int) -> Any:
+    from usearch.index import Index
+
+    return Index(
+        ndim=dimension,
+        metric="cos",
+        dtype="i8",
+        connectivity=CONNECTIVITY,
+        expansion_add=EXPANSION_ADD,
+        expansion_search=EXPANSION_SEARCH,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Hnsw:
+    """A graph over rows [first_row, end_row), mapped from its file; never changed.
+
+    Threads: searches from any number of threads.
+    """
+
+    first_row: int
+    end_row: int
+    index: Any
+
+    @classmethod
+    def open(cls, path: Path, dimension: int, first_row: int, end_row: int) -> "Hnsw":
+        """Map the graph of ``path``."""
+        index = _empty(dimension)
+        index.view(str(path))
+        return cls(first_row, end_row, index)
+
+    def search(self, code: npt.NDArray[np.int8], count: int) -> npt.NDArray[np.uint32]:
+        """Return up to ``count`` rows near ``code`` int8[dimension], nearest first, approximately."""
+        found = self.index.search(code, count)
+        return np.asarray(found.keys, dtype=np.uint32)
+
+    def search_many(
+        self, codes: npt.NDArray[np.int8], count: int, threads: int = 0
+    ) -> npt.NDArray[np.uint32]:
+        """Return rows near each of ``codes``: uint32[n, count], as far as the graph has so many."""
+        found = self.index.search(codes, min(count, len(self.index)), threads=threads)
+        return np.asarray(found.keys, dtype=np.uint32).reshape(len(codes), -1)
+
+
+def extend_graph(
+    path: Path,
+    before: Path | None,
+    codes: npt.NDArray[np.int8],
+    first_row: int,
+    threads: int = 0,
+) -> None:
+    """Write to ``path`` the graph of ``before`` with ``codes`` int8[n, D] added from ``first_row``.
+
+    Cost: reading and writing the whole graph of one segment, and an insertion a row.
+    """
+    index = _empty(codes.shape[1])
+    if before is not None:
+        index.load(str(before))
+    keys = np.arange(first_row, first_row + len(codes), dtype=np.uint64)
+    index.add(keys, codes, threads=threads)
+    try:
+        index.save(str(path))
+    except Exception as error:  # usearch raises RuntimeError for any failed write
+        path.unlink(missing_ok=True)
+        raise StoreFullError(f"cannot write {path}: {error}") from error

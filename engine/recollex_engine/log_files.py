@@ -1,0 +1,117 @@
+"""The files of a log folder: their names, opening them plain or compressed, compressing them."""
+
+import contextlib
+import gzip
+import os
+import re
+import shutil
+import zlib
+from pathlib import Path
+
+from recollex_engine.disk import flush_folder, store_full
+from recollex_engine.errors import CorruptError
+
+_NAME = re.compile(r"(\d{8,})\.jsonl(\.gz)?")
+_COMPRESSION_LEVEL = 6
+
+
+def plain_path(folder: Path, file: int) -> Path:
+    """Return where log file number ``file`` is written."""
+    return folder / f"{file:08}.jsonl"
+
+
+def compressed_path(folder: Path, file: int) -> Path:
+    """Return where log file number ``file`` lies once it is compressed."""
+    return folder / f"{file:08}.jsonl.gz"
+
+
+def file_exists(folder: Path, file: int) -> bool:
+    """Return whether the log has this file, in either form."""
+    return plain_path(folder, file).exists() or compressed_path(folder, file).exists()
+
+
+def file_numbers(folder: Path) -> list[int]:
+    """Return the numbers of the log's files, ascending, each once; [] without a folder."""
+    if not folder.is_dir():
+        return []
+    names = (_NAME.fullmatch(name) for name in os.listdir(folder))  # noqa: PTH208 - names alone
+    return sorted({int(match[1]) for match in names if match})
+
+
+class LogFile:
+    """One log file open for reading, at offsets in its uncompressed bytes.
+
+    It stays readable when the file is compressed and unlinked meanwhile: the descriptor keeps the
+    plain bytes. Not for several threads at once.
+    """
+
+    def __init__(self, folder: Path, file: int) -> None:
+        self.path = plain_path(folder, file)
+        self._fd = -1  # before anything that can fail: `close` looks at it
+        self._gzip: gzip.GzipFile | None = None
+        try:
+            self._fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:  # compressing renames the new form before it unlinks the old
+            self.path = compressed_path(folder, file)
+            try:
+                self._gzip = gzip.GzipFile(self.path, "rb")
+            except FileNotFoundError:
+                self.path = plain_path(folder, file)
+                raise CorruptError(self.path, "a file of the log", "none") from None
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Return up to ``size`` bytes at ``offset``; b"" at the end of the file."""
+        if self._gzip is None:
+            return os.pread(self._fd, size, offset)
+        try:
+            if self._gzip.tell() != offset:
+                self._gzip.seek(offset)
+            return self._gzip.read(size)
+        except (OSError, EOFError, zlib.error) as error:
+            raise CorruptError(self.path, "compressed lines", f"damage ({error})") from error
+
+    def line_number(self, offset: int) -> int:
+        """Return the 1-based number of the line that holds ``offset``. Cost: reads up to it."""
+        lines, at = 1, 0
+        while at < offset:
+            chunk = self.read(at, min(1 << 20, offset - at))
+            if not chunk:
+                break
+            lines += chunk.count(b"\n")
+            at += len(chunk)
+        return lines
+
+    def close(self) -> None:
+        """Give the descriptor back; the second call does nothing."""
+        if self._gzip is not None:
+            self._gzip.close()
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd = -1
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def compress_file(folder: Path, file: int) -> None:
+    """Replace a sealed file by its compressed form; readers find one of the two at every moment.
+
+    The same bytes in give the same bytes out. Raises `StoreFullError` with the plain file kept.
+    """
+    plain, compressed = plain_path(folder, file), compressed_path(folder, file)
+    temporary = compressed.with_name(compressed.name + ".tmp")
+    try:
+        with plain.open("rb") as source, temporary.open("wb") as sink:
+            with gzip.GzipFile(
+                filename="", mode="wb", compresslevel=_COMPRESSION_LEVEL, fileobj=sink, mtime=0
+            ) as packed:
+                shutil.copyfileobj(source, packed, 1 << 20)
+            sink.flush()
+            os.fsync(sink.fileno())
+        temporary.rename(compressed)
+        flush_folder(folder)
+        plain.unlink()
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise store_full(error, compressed, f"compress {plain.name}") from error

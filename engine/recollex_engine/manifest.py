@@ -1,0 +1,85 @@
+"""What did the last checkpoint leave on disk? One small file, replaced atomically.
+
+MANIFEST is JSON: the format, the generation, the position in the log up to which columns and
+segments hold everything, the agent's settings, how many items each column and dictionary has, and
+the segments with the names of their files. Without it, or with a file that it names missing,
+everything is rebuilt from the log.
+"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from recollex_engine.disk import replace_file
+from recollex_engine.errors import CorruptError, FormatError
+from recollex_engine.log_format import Position
+from recollex_engine.settings import Settings
+
+FORMAT = 1
+NAME = "MANIFEST"
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentEntry:
+    """The files of one segment: rows [first_row, end_row), and how far its HNSW graph reaches."""
+
+    number: int
+    first_row: int
+    end_row: int
+    postings: str
+    hnsw: str | None = None
+    hnsw_end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The state of a checkpoint."""
+
+    generation: int
+    position: Position
+    settings: Settings
+    columns: dict[str, int]
+    dictionaries: dict[str, int]
+    segments: tuple[SegmentEntry, ...] = ()
+
+    def write(self, folder: Path) -> None:
+        """Replace the manifest of ``folder``; durable once this returns."""
+        values: dict[str, Any] = {
+            "format": FORMAT,
+            "generation": self.generation,
+            "position": self.position.to_json(),
+            "settings": self.settings.to_payload(),
+            "columns": self.columns,
+            "dictionaries": self.dictionaries,
+            "segments": [asdict(segment) for segment in self.segments],
+        }
+        replace_file(folder / NAME, orjson.dumps(values, option=orjson.OPT_INDENT_2))
+
+    @classmethod
+    def read(cls, folder: Path) -> "Manifest | None":
+        """Return the manifest of ``folder``, None where no checkpoint was made yet."""
+        path = folder / NAME
+        try:
+            values = orjson.loads(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except orjson.JSONDecodeError as error:
+            raise CorruptError(path, "a manifest in JSON", str(error)) from error
+        try:
+            if values["format"] != FORMAT:
+                raise FormatError(
+                    f"{path} has format {values['format']}, this recollex reads {FORMAT}: "
+                    "open the store with the version that wrote it"
+                )
+            return cls(
+                values["generation"],
+                Position.from_json(values["position"]),
+                Settings.from_payload(values["settings"]),
+                values["columns"],
+                values["dictionaries"],
+                tuple(SegmentEntry(**entry) for entry in values["segments"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise CorruptError(path, "the fields of a manifest", repr(error)) from error

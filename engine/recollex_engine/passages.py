@@ -1,0 +1,111 @@
+"""Where a long text is cut into the passages that the arms index.
+
+A passage is a stretch of whole sentences of about 100 words: an encoder reads no more than 256 word
+pieces, and BM25 finds a needle in a short passage that a long text would dilute.
+"""
+
+import re
+
+SLACK = 1.3
+"""A text, or a sentence, of up to this many times the wanted words is left whole."""
+
+_LONGEST_WORD = 16
+"""A longer run without spaces counts as several words, so that no passage is without bound."""
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af"
+)
+_WIDE_STOP = "[\u3002\uff01\uff1f\uff61]+[\u300d\u300f\u201d\uff09]*"
+_PIECE = re.compile(
+    rf"({_WIDE_STOP}|[{_UNSPACED}]{{1,4}}|[^\s{_UNSPACED}\u3002\uff01\uff1f\uff61]"
+    rf"{{1,{_LONGEST_WORD}}}|\A)(\s*)"
+)
+_STOP = re.compile(r"[.!?\u2026][\"')\]\u201d\u2019\u00bb]*\Z").search
+_ABBREVIATION = re.compile(
+    r"\W*(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|vs|cf|No|approx|e\.g|i\.e|[A-Z](?:\.[A-Z])*)\.\Z"
+).match
+_WIDE = re.compile(f"[{_UNSPACED}\u3002\uff01\uff1f\uff61]").match
+_WIDE_STOPS = frozenset("\u3002\uff01\uff1f\uff61")
+
+
+def split(text: str, words: int = 100) -> list[tuple[int, int]]:
+    """Return the character spans of the passages of `text`, in order.
+
+    The spans are not empty, touch each other and cover the text; an empty text has none. A text of
+    up to `SLACK * words` words is one span. A longer one is cut after sentences (or lines) into
+    passages of about equal size near `words`, none above twice `words`; a sentence longer than
+    `SLACK * words` is itself cut between words, and a run without spaces anywhere. A character of a
+    script written without spaces, and a word of one character, count half a word.
+
+    Cost: linear; 0.2 us for a short text, about 1 us a word for a long one.
+
+    >>> split("One two three. Four five six. Seven eight.", words=3)
+    [(0, 15), (15, 30), (30, 42)]
+    """
+    longest = SLACK * words
+    if not text:
+        return []
+    if len(text) <= 2 * longest:  # no text has more than half a word in each of its characters
+        return [(0, len(text))]
+    units = _units(text, words)
+    left = sum(size for _, size in units)
+    if left <= longest:
+        return [(0, len(text))]
+
+    wanted = left / max(2, round(left / words))
+    starts = [0]
+    held, held_end = 0.0, 0
+    for end, size in units:
+        if held and (held + size / 2 > wanted or held + size > 1.5 * words):
+            starts.append(held_end)
+            left -= held
+            wanted = left / max(1, round(left / words))
+            held = 0.0
+        held += size
+        held_end = end
+    return list(zip(starts, [*starts[1:], len(text)], strict=True))
+
+
+def _units(text: str, words: int) -> list[tuple[int, float]]:
+    """Return (end, words) of each sentence, or of each part of one too long to keep whole."""
+    units: list[tuple[int, float]] = []
+    sentence: list[tuple[int, float, bool]] = []  # end, words, whether a word ends here
+    size = 0.0
+    end = 0
+    for piece, space in _PIECE.findall(text):
+        end += len(piece) + len(space)
+        wide = _WIDE(piece) is not None
+        count = len(piece) / 2 if wide or len(piece) <= 1 else 1.0
+        size += count
+        sentence.append((end, count, wide or bool(space)))
+        if (
+            "\n" in space
+            or (wide and piece[0] in _WIDE_STOPS)
+            or (space and _STOP(piece) and not _ABBREVIATION(piece))
+        ):
+            _close(sentence, size, words, units)
+            sentence, size = [], 0.0
+    if sentence:
+        _close(sentence, size, words, units)
+    return units
+
+
+def _close(
+    sentence: list[tuple[int, float, bool]],
+    size: float,
+    words: int,
+    units: list[tuple[int, float]],
+) -> None:
+    """Append a sentence to `units`: whole, or in parts of about `words` words."""
+    if size <= SLACK * words:
+        units.append((sentence[-1][0], size))
+        return
+    wanted = size / max(2, round(size / words))
+    held = 0.0
+    for end, count, ends_word in sentence[:-1]:
+        held += count
+        if held >= wanted and (ends_word or held >= 1.1 * wanted):
+            units.append((end, held))
+            held = 0.0
+    units.append((sentence[-1][0], held + sentence[-1][1]))

@@ -1,0 +1,53 @@
+"""What does a process see of an agent that another one writes? The log, followed on each look."""
+
+import threading
+from pathlib import Path
+
+from recollex_engine.commit import CommitWord
+from recollex_engine.log_reader import LogFollower
+from recollex_engine.replica import LOG, Replica
+from recollex_engine.view import View
+
+REOPEN_ROWS = 32_768
+"""Rows applied since opening at which a reader starts over from the newest checkpoint."""
+
+
+class Reader:
+    """An agent's folder, opened for reading; it never writes a byte and never waits for a writer.
+
+    Threads: any number may call `view`.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._lock = threading.Lock()
+        self._commit = CommitWord(folder / "COMMIT")
+        self._open(folder)
+
+    def _open(self, folder: Path) -> None:
+        self.replica = Replica(folder)
+        self._follower = LogFollower(folder / LOG, self.replica.position)
+        self._opened_rows = self.replica.columns.rows
+        # All that is in the log, not only what COMMIT says: after a loss of power the word may be
+        # older than the log, and what was acknowledged must be seen.
+        self.replica.follow(self._follower, None)
+
+    def view(self) -> View:
+        """Return what was committed by now; cost 0.2 us while nothing is new."""
+        if self._commit.op > self.replica.published:
+            with self._lock:
+                until = self._commit.op
+                if until > self.replica.published:
+                    self.replica.follow(self._follower, until)
+                    self._reopen_if_long()
+        return self.replica.view()
+
+    def _reopen_if_long(self) -> None:
+        grown = self.replica.columns.rows - self._opened_rows
+        if grown > REOPEN_ROWS and self._commit.generation > self.replica.generation:
+            self._follower.close()
+            self._open(self.replica.folder)
+
+    def close(self) -> None:
+        """Let the files go."""
+        self._follower.close()
+        self.replica.close()

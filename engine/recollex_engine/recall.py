@@ -1,0 +1,229 @@
+"""How is a question answered? Arms, fusion, token budget (TEMPR, section 3.5).
+
+The query is embedded in another thread, which leaves the interpreter while the model runs, so
+dates are read and keywords searched meanwhile.
+"""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine import arms
+from recollex_engine.analyzer import Analyzer, ParsedQuery
+from recollex_engine.arms import Ranked
+from recollex_engine.clock import from_micros
+from recollex_engine.columns import NONE
+from recollex_engine.dates import TimeRange, find_range
+from recollex_engine.errors import RecollexError
+from recollex_engine.memory import Hit, Recall
+from recollex_engine.models.description import Thresholds
+from recollex_engine.question import Question
+from recollex_engine.selection import select
+from recollex_engine.trace import Trace
+from recollex_engine.view import View
+from recollex_kernels.fusion import rrf
+
+RRF_K = 60
+"""Reciprocal rank fusion's constant (TEMPR 3.2)."""
+
+ARMS = ("semantic", "keyword", "graph", "temporal")
+
+
+class QueryEmbedder(Protocol):
+    """What a recall needs of a model."""
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """The similarities at which the arms cut off."""
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        """Return float32[dimension] of length 1."""
+
+
+_embedding = ThreadPoolExecutor(max_workers=2, thread_name_prefix="recollex embed")
+
+
+def recall(
+    view: View,
+    question: Question,
+    analyzer: Analyzer,
+    embedder: QueryEmbedder,
+    now: int,
+    token_counter: str,
+    explain: bool,
+) -> Recall:
+    """Return what bears on ``question`` in ``view``; ``now`` in microseconds dates "last week".
+
+    An arm that fails is reported in the trace and the others answer.
+    """
+    started = time.perf_counter_ns()
+    trace = Trace()
+    lists: dict[str, Ranked] = {}
+    vector: Future[npt.NDArray[np.float32]] | npt.NDArray[np.float32] | None = question.embedding
+    if vector is None and view.memories:
+        vector = _embedding.submit(_embed, embedder, question.text, trace)
+    with trace.stage("parse"):
+        found = find_range(question.text, now)
+        parsed = analyzer.query(question.text)
+    with trace.stage("filter"):
+        allowed = select(view, question)
+        terms, phrases, answerable = _look_up(view, parsed)
+        if phrases:
+            allowed = arms.holding(view, phrases, allowed)
+        if not answerable:
+            allowed = np.zeros_like(allowed)
+
+    def run(name: str, arm: Callable[[], Ranked]) -> Ranked:
+        with trace.stage(name):
+            try:
+                ranked = arm()
+            except RecollexError:
+                raise
+            except Exception as error:  # one arm's fault must not cost the others' answers
+                trace.errors[name] = f"{type(error).__name__}: {error}"
+                ranked = Ranked.empty()
+        lists[name] = ranked
+        return ranked
+
+    budget = question.thinking_budget
+    run("keyword", lambda: arms.keyword(view, terms, allowed, budget))
+    query = _wait(vector, trace)
+    if query is not None:
+        limits = embedder.thresholds
+        entries = run(
+            "semantic",
+            lambda: arms.semantic(
+                view,
+                query,
+                allowed,
+                limits.semantic,
+                max(budget, arms.ENTRY_POINTS),
+                question.exact,
+            ),
+        )
+        run("graph", lambda: arms.graph(view, query, entries, allowed, limits, budget))
+        if found is not None:
+            run("temporal", lambda: arms.temporal(view, query, found, allowed, limits, budget))
+        lists["semantic"] = entries.first(budget)
+    with trace.stage("fusion"):
+        memories, scores = fuse(lists)
+    with trace.stage("budget"):
+        hits, tokens = within_budget(view, lists, memories, scores, question.max_tokens, explain)
+    trace.total = (time.perf_counter_ns() - started) / 1000
+    return Recall(
+        question.text, view, hits, tokens, token_counter, _datetimes(found), trace
+    )
+
+
+def _embed(embedder: QueryEmbedder, text: str, trace: Trace) -> npt.NDArray[np.float32]:
+    with trace.stage("embed"):
+        return embedder.embed_query(text)
+
+
+def _wait(
+    vector: Future[npt.NDArray[np.float32]] | npt.NDArray[np.float32] | None, trace: Trace
+) -> npt.NDArray[np.float32] | None:
+    """Return the query's vector; None if there is nothing to compare, or the model failed."""
+    if not isinstance(vector, Future):
+        return vector
+    try:
+        return vector.result()
+    except Exception as error:  # the keyword arm still answers
+        trace.errors["embed"] = f"{type(error).__name__}: {error}"
+        return None
+
+
+def _datetimes(found: TimeRange | None) -> tuple[object, object] | None:
+    return None if found is None else (from_micros(found.start), from_micros(found.end))
+
+
+def _look_up(
+    view: View, parsed: ParsedQuery
+) -> tuple[npt.NDArray[np.uint32], list[npt.NDArray[np.uint32]], bool]:
+    """Return the query's terms and phrases as numbers of the agent's dictionary.
+
+    Words that the agent never met are left out; a phrase with one cannot match, which the last
+    item says.
+    """
+    number = view.columns.dictionary["terms"].get
+    known = [n for term in parsed.terms if (n := number(term)) is not None]
+    phrases, answerable = [], True
+    for phrase in parsed.phrases:
+        numbers = [NONE if word is None else number(word) for word in phrase]
+        if None in numbers:
+            answerable = False
+        else:
+            phrases.append(np.array(numbers, np.uint32))
+    return np.array(known, np.uint32), phrases, answerable
+
+
+def fuse(lists: dict[str, Ranked]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64]]:
+    """Return the union of the arms' memories by reciprocal rank fusion, best first."""
+    ordered = [lists[name].memories for name in ARMS if name in lists]
+    if not ordered:
+        return np.empty(0, np.uint32), np.empty(0, np.float64)
+    sizes = np.array([len(memories) for memories in ordered], np.int64)
+    table = np.zeros((len(ordered), max(1, int(sizes.max()))), np.uint32)
+    for arm, memories in enumerate(ordered):
+        table[arm, : len(memories)] = memories
+    return rrf(table, sizes, np.ones(len(ordered)), RRF_K)
+
+
+def within_budget(
+    view: View,
+    lists: dict[str, Ranked],
+    memories: npt.NDArray[np.uint32],
+    scores: npt.NDArray[np.float64],
+    max_tokens: int,
+    explain: bool,
+) -> tuple[list[Hit], int]:
+    """Return the memories that fit ``max_tokens`` in rank order, and the tokens they take.
+
+    One that is too long for what is left gives the passage that matched; if that is too long as
+    well it is passed over, and later ones may fit.
+    """
+    ranks = {
+        name: {memory: rank for rank, memory in enumerate(ranked.memories.tolist(), 1)}
+        for name, ranked in lists.items()
+    }
+    tokens_of = view.buffer("tokens")[memories].tolist()
+    first_row = view.buffer("first_row")
+    hits: list[Hit] = []
+    spent = 0
+    for memory, score, tokens in zip(memories.tolist(), scores.tolist(), tokens_of, strict=True):
+        left = max_tokens - spent
+        if left <= 0:
+            break
+        places = {name: place for name in ranks if (place := ranks[name].get(memory))}
+        row = _best_row(lists, places, int(first_row[memory]))
+        passage_only = tokens > left
+        if passage_only:
+            tokens = int(view.buffer("passage_tokens")[row])
+            if tokens > left or int(first_row[memory + 1]) - int(first_row[memory]) == 1:
+                continue
+        spent += tokens
+        why = (
+            {name: float(lists[name].scores[place - 1]) for name, place in places.items()}
+            if explain
+            else {}
+        )
+        hits.append(Hit(memory, row, score, passage_only, places, why))
+    return hits, spent
+
+
+def _best_row(lists: dict[str, Ranked], places: dict[str, int], first_row: int) -> int:
+    """Return the passage that ranked best in the arms that rank passages; ties to `semantic`."""
+    best = min(
+        (
+            (place, name)
+            for name, place in places.items()
+            if name in ("keyword", "semantic") and len(lists[name].rows)
+        ),
+        key=lambda item: (item[0], item[1] != "semantic"),
+        default=None,
+    )
+    return first_row if best is None else int(lists[best[1]].rows[best[0] - 1])

@@ -1,0 +1,157 @@
+"""What does this process know of an agent? Its columns and indexes, caught up with the log.
+
+A replica starts from the last checkpoint (or from nothing) and applies the log behind it. The
+writer's replica is fed by the writer itself; a reader's follows the COMMIT word. Both go through
+`apply`, so both answer alike.
+"""
+
+import threading
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.columns import Columns, Stored
+from recollex_engine.errors import CorruptError
+from recollex_engine.hnsw import Hnsw
+from recollex_engine.log_format import START, Position
+from recollex_engine.log_reader import LogFollower, Transaction
+from recollex_engine.manifest import Manifest
+from recollex_engine.postings import Postings
+from recollex_engine.timeline import Timeline
+from recollex_engine.vectors_file import VectorsReader
+from recollex_engine.view import Segment, View
+
+COLUMNS = "columns"
+LOG = "log"
+VECTORS = "vectors.f16"
+
+
+class Replica:
+    """The state of one agent's folder in this process.
+
+    Threads: one thread at a time may `apply` or `replace_segments`; `view` may be called by any.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.published = 0
+        self._views = threading.Lock()
+        self._load()
+
+    def _load(self) -> None:
+        manifest = Manifest.read(self.folder)
+        if manifest is not None:
+            try:
+                self._start_from(manifest)
+                return
+            except (FileNotFoundError, CorruptError) as error:
+                if (later := Manifest.read(self.folder)) != manifest and later is not None:
+                    self._load()  # a checkpoint replaced the files while they were being opened
+                    return
+                warnings.warn(
+                    f"{self.folder}: columns or segments are missing or damaged ({error}); "
+                    "rebuilding them from the log",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+        self._start_from(None)
+
+    def _start_from(self, manifest: Manifest | None) -> None:
+        self.generation = manifest.generation if manifest else 0
+        stored = (
+            Stored(
+                manifest.settings, manifest.columns, manifest.dictionaries, manifest.generation
+            )
+            if manifest
+            else None
+        )
+        self.position: Position = manifest.position if manifest else START
+        self.columns = Columns(self.folder / COLUMNS, stored)
+        self.vectors: VectorsReader | None = None
+        self.segments = tuple(
+            Segment(
+                entry.number,
+                Postings.read(self.folder / entry.postings),
+                Hnsw.open(
+                    self.folder / entry.hnsw,
+                    self.columns.dimension,
+                    entry.first_row,
+                    entry.hnsw_end,
+                )
+                if entry.hnsw
+                else None,
+            )
+            for entry in (manifest.segments if manifest else ())
+        )
+        self.entries = manifest.segments if manifest else ()
+        self._view: View | None = None
+        self._timeline = Timeline.of(self.columns.array("said_at")[:0])
+        self.published = self.position.op
+
+    def follow(self, follower: LogFollower, until_op: int | None) -> None:
+        """Apply and publish what ``follower`` finds in the log up to operation ``until_op``."""
+        transactions = list(follower.read_new(until_op))
+        if transactions:
+            self.apply(transactions)
+            self.published = self.columns.op
+
+    def apply(
+        self,
+        transactions: Sequence[Transaction],
+        vectors: npt.NDArray[np.uint16] | None = None,
+    ) -> None:
+        """Append what ``transactions`` say; their rows' vectors are given or read from the file.
+
+        Views do not change until `published` does.
+        """
+        operations = [operation for each in transactions for operation in each.operations]
+        if vectors is None:
+            self.columns.apply(operations, self.rows_of_file)
+        else:
+            self.columns.apply(operations, lambda _first, _end: vectors)
+        self.position = transactions[-1].position
+
+    def rows_of_file(self, first: int, end: int) -> npt.NDArray[np.uint16]:
+        """Return the vectors of rows [first, end) as the file has them.
+
+        Raises `CorruptError` where the file is shorter than the log says.
+        """
+        if self.vectors is None:
+            self.vectors = VectorsReader(self.folder / VECTORS, self.columns.dimension)
+        return self.vectors.rows(end)[first:].view(np.uint16)
+
+    def view(self, op: int | None = None) -> View:
+        """Return what a reader sees now, or saw at operation ``op``; cost O(1) while nothing new."""
+        at = self.published if op is None else op
+        view, segments = self._view, self.segments
+        if view is not None and view.op == at and view.segments is segments:
+            return view
+        with self._views:
+            rows = int(self.columns.array("op_rows")[at - 1]) if at else 0
+            memories = int(self.columns.array("op_memories")[at - 1]) if at else 0
+            if memories > len(self._timeline.order):
+                said_at = self.columns.array("said_at")[:memories]
+                self._timeline = self._timeline.extended(said_at)
+            vectors = (
+                self.rows_of_file(0, rows) if rows else np.empty((0, 0), np.uint16)
+            )
+            view = View(self.columns, at, segments, vectors, self._timeline)
+            if op is None:
+                self._view = view
+            return view
+
+    def replace_segments(
+        self, segments: tuple[Segment, ...], manifest: Manifest
+    ) -> None:
+        """Serve from the indexes of a new checkpoint; views taken before keep theirs."""
+        self.entries = manifest.segments
+        self.generation = manifest.generation
+        self.segments = segments
+
+    def close(self) -> None:
+        """Let the maps go; views still held keep what they need."""
+        self._view = None
+        self.vectors = None

@@ -1,0 +1,140 @@
+"""What may be retained? One statement, checked at the edge, with everything a caller can say of it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from recollex_engine.clock import OPEN_END
+from recollex_engine.columns import NETWORKS
+from recollex_engine.errors import InputError
+
+MAX_TEXT = 1_000_000
+"""Characters in one memory."""
+MAX_NAME = 1_000
+"""Characters in an id, tag, context, document id, speaker or entity."""
+MAX_NAMES = 256
+"""Tags, entities or metadata keys of one memory."""
+MAX_METADATA = 100_000
+"""Bytes of one memory's metadata as JSON."""
+MAX_BATCH = 100_000
+"""Memories in one call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One thing to retain; `said_at` is microseconds UTC, None for the time of recording."""
+
+    text: str
+    said_at: int | None = None
+    id: str | None = None
+    network: int = 0
+    context: str | None = None
+    document: str | None = None
+    speaker: str | None = None
+    entities: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_text(self.text, "text", MAX_TEXT)
+        for name in ("id", "context", "document", "speaker"):
+            if (value := getattr(self, name)) is not None:
+                check_text(value, name, MAX_NAME)
+        for name in ("entities", "tags"):
+            check_names(getattr(self, name), name)
+        if self.said_at is not None and not -OPEN_END < self.said_at < OPEN_END - 1:
+            raise InputError(f"event_at is beyond the ends of time: {self.said_at} microseconds")
+        check_metadata(self.metadata, "metadata")
+
+
+def check_text(value: object, name: str, limit: int) -> None:
+    """Raise `InputError` unless ``value`` is a text of 1 to ``limit`` characters in UTF-8."""
+    if not isinstance(value, str):
+        raise InputError(f"{name} must be a str, got {type(value).__name__}")
+    if not value or value.isspace():
+        raise InputError(f"{name} is empty: give at least one character that is not a space")
+    if len(value) > limit:
+        raise InputError(
+            f"{name} may have up to {limit:,} characters, got {len(value):,}: split it"
+        )
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{name} has a lone surrogate at character {error.start} and is not valid Unicode; "
+            f"repair it with {name}.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')"
+        ) from None
+
+
+def check_names(values: object, name: str) -> None:
+    """Raise `InputError` unless ``values`` is a short list of names."""
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise InputError(
+            f"{name} must be a list of str, got {type(values).__name__}: {name}=['travel'] is one"
+        )
+    if len(values) > MAX_NAMES:
+        raise InputError(f"{name} may have up to {MAX_NAMES} items, got {len(values)}")
+    for value in values:
+        check_text(value, name, MAX_NAME)
+
+
+def check_metadata(value: object, name: str) -> None:
+    """Raise `InputError` unless ``value`` is a dict of str to JSON values."""
+    if not isinstance(value, dict):
+        raise InputError(f"{name} must be a dict, got {type(value).__name__}")
+    if len(value) > MAX_NAMES:
+        raise InputError(f"{name} may have up to {MAX_NAMES} keys, got {len(value)}")
+    if not value:
+        return
+    try:
+        raw = orjson.dumps(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is not JSON: {error}") from None
+    if b"null" in raw and _has_nan(value):
+        raise InputError(f"{name} holds a NaN or an infinity, which JSON has no word for")
+    if len(raw) > MAX_METADATA:
+        raise InputError(f"{name} may take up to {MAX_METADATA:,} bytes as JSON, got {len(raw):,}")
+
+
+def _has_nan(value: object) -> bool:
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    if isinstance(value, dict):
+        return any(_has_nan(item) for item in value.values())
+    return isinstance(value, list | tuple) and any(_has_nan(item) for item in value)
+
+
+def check_embedding(value: object, name: str, dimension: int) -> npt.NDArray[np.float32]:
+    """Return ``value`` as float32[dimension] of length 1.
+
+    Raises `InputError` for another shape, NaN, infinity or a vector of zeros, whose direction is
+    not defined.
+    """
+    try:
+        vector = np.asarray(value, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be {dimension} numbers, got {type(value).__name__}") from None
+    if vector.shape != (dimension,):
+        raise InputError(f"{name} must have shape ({dimension},), got {vector.shape}")
+    if not np.isfinite(vector).all():
+        raise InputError(f"{name} holds a NaN or an infinity")
+    norm = float(np.linalg.norm(vector.astype(np.float64)))
+    if norm < 1e-12:
+        raise InputError(f"{name} is all zeros: it has no direction")
+    return (vector / np.float32(norm)).astype(np.float32)
+
+
+def network_number(name: object) -> int:
+    """Return the number of a network.
+
+    >>> network_number("agent")
+    1
+    """
+    if name not in NETWORKS:
+        raise InputError(f"network must be one of {', '.join(NETWORKS)}, got {name!r}")
+    return NETWORKS.index(str(name))

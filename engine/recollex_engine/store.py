@@ -1,0 +1,122 @@
+"""Where do agents live? In folders of one store, each isolated from the others."""
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+import orjson
+
+from recollex_engine.agent import Agent, Embedder, Surroundings
+from recollex_engine.clock import Clock, system_clock
+from recollex_engine.disk import replace_file
+from recollex_engine.durability import MODES, Durability
+from recollex_engine.errors import ClosedError, CorruptError, FormatError, InputError
+from recollex_engine.statement import check_text
+
+FORMAT = 1
+MAX_AGENT = 80
+"""Characters of an agent's name."""
+
+
+class Store:
+    """A folder of agents.
+
+    ::
+
+        store.json         {"recollex_store": 1}
+        agents/<name>/     one agent; characters beyond A-Z a-z 0-9 _ . - are percent-encoded
+
+    Threads: any number. Nothing is put on disk before something is retained.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        embedder: Callable[[], Embedder],
+        *,
+        read_only: bool = False,
+        durability: Durability = "always",
+        language: str = "english",
+        threads: int = 1,
+        clock: Clock = system_clock,
+    ) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise InputError(f"path must be a folder's name, got {type(path).__name__}")
+        if durability not in MODES:
+            raise InputError(f"durability must be one of {', '.join(MODES)}, got {durability!r}")
+        self.path = Path(path)
+        if self.path.exists() and not self.path.is_dir():
+            raise InputError(f"{self.path} is a file: a store is a folder")
+        self.read_only = read_only
+        self._check_format()
+        self._agents: dict[str, Agent] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+        self._background = ThreadPoolExecutor(1, thread_name_prefix="recollex checkpoint")
+        self._surroundings = Surroundings(
+            embedder, clock, durability, read_only, language, threads, self._background
+        )
+
+    def _check_format(self) -> None:
+        path = self.path / "store.json"
+        try:
+            found = orjson.loads(path.read_bytes())["recollex_store"]
+        except FileNotFoundError:
+            return
+        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise CorruptError(path, '{"recollex_store": 1}', repr(error)) from error
+        if found != FORMAT:
+            raise FormatError(
+                f"{self.path} is a store of format {found}, this recollex reads format {FORMAT}: "
+                "open it with the version that wrote it"
+            )
+
+    def agent(self, name: str) -> Agent:
+        """Return the agent ``name``, the same object each time.
+
+        Raises `LockedError` if another writer has it open, unless the store is read-only.
+        """
+        folder = self._folder(name)
+        with self._lock:
+            if self._closed:
+                raise ClosedError(f"the store {self.path} was closed: open it again")
+            agent = self._agents.get(name)
+            if agent is None:
+                if not self.read_only:
+                    self._create()
+                agent = self._agents[name] = Agent(name, folder, self._surroundings)
+            return agent
+
+    def _create(self) -> None:
+        path = self.path / "store.json"
+        if not path.exists():
+            self.path.mkdir(parents=True, exist_ok=True)
+            replace_file(path, orjson.dumps({"recollex_store": FORMAT}))
+
+    def _folder(self, name: str) -> Path:
+        check_text(name, "agent_id", MAX_AGENT)
+        safe = quote(name, safe="")
+        if safe.startswith("."):
+            safe = "%2E" + safe[1:]
+        if len(safe) > 255:
+            raise InputError(f"agent_id takes {len(safe)} bytes as a folder's name, at most 255")
+        return self.path / "agents" / safe
+
+    def agents(self) -> list[str]:
+        """Return the names of the agents that hold something, sorted."""
+        folder = self.path / "agents"
+        if not folder.is_dir():
+            return []
+        return sorted(unquote(each.name) for each in folder.iterdir() if (each / "log").is_dir())
+
+    def close(self) -> None:
+        """Close every agent; the second call does nothing."""
+        with self._lock:
+            self._closed = True
+            agents, self._agents = list(self._agents.values()), {}
+        for agent in agents:
+            agent.close()
+        self._background.shutdown()

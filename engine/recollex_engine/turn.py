@@ -1,0 +1,77 @@
+"""How does a turn of a conversation become a statement?"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from recollex_engine.clock import to_micros
+from recollex_engine.errors import InputError
+from recollex_engine.statement import MAX_TEXT, Statement, check_metadata, check_text
+
+FIELDS = ("speaker", "text", "at", "caption", "id", "metadata")
+
+
+def read_turn(
+    turn: object,
+    place: int,
+    document: str,
+    context: str | None = None,
+    network: int = 0,
+    tags: tuple[str, ...] = (),
+) -> Statement:
+    """Return turn number ``place`` of a conversation as a statement that stands by itself.
+
+    Its text is ``speaker: text``, with the caption of its picture behind it, so that whoever finds
+    it alone knows who said it and what was shown. Raises `InputError`, naming the turn.
+
+    >>> read_turn({"speaker": "Ann", "text": "Look!", "caption": "a red kite"}, 0, "d").text
+    'Ann: Look! [picture: a red kite]'
+    """
+    name = f"turns[{place}]"
+    if not isinstance(turn, Mapping):
+        raise InputError(f"{name} must be a dict, got {type(turn).__name__}")
+    if unknown := [key for key in turn if key not in FIELDS]:
+        raise InputError(f"{name} has the field {unknown[0]!r}; known are {', '.join(FIELDS)}")
+    text, speaker, caption = (turn.get(field) for field in ("text", "speaker", "caption"))
+    if caption is not None:
+        check_text(caption, f"{name}['caption']", MAX_TEXT)
+    if text is None and caption is None:
+        raise InputError(f"{name} has neither text nor caption")
+    said = []
+    if text is not None and not (caption is not None and text == ""):
+        check_text(text, f"{name}['text']", MAX_TEXT)
+        said.append(text)
+    if caption is not None:
+        said.append(f"[picture: {caption}]")
+    words = " ".join(said)
+    if speaker is not None:
+        check_text(speaker, f"{name}['speaker']", 1000)
+        words = f"{speaker}: {words}"
+    metadata = turn.get("metadata") or {}
+    check_metadata(metadata, f"{name}['metadata']")
+    return Statement(
+        words,
+        _moment(turn.get("at"), f"{name}['at']"),
+        turn.get("id"),
+        network,
+        context,
+        document,
+        speaker,
+        (),
+        tags,
+        dict(metadata),
+    )
+
+
+def _moment(value: object, name: str) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            raise InputError(
+                f"{name} is not ISO 8601: {value!r}; 2024-05-04T10:00:00Z is"
+            ) from None
+    if not isinstance(value, datetime):
+        raise InputError(f"{name} must be a datetime or ISO 8601, got {type(value).__name__}")
+    return to_micros(value, name)

@@ -1,0 +1,86 @@
+"""Masks over memories: each kernel clears the entries of ``out`` that its condition refuses.
+
+Every kernel takes columns of n memories and ``out`` uint8[n] of 0 and 1, changed in place by AND,
+so conditions combine by calling one after another on a mask that starts as all ones.
+Cost of each: O(n), no allocation. Inputs may be read-only maps.
+"""
+
+import numpy as np
+
+from recollex_kernels._jit import I64, U8, U32, U64, kernel
+
+
+@kernel
+def mask_open(closed_by_op: U64, op: int, out: U8) -> None:
+    """Keep the memories that no operation up to ``op`` has closed.
+
+    Shapes: closed_by_op uint64[n], the number of the closing operation, 0 while open. A memory
+    closed by a later operation than ``op`` is still open in that view.
+    """
+    limit = np.uint64(op)
+    for m in range(out.shape[0]):
+        c = closed_by_op[m]
+        out[m] &= np.uint8((c == 0) | (c > limit))
+
+
+@kernel
+def mask_networks(network: U8, bits: int, out: U8) -> None:
+    """Keep the memories whose network's bit is set: bit i of ``bits`` admits network i.
+
+    Shapes: network uint8[n], in [0, 64).
+    """
+    wanted = np.uint64(bits)
+    for m in range(out.shape[0]):
+        out[m] &= np.uint8((wanted >> np.uint64(network[m])) & np.uint64(1))
+
+
+@kernel
+def mask_overlap(start: I64, end: I64, since: int, until: int, out: U8) -> None:
+    """Keep the memories whose interval meets the half-open range [since, until).
+
+    An interval [start, end) meets it if start < until and end > since. An empty interval
+    (end <= start) is an instant and meets it if since <= start < until.
+
+    Shapes: start, end int64[n], microseconds; end is exclusive, open end = max int64.
+    """
+    for m in range(out.shape[0]):
+        s = start[m]
+        out[m] &= np.uint8((s < until) & ((end[m] > since) | (s >= since)))
+
+
+@kernel
+def mask_labels(offsets: U64 | I64, labels: U32, wanted: U32, out: U8) -> None:
+    """Keep the memories that carry every wanted label (tags, entities).
+
+    Shapes, for L labels in all, W wanted:
+        offsets  int64 or uint64[n+1]  labels of memory m are labels[offsets[m]:offsets[m+1]]
+        labels   uint32[L]             in any order within a memory, may repeat
+        wanted   uint32[W]             W = 0 keeps every memory
+
+    Cost: O(labels of the memories still kept * W).
+    """
+    for m in range(out.shape[0]):
+        if out[m] == 0:
+            continue
+        first, end = np.int64(offsets[m]), np.int64(offsets[m + 1])
+        own = labels[first:end]
+        for want in wanted:
+            found = False
+            for label in own:
+                if label == want:
+                    found = True
+                    break
+            if not found:
+                out[m] = 0
+                break
+
+
+@kernel
+def mask_equal(values: U32, wanted: int, out: U8) -> None:
+    """Keep the memories whose value is ``wanted`` (a document, a context).
+
+    Shapes: values uint32[n].
+    """
+    want = np.uint32(wanted)
+    for m in range(out.shape[0]):
+        out[m] &= np.uint8(values[m] == want)

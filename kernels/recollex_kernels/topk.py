@@ -1,0 +1,168 @@
+"""The best k of many scores, by a bounded heap and no full sort."""
+
+import numpy as np
+
+from recollex_kernels._jit import F32, U8, U32, kernel
+
+_BLOCK = 64
+
+
+@kernel
+def _sift(
+    n: int, score: np.float32, ident: np.uint32, row: int, out: F32, out_ids: U32, out_rows: U32
+) -> None:
+    """Put an entry at the root of a heap of ``n`` entries, the worst entry on top.
+
+    Worse is the lower score, then the higher id.
+    """
+    i = 0
+    while True:
+        c = 2 * i + 1
+        if c >= n:
+            break
+        if c + 1 < n and (
+            out[c + 1] < out[c] or (out[c + 1] == out[c] and out_ids[c + 1] > out_ids[c])
+        ):
+            c += 1
+        if score < out[c] or (score == out[c] and ident > out_ids[c]):
+            break
+        out[i] = out[c]
+        out_ids[i] = out_ids[c]
+        out_rows[i] = out_rows[c]
+        i = c
+    out[i] = score
+    out_ids[i] = ident
+    out_rows[i] = row
+
+
+@kernel
+def _offer(
+    n: int,
+    k: int,
+    score: np.float32,
+    ident: np.uint32,
+    row: int,
+    out: F32,
+    out_ids: U32,
+    out_rows: U32,
+) -> int:
+    """Return the heap's size after an entry was added, or took the place of the worst, or lost."""
+    if n < k:
+        i = n
+        while i > 0:
+            p = (i - 1) >> 1
+            if out[p] < score or (out[p] == score and out_ids[p] > ident):
+                break
+            out[i] = out[p]
+            out_ids[i] = out_ids[p]
+            out_rows[i] = out_rows[p]
+            i = p
+        out[i] = score
+        out_ids[i] = ident
+        out_rows[i] = row
+        return n + 1
+    if score > out[0] or (score == out[0] and ident < out_ids[0]):
+        _sift(n, score, ident, row, out, out_ids, out_rows)
+    return n
+
+
+@kernel
+def _unheap(n: int, out: F32, out_ids: U32, out_rows: U32) -> None:
+    """Sort a heap of ``n`` entries in place, best first."""
+    for end in range(n - 1, 0, -1):
+        score, ident, row = out[end], out_ids[end], out_rows[end]
+        out[end], out_ids[end], out_rows[end] = out[0], out_ids[0], out_rows[0]
+        _sift(end, score, ident, row, out, out_ids, out_rows)
+
+
+@kernel
+def topk(values: F32, k: int) -> tuple[U32, F32]:
+    """Return the positions and values of the ``k`` greatest values, greatest first.
+
+    Ties: the lower position. Fewer than ``k`` values give them all.
+
+    Shapes, for N values: values float32[N], no NaN.
+
+    Cost: O(N) reads and O(c log k) heap steps, c of the values having entered the heap.
+    """
+    n = 0
+    size = max(0, min(k, values.shape[0]))
+    scores = np.empty(size, np.float32)
+    ids = np.empty(size, np.uint32)
+    rows = np.empty(size, np.uint32)
+    if size == 0:
+        return ids, scores
+    for first in range(0, values.shape[0], _BLOCK):
+        block = values[first : first + _BLOCK]
+        if n == size:  # ties with the worst kept lose: their position is higher
+            better = 0
+            worst = scores[0]
+            for value in block:
+                better += value > worst
+            if better == 0:
+                continue
+        for i in range(block.shape[0]):
+            n = _offer(n, size, block[i], np.uint32(first + i), first + i, scores, ids, rows)
+    _unheap(n, scores, ids, rows)
+    return ids, scores
+
+
+@kernel
+def top_memories(
+    scores: F32, memory_of_row: U32, allowed: U8, floor: float, k: int
+) -> tuple[U32, U32, F32]:
+    """Return the ``k`` best memories above a floor, each with its best row and that row's score.
+
+    A memory scores as its best row, the lowest row on ties. Only rows with score > ``floor`` and
+    memories with ``allowed[memory]`` count. Order: higher score, then lower memory.
+
+    Shapes, for R rows, M memories:
+        scores         float32[R]  no NaN
+        memory_of_row  uint32[R]   in [0, M), ascending, so rows of one memory are consecutive
+        allowed        uint8[M]    0 or 1
+
+    Cost: O(R) reads, and heap steps only for rows above the worst kept; no full sort.
+    """
+    size = max(0, min(k, scores.shape[0]))
+    best = np.empty(size, np.float32)
+    memories = np.empty(size, np.uint32)
+    rows = np.empty(size, np.uint32)
+    n = 0
+    limit = np.float32(floor)
+    have = False  # the memory whose rows are being read
+    memory = np.uint32(0)
+    row = 0
+    score = np.float32(0)
+    if size == 0:
+        return memories, rows, best
+    for first in range(0, scores.shape[0], _BLOCK):
+        block = scores[first : first + _BLOCK]
+        better = 0
+        for value in block:
+            better += value > limit
+        if better == 0:
+            continue
+        for i in range(block.shape[0]):
+            value = block[i]
+            if not value > limit:
+                continue
+            m = memory_of_row[first + i]
+            if allowed[m] == 0:
+                continue
+            if have and m == memory:
+                if value > score:
+                    score = value
+                    row = first + i
+                continue
+            if have:
+                n = _offer(n, size, score, memory, row, best, memories, rows)
+                if n == size:  # a later memory must beat the worst kept: ties go to the lower
+                    limit = best[0]
+            have = True
+            memory = m
+            row = first + i
+            score = value
+    if have:
+        n = _offer(n, size, score, memory, row, best, memories, rows)
+    _unheap(n, best, memories, rows)
+    return memories[:n].copy(), rows[:n].copy(), best[:n].copy()

@@ -1,0 +1,352 @@
+import errno
+import os
+import resource
+import shutil
+import threading
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from recollex_engine import disk
+from recollex_engine.errors import ClosedError, CorruptError, InputError, StoreFullError
+from recollex_engine.log import LogWriter
+from recollex_engine.log_files import compressed_path, plain_path
+from recollex_engine.log_format import START
+from recollex_engine.log_reader import LogReader, verify_chain
+
+
+def note(n, size=0):
+    return ("note", b'{"n":%d,"x":"%b"}' % (n, b"y" * size))
+
+
+def contents(folder, **options):
+    return [
+        (t.recorded_at, [(o.kind, o.payload["n"]) for o in t.operations])
+        for t in LogReader(folder, **options).transactions()
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "log"
+
+
+def write(folder, *transactions, **options):
+    with LogWriter(folder, durability="off", **options) as log:
+        return [log.append(at, [note(n) for n in numbers]) for at, numbers in transactions]
+
+
+def test_positions_follow_each_other(folder):
+    first, second = write(folder, (5, [1, 2]), (9, [3]))
+    assert (first.op, first.recorded_at, first.file) == (2, 5, 1)
+    assert (second.op, second.recorded_at) == (3, 9)
+    assert second.offset == plain_path(folder, 1).stat().st_size
+    assert verify_chain(folder) == second
+
+
+def test_cut_at_every_byte_of_the_last_transactions_the_whole_ones_remain(folder, tmp_path):
+    ends = write(folder, (1, [1]), (2, [2, 3, 4]), (3, [5]), (4, [6, 7]))
+    data = plain_path(folder, 1).read_bytes()
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    whole = contents(folder)
+    for size in range(ends[0].offset, len(data) + 1):
+        plain_path(copy, 1).write_bytes(data[:size])
+        kept = sum(end.offset <= size for end in ends)
+        assert contents(copy) == whole[:kept]
+        for start in (None, ends[0]):
+            with LogWriter(copy, start, durability="off") as log:
+                assert log.position == ends[kept - 1]
+        assert plain_path(copy, 1).stat().st_size == ends[kept - 1].offset
+    (after,) = write(copy, (9, [8]))
+    assert verify_chain(copy) == after
+
+
+def test_a_tail_of_zeros_is_torn(folder):
+    (end,) = write(folder, (1, [1]))
+    with plain_path(folder, 1).open("ab") as file:
+        file.write(b'{"op":2,"at' + bytes(4096) + b'"}\n{"op":3}\n')
+    assert contents(folder) == [(1, [("note", 1)])]
+    with LogWriter(folder) as log:
+        assert log.position == end
+
+
+@pytest.mark.parametrize("start", [None, 0])
+def test_damage_before_the_end_is_refused_and_nothing_is_cut(folder, start):
+    ends = write(folder, (1, [1]), (2, [2]), (3, [3]))
+    data = bytearray(plain_path(folder, 1).read_bytes())
+    data[ends[1].offset - 3] ^= 1
+    plain_path(folder, 1).write_bytes(data)
+    with pytest.raises(CorruptError, match="line 3"):
+        LogWriter(folder, None if start is None else ends[start])
+    assert plain_path(folder, 1).read_bytes() == data
+
+
+def test_a_log_that_lost_durable_lines_is_refused(folder):
+    ends = write(folder, (1, [1]), (2, [2]))
+    os.truncate(plain_path(folder, 1), ends[1].offset - 1)
+    with pytest.raises(CorruptError, match="operations up to 2"):
+        LogWriter(folder, known_op=2)
+    with pytest.raises(CorruptError, match="lines were lost"):
+        LogWriter(folder, ends[1])
+    with LogWriter(folder, known_op=1) as log:
+        assert log.position == ends[0]
+
+
+def test_recorded_times_must_increase(folder):
+    with LogWriter(folder, durability="off") as log:
+        log.append(10, [note(1)])
+        for at in (10, 9, 2**63):
+            with pytest.raises(InputError, match="recorded_at"):
+                log.append(at, [note(2)])
+        with pytest.raises(InputError):
+            log.append(11, [])
+        with pytest.raises(InputError):
+            log.append(11, [note(2), ("note", b"not json")])
+        assert log.position.op == 1
+
+
+def test_a_file_size_limit_leaves_nothing_of_the_call(folder):
+    with LogWriter(folder) as log:
+        before = log.append(1, [note(1)])
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (before.offset + 1000, hard))
+        try:
+            with pytest.raises(StoreFullError) as caught:
+                log.append(2, [note(2, 300)] * 5)
+            assert caught.value.errno == errno.EFBIG
+            assert log.position == before
+            assert plain_path(folder, 1).stat().st_size == before.offset
+            after = log.append(2, [note(3)])
+            log.wait_durable(after.op)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert verify_chain(folder) == after
+    assert contents(folder)[-1] == (2, [("note", 3)])
+
+
+def test_a_write_that_can_be_neither_finished_nor_cut_poisons(folder, monkeypatch):
+    def fail(*_):
+        raise OSError(errno.EIO, "input/output error")
+
+    log = LogWriter(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", fail)
+        patch.setattr(os, "ftruncate", fail)
+        with pytest.raises(StoreFullError):
+            log.append(1, [note(1)])
+    with pytest.raises(StoreFullError, match="input/output") as caught:
+        log.append(1, [note(1)])
+    assert isinstance(caught.value.__cause__, OSError)
+    log.close()
+
+
+def test_a_failed_flush_poisons_every_later_call(folder, monkeypatch):
+    log = LogWriter(folder)
+    after = log.append(1, [note(1)])
+    with monkeypatch.context() as patch:
+        patch.setattr("recollex_engine.log.flush", lambda _: (_ for _ in ()).throw(OSError(5, "x")))
+        with pytest.raises(StoreFullError):
+            log.wait_durable(after.op)
+    for call in (
+        lambda: log.wait_durable(after.op),
+        lambda: log.append(2, [note(2)]),
+        log.sync,
+        lambda: log.rotate_if_larger(0),
+    ):
+        with pytest.raises(StoreFullError):
+            call()
+    log.close()
+    with pytest.raises(StoreFullError):
+        log.append(2, [note(2)])
+
+
+def test_after_close_every_call_is_refused(folder):
+    log = LogWriter(folder)
+    log.close()
+    log.close()
+    with pytest.raises(ClosedError):
+        log.append(1, [note(1)])
+    with pytest.raises(ClosedError):
+        log.sync()
+
+
+def test_many_threads_share_few_flushes(folder, monkeypatch):
+    calls = []
+    real = disk.flush
+
+    def slow(fd):
+        calls.append(fd)
+        threading.Event().wait(0.005)
+        real(fd)
+
+    monkeypatch.setattr("recollex_engine.log.flush", slow)
+    clock = iter(range(1, 10_000))
+    order = threading.Lock()
+    with LogWriter(folder) as log:
+
+        def work():
+            for _ in range(5):
+                with order:
+                    position = log.append(next(clock), [note(1)])
+                log.wait_durable(position.op)
+
+        threads = [threading.Thread(target=work) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert log.position.op == 80
+        assert 5 <= len(calls) < 40
+
+
+def test_rotation_seals_compresses_and_reads_across(folder):
+    with LogWriter(folder, durability="off") as log:
+        assert not log.rotate_if_larger(0)
+        for at in range(1, 8):
+            log.append(at, [note(at, 50)])
+            if at % 2 == 0:
+                assert not log.rotate_if_larger(10_000)
+                assert log.rotate_if_larger(100)
+        end = log.position
+        before = contents(folder, verify=True)
+        plain = plain_path(folder, 1).read_bytes()
+        assert log.compress_sealed() == 3
+        assert log.compress_sealed() == 0
+        assert not plain_path(folder, 1).exists()
+        packed = compressed_path(folder, 1).read_bytes()
+        assert len(packed) < len(plain)
+        assert contents(folder, verify=True) == before == [(n, [("note", n)]) for n in range(1, 8)]
+        assert verify_chain(folder) == end
+        plain_path(folder, 1).write_bytes(plain)  # as after a crash before the plain form went
+        assert log.compress_sealed() == 1
+        assert compressed_path(folder, 1).read_bytes() == packed
+    with LogWriter(folder, durability="off") as log:
+        assert log.position == end
+
+
+def test_a_rotation_that_fails_half_way_loses_nothing(folder, monkeypatch):
+    log = LogWriter(folder)
+    before = log.append(1, [note(1)])
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
+        with pytest.raises(StoreFullError):
+            log.rotate_if_larger(0)
+    assert log.position == before
+    log.append(2, [note(2)])
+    with monkeypatch.context() as patch:  # the next file appears, and cannot be opened
+        patch.setattr(log, "_open_file", lambda _: (_ for _ in ()).throw(OSError(24, "too many")))
+        with pytest.raises(OSError, match="too many"):
+            log.rotate_if_larger(0)
+    with pytest.raises(StoreFullError):
+        log.append(3, [note(3)])
+    log.close()
+    with LogWriter(folder) as log:
+        assert (log.position.op, log.position.file) == (2, 2)
+
+
+def test_compression_that_fails_keeps_the_plain_file(folder, monkeypatch):
+    with LogWriter(folder, durability="off") as log:
+        log.append(1, [note(1)])
+        log.rotate_if_larger(0)
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "full")))
+            with pytest.raises(StoreFullError):
+                log.compress_sealed()
+        assert sorted(p.name for p in folder.iterdir()) == ["00000001.jsonl", "00000002.jsonl"]
+        assert log.compress_sealed() == 1
+
+
+class Log(RuleBasedStateMachine):
+    def __init__(self):
+        super().__init__()
+        self.folder = Log.root / str(next(Log.number))
+        self.log = LogWriter(self.folder, durability="off")
+        self.model = []
+        self.positions = [self.log.position]
+        self.follower = LogReader(self.folder).follow(START)
+        self.followed = []
+        self.clock = 0
+
+    @rule(sizes=st.lists(st.sampled_from([0, 1, 300]), min_size=1, max_size=4))
+    def append(self, sizes):
+        self.clock += 1
+        operations = [note(n, size) for n, size in enumerate(sizes)]
+        self.positions.append(self.log.append(self.clock, operations))
+        self.model.append((self.clock, [("note", n) for n in range(len(sizes))]))
+
+    @rule(written=st.integers(0, 200))
+    def append_to_a_full_disk(self, written):
+        real = os.pwrite
+        budget = [written]
+
+        def limited(fd, data, offset):
+            if not budget[0]:
+                raise OSError(errno.ENOSPC, "no space left")
+            part = data[: budget[0]]
+            budget[0] -= len(part)
+            return real(fd, part, offset)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(os, "pwrite", limited)
+            with pytest.raises(StoreFullError):
+                self.log.append(self.clock + 1, [note(9, 300)])
+
+    @rule()
+    def rotate(self):
+        if self.log.rotate_if_larger(400):
+            self.positions[-1] = self.log.position
+
+    @rule()
+    def compress(self):
+        self.log.compress_sealed()
+
+    @rule(data=st.data(), tail=st.sampled_from([b"", b"{", b'{"op":', b"\0\0\n\0"]))
+    def reopen_after_a_crash(self, data, tail):
+        end = self.log.position
+        self.log.close()
+        with plain_path(self.folder, end.file).open("ab") as file:
+            file.write(tail)
+        start = data.draw(st.sampled_from([None, *self.positions]))
+        self.log = LogWriter(self.folder, start, durability="off")
+        assert self.log.position == end
+
+    @precondition(lambda self: self.model)
+    @rule(data=st.data())
+    def read_from_a_position_to_an_op(self, data):
+        start = data.draw(st.integers(0, len(self.model)))
+        until = data.draw(st.integers(start, len(self.model)))
+        read = LogReader(self.folder).transactions(
+            self.positions[start], self.positions[until].op
+        )
+        assert [t.recorded_at for t in read] == [at for at, _ in self.model[start:until]]
+
+    @rule()
+    def follow(self):
+        for t in self.follower.read_new(self.log.position.op):
+            self.followed.append((t.recorded_at, [(o.kind, o.payload["n"]) for o in t.operations]))
+        assert self.followed == self.model
+
+    @invariant()
+    def the_log_holds_what_was_appended(self):
+        assert contents(self.folder, verify=True) == self.model
+
+    def teardown(self):
+        self.log.close()
+        self.follower.close()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def root(tmp_path_factory):
+    import itertools
+
+    Log.root = tmp_path_factory.mktemp("machines")
+    Log.number = itertools.count()
+    yield
+    shutil.rmtree(Log.root)
+
+
+TestLog = Log.TestCase
+TestLog.settings = settings(max_examples=30, stateful_step_count=12, deadline=None)

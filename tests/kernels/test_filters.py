@@ -1,0 +1,95 @@
+from itertools import chain
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollex_kernels.filters import (
+    mask_equal,
+    mask_labels,
+    mask_networks,
+    mask_open,
+    mask_overlap,
+)
+
+settings.register_profile("kernels", deadline=None)
+settings.load_profile("kernels")
+
+masks = st.lists(st.integers(0, 1), max_size=40)
+NEVER = np.iinfo(np.int64).max
+
+
+def frozen(values, dtype):
+    array = np.array(values, dtype=dtype)
+    array.flags.writeable = False
+    return array
+
+
+def column(data, mask, values):
+    return data.draw(st.lists(values, min_size=len(mask), max_size=len(mask)))
+
+
+@given(masks, st.integers(0, 5), st.data())
+def test_open_keeps_what_a_later_operation_closed(mask, op, data):
+    closed = column(data, mask, st.sampled_from([0, 1, 2, 3, 4, 5, 2**63 + 1]))
+    out = np.array(mask, np.uint8)
+    mask_open(frozen(closed, np.uint64), op, out)
+    assert out.tolist() == [
+        int(k and (c == 0 or c > op)) for k, c in zip(mask, closed, strict=True)
+    ]
+
+
+@given(masks, st.integers(0, 15), st.data())
+def test_networks_keeps_those_whose_bit_is_set(mask, bits, data):
+    network = column(data, mask, st.integers(0, 4))
+    out = np.array(mask, np.uint8)
+    mask_networks(frozen(network, np.uint8), bits, out)
+    assert out.tolist() == [int(k and bits >> w & 1) for k, w in zip(mask, network, strict=True)]
+
+
+@given(masks, st.integers(-3, 5), st.integers(-3, 5), st.data())
+def test_overlap_equals_the_interval_test(mask, since, until, data):
+    days = st.integers(-3, 5)
+    spans = column(data, mask, st.tuples(days, days | st.just(NEVER)))
+    out = np.array(mask, np.uint8)
+    start, end = [s for s, _ in spans], [e for _, e in spans]
+    mask_overlap(frozen(start, np.int64), frozen(end, np.int64), since, until, out)
+
+    def meets(s, e):
+        return since <= s < until if e <= s else s < until and e > since
+
+    if since <= until:
+        assert out.tolist() == [
+            int(k and meets(s, e)) for k, (s, e) in zip(mask, spans, strict=True)
+        ]
+
+
+@given(
+    masks,
+    st.lists(st.integers(0, 4), max_size=3),
+    st.sampled_from([np.int64, np.uint64]),
+    st.data(),
+)
+def test_labels_keeps_those_with_every_wanted_label(mask, wanted, offset_type, data):
+    own = column(data, mask, st.lists(st.integers(0, 4), max_size=4))
+    offsets = np.cumsum([0] + [len(labels) for labels in own])
+    out = np.array(mask, np.uint8)
+    mask_labels(
+        frozen(offsets, offset_type),
+        frozen(list(chain.from_iterable(own)), np.uint32),
+        frozen(wanted, np.uint32),
+        out,
+    )
+    assert out.tolist() == [
+        int(k and set(wanted) <= set(ls)) for k, ls in zip(mask, own, strict=True)
+    ]
+
+
+@given(masks, st.data())
+def test_equal_keeps_the_wanted_value(mask, data):
+    values = column(data, mask, st.sampled_from([0, 7, 4_294_967_295]))
+    out = np.array(mask, np.uint8)
+    mask_equal(frozen(values, np.uint32), 4_294_967_295, out)
+    assert out.tolist() == [
+        int(k and v == 4_294_967_295) for k, v in zip(mask, values, strict=True)
+    ]

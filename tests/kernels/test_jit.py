@@ -1,0 +1,83 @@
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import recollex_kernels
+
+TOY = """
+from recollex_kernels._jit import kernel
+
+
+@kernel
+def answer(x: int) -> int:
+    return x + {plus}
+"""
+ASK = "from recollex_kernels.toy import answer; print(answer(1), answer.stats.cache_hits)"
+
+
+@pytest.fixture
+def source(tmp_path):
+    """A copy of the decorator with one toy kernel, as a package of its own."""
+    package = tmp_path / "source" / "recollex_kernels"
+    package.mkdir(parents=True)
+    shutil.copy(Path(recollex_kernels.__file__).parent / "_jit.py", package)
+    (package / "__init__.py").touch()
+    (package / "toy.py").write_text(TOY.format(plus=41))
+    return package
+
+
+def ask(source, **environment):
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA", "RECOLLEX"))}
+    inherited |= {"PYTHONPATH": str(source.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", ASK],
+        env=inherited | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    value, *hits = run.stdout.split(maxsplit=1)
+    return int(value), "(" in hits[0] and "{}" not in hits[0] and ": 1" in hits[0]
+
+
+def test_the_cache_lands_in_the_given_folder_and_the_next_process_uses_it(source, tmp_path):
+    cache = tmp_path / "cache"
+    assert ask(source, RECOLLEX_CACHE=str(cache)) == (42, False)
+    (folder,) = cache.iterdir()
+    assert folder.name.startswith("kernels-")
+    assert list(folder.rglob("*.nbi"))
+    assert not list(source.rglob("*.nbi"))
+    assert ask(source, RECOLLEX_CACHE=str(cache)) == (42, True)
+
+
+def test_a_change_in_any_kernel_file_compiles_into_a_new_folder(source, tmp_path):
+    cache = tmp_path / "cache"
+    ask(source, RECOLLEX_CACHE=str(cache))
+    (source / "toy.py").write_text(TOY.format(plus=42))
+    assert ask(source, RECOLLEX_CACHE=str(cache)) == (43, False)
+    (source / "other.py").write_text("X = 1\n")
+    assert ask(source, RECOLLEX_CACHE=str(cache)) == (43, False)
+    assert len(list(cache.iterdir())) == 3
+
+
+def test_kernels_run_uncached_where_nothing_can_be_written(source, tmp_path):
+    blocked = tmp_path / "file"
+    blocked.touch()  # a folder cannot be made under a file, whoever asks
+    assert ask(source, RECOLLEX_CACHE=str(blocked / "cache")) == (42, False)
+    assert ask(source, HOME=str(blocked)) == (42, False)
+    assert not list(tmp_path.rglob("*.nbi"))
+
+
+def test_other_users_of_numba_keep_their_cache_folder():
+    import numba
+
+    before = numba.config.CACHE_DIR
+    from recollex_kernels import topk  # decorates on import
+
+    assert topk.topk is not None
+    assert before == numba.config.CACHE_DIR

@@ -1,0 +1,133 @@
+from itertools import chain
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from recollex_kernels.keyword import (
+    STOP,
+    add_counts,
+    add_postings,
+    build_postings,
+    count_terms,
+    document_frequency,
+    phrase_rows,
+)
+
+settings.register_profile("kernels", deadline=None)
+settings.load_profile("kernels")
+
+VOCABULARY = 6
+tokens = st.sampled_from([0, 1, 2, 3, 4, 5, int(STOP)])
+documents = st.lists(st.lists(tokens, max_size=8), max_size=20)
+queries = st.lists(st.integers(0, VOCABULARY + 2), max_size=6)  # may repeat, may be unknown
+
+
+def frozen(values, dtype):
+    array = np.array(values, dtype=dtype)
+    array.flags.writeable = False
+    return array
+
+
+def forward(texts, offset_type=np.int64):
+    offsets = np.cumsum([0] + [len(text) for text in texts])
+    return frozen(offsets, offset_type), frozen(list(chain.from_iterable(texts)), np.uint32)
+
+
+def holding(texts, first, end, term):
+    return [row for row in range(first, end) if term in texts[row]]
+
+
+@given(documents, st.sampled_from([np.int64, np.uint64]), st.data())
+def test_postings_equal_a_count_of_each_row(texts, offset_type, data):
+    first = data.draw(st.integers(0, len(texts)))
+    end = data.draw(st.integers(first, len(texts)))
+    starts, rows, counts = build_postings(*forward(texts, offset_type), first, end, VOCABULARY)
+    for term in range(VOCABULARY):
+        expected = holding(texts, first, end, term)
+        where = slice(starts[term], starts[term + 1])
+        assert rows[where].tolist() == expected
+        assert counts[where].tolist() == [texts[row].count(term) for row in expected]
+    assert starts[-1] == rows.size == counts.size
+
+
+def test_counts_saturate():
+    texts = [[0] * 255, [0] * 256, [0] * 300 + [1]]
+    counts = build_postings(*forward(texts), 0, 3, 2)[2]
+    assert counts.tolist() == [255, 255, 255, 1]
+    out = np.empty((3, 2), np.uint8)
+    count_terms(*forward(texts), 0, 3, frozen([0, 1], np.uint32), out)
+    assert out.tolist() == [[255, 0], [255, 0], [255, 1]]
+
+
+@given(documents, queries, st.integers(0, 25))
+def test_document_frequency_counts_the_rows_before_the_view(texts, query, end_row):
+    starts, rows, _ = build_postings(*forward(texts), 0, len(texts), VOCABULARY)
+    found = document_frequency(starts, rows, frozen(query, np.uint32), end_row)
+    assert found.tolist() == [len(holding(texts, 0, min(end_row, len(texts)), t)) for t in query]
+
+
+@given(documents, queries)
+def test_tail_counts_equal_a_count_of_each_row(texts, query):
+    out = np.full((len(texts), len(query)), 9, np.uint8)
+    count_terms(*forward(texts), 0, len(texts), frozen(query, np.uint32), out)
+    assert out.tolist() == [[text.count(term) for term in query] for text in texts]
+
+
+def scores(texts, split, end_row, query, idf, lengths, norms):
+    """Rows before ``split`` through postings, the rest through the tail's scan."""
+    out = np.zeros(end_row, np.float32)
+    terms = frozen(query, np.uint32)
+    starts, rows, counts = build_postings(*forward(texts), 0, split, VOCABULARY)
+    add_postings(starts, rows, counts, lengths, norms, terms, idf, min(split, end_row), out)
+    if split < end_row:
+        tail = np.empty((end_row - split, len(query)), np.uint8)
+        count_terms(*forward(texts), split, end_row, terms, tail)
+        add_counts(tail, split, lengths, norms, idf, out)
+    return out
+
+
+@given(documents, queries, st.data())
+@example([[0], [0, 1, 1], [2]], [1, 0, 1], None)
+def test_scores_have_the_same_bits_wherever_the_rows_are_split(texts, query, data):
+    n = len(texts)
+    rng = np.random.default_rng(n * 31 + len(query))
+    split = data.draw(st.integers(0, n)) if data else 1
+    end_row = data.draw(st.integers(0, n)) if data else n
+    idf = frozen(rng.uniform(0.1, 9, len(query)), np.float32)
+    lengths = frozen([len(text) for text in texts], np.uint32)
+    norms = frozen(rng.uniform(0.1, 3, 5), np.float32)  # lengths above 4 take the last
+    expected = np.zeros(end_row, np.float32)
+    for row in range(end_row):
+        norm = norms[min(int(lengths[row]), 4)]
+        for weight, term in zip(idf, query, strict=True):
+            f = np.float32(texts[row].count(term) if term < VOCABULARY else 0)
+            if f:
+                expected[row] += weight * (f / (f + norm))
+    found = scores(texts, split, end_row, query, idf, lengths, norms)
+    assert found.tobytes() == expected.tobytes()
+
+
+@given(documents, st.lists(tokens, max_size=3))
+def test_phrase_rows_equals_a_search_at_every_place(texts, phrase):
+    candidates = frozen(range(len(texts)), np.uint32)
+    found = phrase_rows(*forward(texts), candidates, frozen(phrase, np.uint32))
+    size = len(phrase)
+    assert found.tolist() == [
+        int(any(text[i : i + size] == phrase for i in range(len(text) - size + 1)))
+        for text in texts
+    ]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_scores_of_many_rows_have_the_same_bits_wherever_they_are_split(seed):
+    rng = np.random.default_rng(seed)
+    texts = [rng.integers(0, VOCABULARY, rng.integers(0, 30)).tolist() for _ in range(2000)]
+    query = [5, 0, 3, 0, 7, 1]
+    idf = frozen(rng.uniform(0.1, 9, 6), np.float32)
+    lengths = frozen([len(text) for text in texts], np.uint32)
+    norms = frozen(rng.uniform(0.1, 3, 20), np.float32)
+    whole = scores(texts, 2000, 1990, query, idf, lengths, norms)
+    for split in (0, 1, 777, 1990, 1999):
+        assert scores(texts, split, 1990, query, idf, lengths, norms).tobytes() == whole.tobytes()

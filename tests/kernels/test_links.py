@@ -1,0 +1,96 @@
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollex_kernels.links import links
+from recollex_kernels.vectors import cosines, quantize
+
+settings.register_profile("kernels", deadline=None)
+settings.load_profile("kernels")
+
+
+def frozen(values, dtype):
+    array = np.array(values, dtype=dtype)
+    array.flags.writeable = False
+    return array
+
+
+def bits(vectors):
+    array = np.ascontiguousarray(vectors, dtype=np.float16).view(np.uint16)
+    array.flags.writeable = False
+    return array
+
+
+def cosines_of(vectors, rows, query):
+    out = np.empty(len(rows), np.float32)
+    cosines(bits(vectors), frozen(rows, np.uint32), query, out)
+    return out
+
+
+def quantized(vectors):
+    n, width = vectors.shape
+    codes, scales = np.empty((n, width), np.int8), np.empty(n, np.float32)
+    residuals = np.empty(n, np.float32)
+    quantize(bits(vectors), codes, scales, residuals)
+    for array in (codes, scales, residuals):
+        array.flags.writeable = False
+    return codes, scales, residuals
+
+
+def clustered(n, width, seed, grid=None):
+    """Unit vectors around a few centres; a coarse grid forces equal scores."""
+    rng = np.random.default_rng(seed)
+    vectors = rng.standard_normal((8, width))[rng.integers(0, 8, n)]
+    vectors = vectors + 0.5 * rng.standard_normal((n, width))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    if grid:
+        vectors = np.round(vectors * grid) / grid
+    return vectors.astype(np.float16)
+
+
+def nearest_earlier(vectors, memory_of_row, allowed, first_scan, row, threshold, limit):
+    own = memory_of_row[row]
+    scores = cosines_of(vectors, range(len(vectors)), vectors[row].astype(np.float32))
+    best = {}
+    for other in range(first_scan, row):
+        memory, score = int(memory_of_row[other]), scores[other]
+        if memory < own and allowed[memory] and score >= np.float32(threshold):
+            best[memory] = max(score, best.get(memory, score))
+    order = sorted(best, key=lambda m: (-best[m], m))[:limit]
+    return order, [float(best[m]) for m in order]
+
+
+@given(st.integers(0, 10**6), st.sampled_from([2, 4, 0]), st.sampled_from([-2.0, 0.3, 0.7]))
+@settings(max_examples=40)
+def test_links_equal_comparing_every_pair(seed, grid, threshold):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 300))
+    vectors = clustered(n, int(rng.choice([8, 40, 64])), seed, grid)
+    memory_of_row = np.repeat(np.arange(n), rng.integers(1, 4, n))[:n]
+    allowed = rng.integers(0, 4, n) > 0
+    first_new = int(rng.integers(max(0, n - 12), n))
+    first_scan = int(rng.choice([0, n // 3]))
+    limit = int(rng.choice([1, 3, 10]))
+    memories = np.empty((n - first_new, limit), np.uint32)
+    weights = np.empty((n - first_new, limit), np.float32)
+    counts = np.empty(n - first_new, np.int64)
+    links(
+        bits(vectors),
+        *quantized(vectors),
+        frozen(memory_of_row, np.uint32),
+        frozen(allowed, np.uint8),
+        first_scan,
+        first_new,
+        n,
+        threshold,
+        limit,
+        memories,
+        weights,
+        counts,
+    )
+    for i, row in enumerate(range(first_new, n)):
+        expected = nearest_earlier(
+            vectors, memory_of_row, allowed, first_scan, row, threshold, limit
+        )
+        found = memories[i, : counts[i]].tolist(), weights[i, : counts[i]].tolist()
+        assert found == expected

@@ -1,0 +1,160 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollex_kernels.vectors import cosines, quantize, scan_top
+
+settings.register_profile("kernels", deadline=None)
+settings.load_profile("kernels")
+
+
+def frozen(values, dtype):
+    array = np.array(values, dtype=dtype)
+    array.flags.writeable = False
+    return array
+
+
+def tree(lanes):
+    while lanes.shape[1] > 1:
+        half = lanes.shape[1] // 2
+        lanes = lanes[:, :half] + lanes[:, half:]
+    return lanes[:, 0]
+
+
+def similarity(vectors, query):
+    """The definition, in float32 numpy: blocks of 32 lanes, then blocks of 8, then the trees."""
+    v = vectors.astype(np.float32)
+    whole = v.shape[1] // 32 * 32
+    a, b = np.zeros((len(v), 32), np.float32), np.zeros((len(v), 8), np.float32)
+    for j in range(0, whole, 32):
+        a += v[:, j : j + 32] * query[j : j + 32]
+    for j in range(whole, v.shape[1], 8):
+        b += v[:, j : j + 8] * query[j : j + 8]
+    return tree(a) + tree(b)
+
+
+def bits(vectors):
+    array = np.ascontiguousarray(vectors, dtype=np.float16).view(np.uint16)
+    array.flags.writeable = False
+    return array
+
+
+def cosines_of(vectors, rows, query):
+    out = np.empty(len(rows), np.float32)
+    cosines(bits(vectors), frozen(rows, np.uint32), query, out)
+    return out
+
+
+def quantized(vectors):
+    n, width = vectors.shape
+    codes, scales = np.empty((n, width), np.int8), np.empty(n, np.float32)
+    residuals = np.empty(n, np.float32)
+    quantize(bits(vectors), codes, scales, residuals)
+    for array in (codes, scales, residuals):
+        array.flags.writeable = False
+    return codes, scales, residuals
+
+
+def clustered(n, width, seed, grid=None):
+    """Unit vectors around a few centres; a coarse grid forces equal scores."""
+    rng = np.random.default_rng(seed)
+    vectors = rng.standard_normal((8, width))[rng.integers(0, 8, n)]
+    vectors = vectors + 0.5 * rng.standard_normal((n, width))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    if grid:
+        vectors = np.round(vectors * grid) / grid
+    return vectors.astype(np.float16)
+
+
+def test_every_float16_is_decoded_exactly():
+    every = np.arange(65536, dtype=np.uint16).reshape(-1, 8)
+    expected = every.view(np.float16).astype(np.float32)
+    for lane in range(8):
+        alone = np.zeros_like(every)
+        alone[:, lane] = every[:, lane]
+        query = np.zeros(8, np.float32)
+        query[lane] = 1
+        out = np.empty(len(every), np.float32)
+        cosines(alone, np.arange(len(every), dtype=np.uint32), query, out)
+        assert np.array_equal(out, expected[:, lane], equal_nan=True)
+
+
+@pytest.mark.parametrize("width", [8, 24, 32, 40, 384, 1000])
+def test_cosines_equal_the_definition_to_the_bit(width):
+    rng = np.random.default_rng(width)
+    vectors = rng.standard_normal((50, width)).astype(np.float16)
+    query = rng.standard_normal(width).astype(np.float32)
+    rows = rng.integers(0, 50, 80)
+    assert cosines_of(vectors, rows, query).tobytes() == similarity(vectors, query)[rows].tobytes()
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-6, 1e-3, 6e4])
+def test_the_residual_bounds_what_the_codes_lose(size):
+    rng = np.random.default_rng(3)
+    vectors = (rng.uniform(-1, 1, (200, 40)) * size).astype(np.float16)
+    vectors[::7] = 0
+    vectors[1] = np.float16(size)  # every code 127, nothing lost but rounding
+    codes, scales, residuals = quantized(vectors)
+    lost = vectors.astype(np.float64) - scales[:, None].astype(np.float64) * codes
+    norms = np.linalg.norm(lost, axis=1)
+    assert (residuals >= norms).all()
+    assert (residuals <= norms * 1.00001 + scales * 1e-5).all()
+    assert (np.abs(lost) <= scales[:, None] * 0.5001).all()
+    assert np.abs(codes.astype(int)).max() == 127
+
+
+def brute(vectors, first_row, end_row, memory_of_row, allowed, query, floor, k):
+    scores = cosines_of(vectors, range(len(vectors)), query)
+    best = {}
+    for row in range(first_row, end_row):
+        memory, score = int(memory_of_row[row]), scores[row]
+        better = memory not in best or score > best[memory][0]
+        if allowed[memory] and score >= np.float32(floor) and better:
+            best[memory] = (score, row)
+    order = sorted(best, key=lambda m: (-best[m][0], m))[:k]
+    return order, [best[m][1] for m in order], [float(best[m][0]) for m in order]
+
+
+def check_scan(vectors, query, memory_of_row, allowed, first_row, end_row, floor, k, coded=None):
+    parts = quantized(vectors[: len(vectors) if coded is None else coded])
+    found = scan_top(
+        bits(vectors),
+        *parts,
+        first_row,
+        end_row,
+        frozen(memory_of_row, np.uint32),
+        frozen(allowed, np.uint8),
+        query,
+        floor,
+        k,
+    )
+    expected = brute(vectors, first_row, end_row, memory_of_row, allowed, query, floor, k)
+    assert tuple(part.tolist() for part in found) == expected
+
+
+@given(st.integers(0, 10**6), st.sampled_from([2, 4, 0]), st.sampled_from([-2.0, 0.0, 0.5]))
+@settings(max_examples=40)
+def test_scan_equals_scoring_every_row_and_sorting(seed, grid, floor):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 2600))
+    width = int(rng.choice([8, 40, 64]))
+    vectors = clustered(n, width, seed, grid) * np.float16(rng.choice([1.0, 0.01, 100.0]))
+    query = vectors[rng.integers(n)].astype(np.float32)
+    memory_of_row = np.repeat(np.arange(n), rng.integers(1, 4, n))[:n]
+    allowed = rng.integers(0, 4, n) > 0
+    first_row = int(rng.integers(0, n) if rng.random() < 0.3 else 0)
+    end_row = int(rng.integers(first_row, n + 1) if rng.random() < 0.3 else n)
+    coded = int(rng.integers(0, n + 1)) if rng.random() < 0.3 else None
+    k = int(rng.choice([0, 1, 10, 100, 5000]))
+    check_scan(vectors, query, memory_of_row, allowed, first_row, end_row, floor, k, coded)
+
+
+@pytest.mark.parametrize("query_size", [0.0, 1e-20, 1.0, 1e6])
+def test_scan_of_wide_rows_equals_scoring_every_row(query_size):
+    vectors = clustered(3000, 384, 5)
+    vectors[100:200] = vectors[:100]  # equal rows of different memories
+    vectors[300] = 0
+    query = (vectors[7].astype(np.float32) * np.float32(query_size)).astype(np.float32)
+    check_scan(vectors, query, np.arange(3000) // 2, np.ones(3000), 0, 3000, -10.0, 100)
+    check_scan(vectors, query, np.arange(3000), np.ones(3000), 0, 3000, 0.3, 20)
