@@ -19,7 +19,7 @@ def recall_table(recall: recollex.Recall, top: int, explain: bool = False) -> st
     width = terminal_width()
     blocks = []
     for rank, memory in enumerate(list(recall)[:top], 1):
-        date = memory.event_at.date().isoformat() if memory.event_at else "undated   "
+        date = memory.event_at.date().isoformat()
         who = printable(memory.speaker or memory.network)
         margin = " " * _MARGIN
         text = printable(memory.passage or memory.text)

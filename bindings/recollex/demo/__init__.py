@@ -9,11 +9,10 @@ from contextlib import nullcontext
 import recollex
 from recollex.cli.parser import Arguments
 from recollex.cli.table import recall_table, stage_table
-from recollex.demo.conversation import NOW, QUESTIONS, turns
+from recollex.demo.conversation import DOCUMENT, NOW, QUESTIONS, turns
 
 __all__ = ["demo"]
 
-_DOCUMENT = "the-workshop"
 _REPEATS = 20
 
 
@@ -29,7 +28,7 @@ def demo(arguments: Arguments) -> int:
         agent = store.agent(arguments.agent)
         talk = turns()
         started = time.perf_counter()
-        agent.retain_dialogue(talk, document_id=_DOCUMENT)
+        agent.retain_dialogue(talk, document_id=DOCUMENT)
         seconds = time.perf_counter() - started
         people = sorted({turn["speaker"] for turn in talk})
         first, last = talk[0]["at"].date(), talk[-1]["at"].date()

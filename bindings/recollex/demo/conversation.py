@@ -6,6 +6,7 @@ from typing import Any
 
 from recollex import jsonl
 
+DOCUMENT = "the-workshop"
 NOW = datetime(2024, 7, 10, 9, 0, tzinfo=UTC)
 """Two days after the last turn: what "last month" in a question is counted from."""
 
@@ -28,4 +29,4 @@ QUESTIONS = (
 def turns() -> list[dict[str, Any]]:
     """Return the turns in order, as `Agent.retain_dialogue` takes them."""
     lines = files("recollex.demo").joinpath("conversation.jsonl").read_text("utf-8").splitlines()
-    return [line.fields for line in jsonl.read(lines, UTC)]
+    return [line.fields for line in jsonl.read(lines, UTC, DOCUMENT)]
