@@ -97,7 +97,7 @@ def test_retain_then_recall(shell: Shell) -> None:
 def test_the_table_shows_date_speaker_text_arms_and_stages(shell: Shell, store: str) -> None:
     code, out, _ = shell("recall", store, "Who moved to Lisbon?", "--explain")
     assert code == 0
-    for part in ("2024-05-01", "Ann", "I moved to Lisbon.", "keyword 1 (", "µs", "total"):
+    for part in ("2024-05-01", "Ann", "    I moved to Lisbon.", "keyword 1 (", "µs", "total"):
         assert part in out
 
 
