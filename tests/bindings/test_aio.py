@@ -1,7 +1,6 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,25 +8,6 @@ import pytest
 import recollex
 import recollex.aio
 from recollex_engine.errors import ClosedError, InputError
-
-Slow = Callable[[type, str], threading.Event]
-
-
-@pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
-    """Return a function that makes a method wait for the event it returns."""
-
-    def hold(owner: object, name: str) -> threading.Event:
-        go, method = threading.Event(), getattr(owner, name)
-
-        def waiting(*args: object, **options: object) -> object:
-            assert go.wait(10)
-            return method(*args, **options)
-
-        monkeypatch.setattr(owner, name, waiting)
-        return go
-
-    return hold
 
 
 def test_the_same_calls_and_results(tmp_path: Path) -> None:
@@ -118,22 +98,30 @@ def test_a_cancelled_write_that_runs_is_whole(tmp_path: Path) -> None:
         assert [memory.id for memory in store.agent("alice").list()] == ["begun"]
 
 
-def test_a_cancelled_opening_gives_the_writer_lock_back(tmp_path: Path, slow: Slow) -> None:
+def test_what_a_cancelled_opening_opens_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go, closed = threading.Event(), threading.Event()
+    open_now, close_now = recollex.open, recollex.Store.close
+
+    def open_late(path: Path) -> recollex.Store:
+        assert go.wait(10)
+        return open_now(path)
+
+    def close(store: recollex.Store) -> None:
+        close_now(store)
+        closed.set()
+
+    monkeypatch.setattr(recollex, "open", open_late)
+    monkeypatch.setattr(recollex.Store, "close", close)
+
     async def main() -> None:
-        go = slow(recollex, "open")
-        opening = asyncio.create_task(recollex.aio.open(tmp_path / "memory")._open())
-        await asyncio.sleep(0.01)
+        opening = asyncio.ensure_future(recollex.aio.open(tmp_path / "memory")._open())
+        await asyncio.sleep(0.05)
         opening.cancel()
         with pytest.raises(asyncio.CancelledError):
             await opening
         go.set()
 
     asyncio.run(main())
-    for _ in range(100):  # the opening ends in its own thread
-        try:
-            with recollex.open(tmp_path / "memory") as store:
-                store.agent("alice").retain("Ours.")
-            return
-        except recollex.RecollexError:
-            time.sleep(0.02)
-    pytest.fail("the lock was not given back")
+    assert closed.wait(10)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import recollex
 from recollex.cli import main
 
 Shell = Callable[..., tuple[int, str, str]]
@@ -106,6 +107,16 @@ def test_recall_writes_nothing(shell: Shell, store: str) -> None:
     shell("recall", store, "Who moved to Lisbon?")
     after = {path: path.read_bytes() for path in Path(store).rglob("*") if path.is_file()}
     assert before == after
+
+
+def test_reading_goes_on_beside_a_writer(shell: Shell, store: str) -> None:
+    with recollex.open(store) as writer:
+        writer.agent("default").retain("Ann has a garden.")
+        for words in (["stats", store], ["recall", store, "a garden"], ["export", store]):
+            code, out, err = shell(*words)
+            assert code == 0 and out, err
+        code, _, err = shell("retain", store, "Ann has a cat.")
+        assert code == 2 and "open for writing elsewhere" in err and err.count("\n") == 1
 
 
 def test_ingest_twice_stores_once(shell: Shell, store: str) -> None:
