@@ -102,9 +102,7 @@ class Agent:
                 strict=True,
             )
         ]
-        vectors = None
-        if embedding is not None:
-            vectors = [embedding] if single else list(embedding)
+        vectors = [embedding] if single and embedding is not None else embedding
         at = None if recorded_at is None else to_micros(recorded_at, "recorded_at")
         with progress_bar(count, "retaining") as progress:
             return self.engine.retain(statements, vectors, at, progress=progress)

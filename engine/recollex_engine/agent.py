@@ -28,7 +28,7 @@ from recollex_engine.reader import Reader
 from recollex_engine.replica import Replica
 from recollex_engine.recall import QueryEmbedder, recall
 from recollex_engine.settings import Settings
-from recollex_engine.statement import MAX_BATCH, Statement, check_embedding
+from recollex_engine.statement import MAX_BATCH, Statement, check_embeddings
 from recollex_engine.tokens import TokenCounter, open_counter
 from recollex_engine.view import View
 from recollex_engine.writer import Writer, is_same
@@ -190,14 +190,14 @@ class Agent:
     def retain(
         self,
         statements: Sequence[Statement],
-        embeddings: Sequence[object] | None = None,
+        embeddings: object = None,
         recorded_at: int | None = None,
         replace_document: str | None = None,
         progress: Progress | None = None,
     ) -> list[str]:
         """Retain ``statements`` as one transaction; return their ids, in order.
 
-        ``embeddings``: the caller's own vectors, one a statement. ``replace_document``: the open
+        ``embeddings``: the caller's own vectors, float[statements, dimension]. ``replace_document``: the open
         memories of this document that are not among the statements are closed with it.
         """
         if len(statements) > MAX_BATCH:
@@ -208,15 +208,7 @@ class Agent:
         embedder = self._shared.embedder()
         given = None
         if embeddings is not None:
-            if len(embeddings) != len(statements):
-                raise InputError(
-                    f"embeddings must have one vector a memory: {len(statements)} memories, "
-                    f"{len(embeddings)} vectors"
-                )
-            given = [
-                check_embedding(vector, f"embeddings[{place}]", embedder.dimension)
-                for place, vector in enumerate(embeddings)
-            ]
+            given = check_embeddings(embeddings, "embedding", len(statements), embedder.dimension)
         if not statements and replace_document is None:
             return []
         writer = self._writing()
@@ -229,17 +221,9 @@ class Agent:
         done = self._known(writer, [statements[place] for place in fresh])
         said = self._shared.clock() if recorded_at is None else recorded_at
         analyzer, counter = self._analyzer(language), self.counter()
-        prepared = [
-            prepare(
-                statements[place],
-                said if statements[place].said_at is None else statements[place].said_at,
-                analyzer,
-                counter,
-            )
-            for place in fresh
-        ]
+        prepared = prepare([statements[place] for place in fresh], said, analyzer, counter)
         vectors = self._vectors(
-            prepared, done, None if given is None else [given[place] for place in fresh], progress
+            prepared, done, None if given is None else given[fresh], progress
         )
         threshold = embedder.thresholds.link
         new = writer.retain(prepared, vectors, recorded_at, closed, threshold)
@@ -308,16 +292,15 @@ class Agent:
         self,
         prepared: Sequence[Prepared],
         known: set[int],
-        given: Sequence[npt.NDArray[np.float32]] | None,
+        given: npt.NDArray[np.float32] | None,
         progress: Progress | None,
     ) -> npt.NDArray[np.float16]:
         """Return float16[passages, dimension]; a given vector serves all passages of its memory."""
         embedder = self._shared.embedder()
         counts = [len(statement.passages) for statement in prepared]
-        vectors = np.zeros((sum(counts), embedder.dimension), np.float16)
         if given is not None:
-            vectors[:] = np.repeat(np.array(given), counts, axis=0) if given else vectors
-            return vectors
+            return np.repeat(given, counts, axis=0).astype(np.float16)
+        vectors = np.zeros((sum(counts), embedder.dimension), np.float16)
         texts: list[str] = []
         places: list[int] = []
         place = 0

@@ -5,6 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.arms import Ranked
 from recollex_engine.clock import from_micros
 from recollex_engine.columns import NETWORKS, NONE
 from recollex_engine.trace import Trace
@@ -116,15 +120,41 @@ def read_memory(
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """A memory in a recall before it is read: ordinal, best passage, score, ranks by arm."""
+class Ranking:
+    """What a pipeline chose, best first, before any memory is read.
 
-    memory: int
-    row: int
-    score: float
-    passage_only: bool
-    ranks: dict[str, int]
-    scores: dict[str, float]
+    memories uint32[n], scores float64[n]; lists: arm -> its own list, by which ranks are told;
+    cut: place -> the one passage that is returned for a memory too long for the budget.
+    """
+
+    memories: npt.NDArray[np.uint32]
+    scores: npt.NDArray[np.float64]
+    lists: dict[str, Ranked]
+    cut: dict[int, int]
+
+    @classmethod
+    def empty(cls) -> "Ranking":
+        """Return a choice of nothing."""
+        return cls(np.empty(0, np.uint32), np.empty(0), {}, {})
+
+    def places(self, memory: int) -> dict[str, int]:
+        """Return the memory's rank in each arm that brought it, from 1."""
+        found = {}
+        for name, ranked in self.lists.items():
+            at = np.flatnonzero(ranked.memories == memory)
+            if len(at):
+                found[name] = int(at[0]) + 1
+        return found
+
+    def best_row(self, memory: int) -> int | None:
+        """Return the passage that ranked best in an arm that ranks passages; ties to semantic."""
+        best: tuple[int, bool, int] | None = None
+        for name, rank in self.places(memory).items():
+            rows = self.lists[name].rows
+            if len(rows):
+                offer = (rank, name != "semantic", int(rows[rank - 1]))
+                best = offer if best is None else min(best, offer)
+        return None if best is None else best[2]
 
 
 class Recall(Sequence[Memory]):
@@ -141,11 +171,12 @@ class Recall(Sequence[Memory]):
         self,
         query: str,
         view: View | None,
-        hits: list[Hit],
+        ranking: Ranking,
         tokens: int,
         token_counter: str,
         time_range: tuple[datetime, datetime] | None,
         trace: Trace,
+        explain: bool = False,
     ) -> None:
         self.query = query
         self.tokens = tokens
@@ -153,16 +184,17 @@ class Recall(Sequence[Memory]):
         self.time_range = time_range
         self.trace = trace
         self._view = view
-        self._hits = hits
+        self._ranking = ranking
+        self._explain = explain
         self._read: dict[int, Memory] = {}
 
     @classmethod
     def empty(cls, query: str) -> "Recall":
         """Return the recall of an agent that holds nothing."""
-        return cls(query, None, [], 0, "none", None, Trace())
+        return cls(query, None, Ranking.empty(), 0, "none", None, Trace())
 
     def __len__(self) -> int:
-        return len(self._hits)
+        return len(self._ranking.memories)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
@@ -171,13 +203,25 @@ class Recall(Sequence[Memory]):
         if not 0 <= place < len(self):
             raise IndexError(f"recall holds {len(self)} memories, got index {index}")
         if (memory := self._read.get(place)) is None:
-            assert self._view is not None
-            hit = self._hits[place]
-            memory = read_memory(
-                self._view, hit.memory, hit.row, hit.passage_only, hit.score, hit.ranks, hit.scores
-            )
-            self._read[place] = memory
+            memory = self._read[place] = self._read_place(place)
         return memory
+
+    def _read_place(self, place: int) -> Memory:
+        assert self._view is not None
+        ranking = self._ranking
+        memory = int(ranking.memories[place])
+        places = ranking.places(memory)
+        return read_memory(
+            self._view,
+            memory,
+            ranking.best_row(memory),
+            place in ranking.cut,
+            float(ranking.scores[place]),
+            places,
+            {name: float(ranking.lists[name].scores[rank - 1]) for name, rank in places.items()}
+            if self._explain
+            else {},
+        )
 
     def __iter__(self) -> Iterator[Memory]:
         return (self[place] for place in range(len(self)))
@@ -192,7 +236,7 @@ class Recall(Sequence[Memory]):
             return []
         strings = self._view.columns.dictionary["ids"]
         ids = self._view.buffer("id")
-        return [strings.string(int(ids[hit.memory])) for hit in self._hits]
+        return strings.strings(ids[self._ranking.memories])
 
     @property
     def op(self) -> int:

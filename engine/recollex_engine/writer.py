@@ -31,6 +31,8 @@ from recollex_engine.settings import Settings
 from recollex_engine.statement import Statement
 from recollex_engine.vectors_file import VectorsWriter, checksum
 
+NUMBERS = 100_000
+"""Words whose numbers a writer keeps at hand."""
 COAPPEARANCES = 64
 """How many of an entity's newest mentions are looked at when two names are compared."""
 
@@ -47,6 +49,7 @@ class Writer:
         self.lock_file = WriterLock(folder / "LOCK")
         try:
             self.clock = clock
+            self.numbers: dict[str | None, int] = {None: STOP_WORD}
             self.replica = Replica(folder)
             self.log = LogWriter(
                 folder / LOG,
@@ -137,6 +140,12 @@ class Writer:
             unique = sorted(set(memories))
             op = self._commit([("forget", {"memories": unique})], None, recorded_at)
         self.publish(op)
+
+    def remember(self, word: str, number: int) -> None:
+        """Keep the number of a word at hand."""
+        if len(self.numbers) >= NUMBERS:
+            self.numbers = {None: STOP_WORD}
+        self.numbers[word] = number
 
     def names(self) -> EntityTable:
         """Return the table of entity names, built from the columns on first use."""
@@ -315,26 +324,33 @@ class _Batch:
         return int(self.columns.array("said_at")[mentions[0]]) if mentions else -(2**62)
 
     def _number_words(self, prepared: Prepared, payload: dict[str, Any]) -> None:
-        known = self.columns.dictionary["terms"]
+        number = self.writer.numbers.get
         new: list[str] = []
-        numbered: list[list[int]] = []
-        for sequence in prepared.sequences:
-            terms = []
-            for word in sequence:
-                if word is None:
-                    terms.append(STOP_WORD)
-                    continue
-                number = known.get(word)
-                if number is None:
-                    number = self.words.get(word)
-                    if number is None:
-                        number = self.words[word] = known.count + len(self.words)
-                        new.append(word)
-                terms.append(number)
-            numbered.append(terms)
+        payload["terms"] = numbered = [
+            [number(word) for word in sequence] for sequence in prepared.sequences
+        ]
+        for terms, sequence in zip(numbered, prepared.sequences, strict=True):
+            if None in terms:
+                for place, word in enumerate(sequence):
+                    if terms[place] is None:
+                        terms[place] = self._number(word, new)
         if new:
             payload["words"] = new
-        payload["terms"] = numbered
+
+    def _number(self, word: str | None, new: list[str]) -> int:
+        """Return the number of a word, which goes into ``new`` if this is its first time."""
+        if word is None:
+            return STOP_WORD
+        known = self.columns.dictionary["terms"]
+        number = known.get(word)
+        if number is not None:
+            self.writer.remember(word, number)
+            return number
+        number = self.words.get(word)
+        if number is None:
+            number = self.words[word] = known.count + len(self.words)
+            new.append(word)
+        return number
 
     def commit(self, recorded_at: int | None) -> int:
         """Find the links, write the transaction; return its last op."""
