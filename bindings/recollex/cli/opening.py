@@ -1,0 +1,57 @@
+"""Opening an agent that is there, without making one that is not."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import recollex
+from recollex.cli.parser import Arguments, did_you_mean
+from recollex.moments import moment, zone
+
+
+@contextmanager
+def existing_agent(arguments: Arguments, *, write: bool = False) -> Iterator[recollex.Agent | None]:
+    """Give the named agent, or None after saying on standard error why there is none.
+
+    Opened for reading unless ``write``; neither a store nor an agent is ever made.
+    """
+    with existing_store(arguments, write=write) as store:
+        if store is None:
+            yield None
+            return
+        known = store.agents()
+        if arguments.agent in known:
+            yield store.agent(arguments.agent)
+            return
+        if known:
+            hint = did_you_mean(arguments.agent, known)
+            say(f"there is no agent {arguments.agent!r} in {arguments.store}{hint}")
+        else:
+            say(f"{arguments.store} holds no agent yet: recollex retain makes one")
+        yield None
+
+
+@contextmanager
+def existing_store(arguments: Arguments, *, write: bool = False) -> Iterator[recollex.Store | None]:
+    """Give the named store, or None after saying on standard error that there is none."""
+    folder = Path(arguments.store)
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        say(f"there is no store at {arguments.store}: recollex retain makes one")
+        yield None
+        return
+    embedder = getattr(arguments, "embedder", None)
+    with recollex.open(folder, read_only=not write, embedder=embedder) as store:
+        yield store
+
+
+def say(message: str) -> None:
+    """Print one line for the person at the terminal, apart from the output."""
+    print(f"recollex: {message}", file=sys.stderr)
+
+
+def when(arguments: Arguments, option: str) -> datetime | None:
+    """Return the time given with an option such as ``since``, in the zone of ``--zone``."""
+    written = getattr(arguments, option)
+    return moment(written, zone(arguments.zone), f"--{option}") if written else None

@@ -1,0 +1,294 @@
+"""The words that the command line understands.
+
+Nothing heavy is imported here: `recollex --help` answers before numpy could be loaded.
+"""
+
+import argparse
+import difflib
+from collections.abc import Callable
+from typing import NoReturn
+
+Arguments = argparse.Namespace
+Adder = Callable[["Parser"], None]
+
+DESCRIPTION = """\
+A memory for AI agents, in one folder. `retain` stores what was said, `recall` finds what bears
+on a question and says why. Every subcommand explains itself: recollex recall --help"""
+
+EPILOG = """\
+a first minute:
+  recollex demo
+  recollex retain memory/ "Alice joined Google in Mountain View." --at 2023-11-06
+  recollex recall memory/ "Where does Alice work?"
+"""
+
+_INGEST_AGENT = "whose memory (default; with locomo, an agent per conversation)"
+_JSONL = """
+each line of jsonl is an object, a memory or a turn of talk:
+  {"text": ...}, and any of id, event_at, recorded_at, context, network, document_id, speaker,
+    entities, tags, metadata
+  {"speaker": ..., "text": ..., "at": ...}, and any of id, caption, document_id
+Reading a file again stores nothing twice where its lines carry ids."""
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help that keeps written line breaks, and lists subcommands without a line above them."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28)
+
+    def _format_action(self, action: argparse.Action) -> str:
+        if isinstance(action, argparse._SubParsersAction):
+            return "".join(map(self._format_action, action._get_subactions()))
+        return super()._format_action(action)
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that keeps written line breaks and guesses at a mistyped word."""
+
+    def __init__(self, **options: object) -> None:
+        options.setdefault("formatter_class", _Help)
+        super().__init__(**options, allow_abbrev=False)  # type: ignore[arg-type]
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with status 2 and one line that says what to type instead."""
+        self.exit(2, f"recollex: {message} (see: {self.prog} --help)\n")
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = [str(choice) for choice in action.choices]
+            what = "subcommand" if action.dest == "command" else (action.metavar or action.dest)
+            self.error(f"there is no {what} {value!r}{did_you_mean(str(value), known)}")
+
+
+def did_you_mean(word: str, known: list[str]) -> str:
+    """Return the end of a sentence that offers the word nearest to a mistyped one.
+
+    >>> did_you_mean("recal", ["recall", "retain"])
+    ': did you mean recall?'
+    >>> did_you_mean("bob", ["alice", "carol"])
+    ', only alice, carol'
+    >>> did_you_mean("bob", [])
+    ''
+    """
+    near = difflib.get_close_matches(word, known, n=1)
+    if near:
+        return f": did you mean {near[0]}?"
+    shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
+    return f", only {shown}" if known else ""
+
+
+def build() -> Parser:
+    """Return the parser of the whole command line."""
+    parser = Parser(prog="recollex", description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("--version", action="store_true", help="print the version and leave")
+    commands = parser.add_subparsers(dest="command", metavar="subcommand", title="subcommands")
+    for name, (summary, examples, add) in COMMANDS.items():
+        epilog = "examples:\n" + "\n".join(f"  recollex {line}" for line in examples)
+        about = f"{summary[0].upper()}{summary[1:]}."
+        epilog += f"\n{_JSONL}" if name == "ingest" else ""
+        add(commands.add_parser(name, help=summary, description=about, epilog=epilog))
+    return parser
+
+
+def _demo(parser: Parser) -> None:
+    parser.add_argument(
+        "--store", metavar="FOLDER", help="keep the memory here (else: thrown away)"
+    )
+    _agent(parser, "workshop")
+    parser.add_argument("--top", type=_count, default=3, metavar="N", help="memories shown (3)")
+
+
+def _retain(parser: Parser) -> None:
+    add = parser.add_argument
+    _store(parser)
+    add("text", nargs="+", help="each is one memory; - reads one from standard input")
+    _agent(parser)
+    _zone(parser)
+    add("--at", metavar="TIME", help="when it happened: 2023-11-06, or with a time")
+    add("--network", help="world, agent or opinion (world)")
+    add("--context", help="what it was said in, such as 'call'")
+    add("--document", metavar="ID", help="the document it belongs to")
+    add("--entity", action="append", metavar="NAME", help="may be given again")
+    add("--tag", action="append", metavar="TAG", help="may be given again")
+    add("--id", help="your own id: the same id again replaces the memory")
+    _embedder(parser)
+
+
+def _ingest(parser: Parser) -> None:
+    add = parser.add_argument
+    _store(parser)
+    add("file", help="the file to read; - is standard input (jsonl only)")
+    add("--agent", metavar="NAME", help=_INGEST_AGENT)
+    add(
+        "--format",
+        choices=["jsonl", "locomo"],
+        default="jsonl",
+        metavar="FORMAT",
+        help="jsonl (default) or locomo",
+    )
+    add("--document", metavar="ID", help="the document of turns that name none")
+    _zone(parser)
+    add(
+        "--recorded",
+        action="store_true",
+        help="keep each line's recorded_at, later than all that is stored",
+    )
+    add(
+        "--batch",
+        type=_count,
+        default=256,
+        metavar="N",
+        help="lines stored together, all or none (256)",
+    )
+    _embedder(parser)
+
+
+def _recall(parser: Parser) -> None:
+    add = parser.add_argument
+    _store(parser)
+    add("query", help="a question; words in double quotes must appear as they are")
+    _agent(parser)
+    add("--top", type=_count, default=10, metavar="N", help="memories shown (10)")
+    add("--json", action="store_true", help="print one JSON object, all memories")
+    add("--explain", action="store_true", help="the score in each arm, not the rank alone")
+    add("--prompt", action="store_true", help="print the text made for a prompt")
+    add(
+        "--budget",
+        type=_count,
+        default=100,
+        metavar="N",
+        help="candidates of each arm: the thinking budget (100)",
+    )
+    add("--tokens", type=_count, default=4096, metavar="N", help="at most so many (4096)")
+    _zone(parser)
+    add("--since", metavar="TIME", help="only what happened at or after this")
+    add("--until", metavar="TIME", help="only what happened before this")
+    add("--now", metavar="TIME", help="what 'last week' is counted from (now)")
+    add("--network", action="append", help="only this network; may be given again")
+    add("--tag", action="append", help="only with this tag; may be given again")
+    add(
+        "--entity",
+        action="append",
+        metavar="NAME",
+        help="only if it names this; may be given again",
+    )
+    add("--exact", action="store_true", help="scan every vector, skip the index")
+    _embedder(parser)
+
+
+def _agents(parser: Parser) -> None:
+    _store(parser)
+
+
+def _reading(parser: Parser) -> None:
+    _store(parser)
+    _agent(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _upkeep(parser: Parser) -> None:
+    _store(parser)
+    _agent(parser)
+
+
+def _export(parser: Parser) -> None:
+    _store(parser)
+    _agent(parser)
+    parser.add_argument("--output", metavar="FILE", help="write here, not to standard output")
+
+
+def _warmup(parser: Parser) -> None:
+    _embedder(parser)
+
+
+def _store(parser: Parser) -> None:
+    parser.add_argument("store", help="the folder of the store")
+
+
+def _agent(parser: Parser, default: str = "default") -> None:
+    parser.add_argument(
+        "--agent", default=default, metavar="NAME", help=f"whose memory ({default})"
+    )
+
+
+def _zone(parser: Parser) -> None:
+    parser.add_argument(
+        "--zone",
+        default="UTC",
+        metavar="ZONE",
+        help="zone of times without an offset, as Europe/Paris (UTC)",
+    )
+
+
+def _embedder(parser: Parser) -> None:
+    parser.add_argument("--embedder", metavar="MODEL", help="name or folder of the embedding model")
+
+
+def _count(text: str) -> int:
+    """Return a whole number of at least 1."""
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
+    return int(text)
+
+
+COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
+    "demo": (
+        "watch an agent remember half a year of talk and answer from it",
+        ["demo", "demo --store kept/", 'recall kept/ --agent workshop "Who has the van?"'],
+        _demo,
+    ),
+    "retain": (
+        "store one memory or several",
+        [
+            'retain memory/ "Alice joined Google." --at 2023-11-06 --context call',
+            'retain memory/ --agent bob "Tea is better than coffee." --network opinion',
+            "retain memory/ - < note.txt",
+        ],
+        _retain,
+    ),
+    "ingest": (
+        "store a file of memories or turns of talk",
+        [
+            "ingest memory/ talk.jsonl --document call-7",
+            "ingest memory/ locomo10.json --format locomo",
+            "export memory/ | recollex ingest copy/ - --recorded",
+        ],
+        _ingest,
+    ),
+    "recall": (
+        "find what bears on a question, and say why",
+        [
+            'recall memory/ "Where does Alice work?"',
+            'recall memory/ "what broke last spring" --now 2024-06-01 --explain',
+            'recall memory/ "the \\"blue van\\"" --since 2024-01-01 --json',
+        ],
+        _recall,
+    ),
+    "agents": ("list the agents of a store", ["agents memory/"], _agents),
+    "stats": (
+        "count what an agent holds",
+        ["stats memory/", "stats memory/ --agent bob --json"],
+        _reading,
+    ),
+    "verify": (
+        "check an agent's files against its log",
+        ["verify memory/ --agent bob"],
+        _reading,
+    ),
+    "checkpoint": (
+        "fold what was written last into the index",
+        ["checkpoint memory/"],
+        _upkeep,
+    ),
+    "export": (
+        "write an agent's memories as JSON lines",
+        ["export memory/ > memories.jsonl", "export memory/ --agent bob --output bob.jsonl"],
+        _export,
+    ),
+    "warmup": (
+        "convert the model and compile the kernels, once, for later calls",
+        ["warmup"],
+        _warmup,
+    ),
+}

@@ -1,0 +1,145 @@
+"""The subcommands that read: recall, agents, stats, export."""
+
+import dataclasses
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+
+import recollex
+from recollex.cli.opening import existing_agent, existing_store, say, when
+from recollex.cli.parser import Arguments
+from recollex.cli.table import fields_table, printable, recall_table, stage_table
+
+_PAGE = 1000
+_EXPORTED = ("id", "text", "event_at", "recorded_at", "network", "context", "document_id",
+             "speaker", "entities", "tags", "metadata")  # fmt: skip
+
+
+def recall(arguments: Arguments) -> int:
+    """Print what an agent recalls; 1 when nothing was found."""
+    with existing_agent(arguments) as agent:
+        if agent is None:
+            return 1
+        found = agent.recall(
+            arguments.query,
+            thinking_budget=arguments.budget,
+            max_tokens=arguments.tokens,
+            networks=arguments.network,
+            since=when(arguments, "since"),
+            until=when(arguments, "until"),
+            tags=arguments.tag,
+            entities=arguments.entity,
+            now=when(arguments, "now"),
+            exact=arguments.exact,
+            explain=arguments.explain,
+        )
+        if arguments.json:
+            print(json.dumps(recall_json(found), ensure_ascii=False, indent=2))
+        elif arguments.prompt:
+            print(found.to_prompt())
+        else:
+            _print_recall(found, arguments)
+        return 0 if len(found) else 1
+
+
+def agents(arguments: Arguments) -> int:
+    """Print the name of each agent, one a line; 1 when there is none."""
+    with existing_store(arguments) as store:
+        if store is None:
+            return 1
+        names = store.agents()
+        if not names:
+            say(f"{arguments.store} holds no agent yet: recollex retain makes one")
+            return 1
+        print("\n".join(names))
+        return 0
+
+
+def stats(arguments: Arguments) -> int:
+    """Print what an agent holds."""
+    with existing_agent(arguments) as agent:
+        if agent is None:
+            return 1
+        counts = dataclasses.asdict(agent.stats())
+        print(json.dumps(counts, default=str, indent=2) if arguments.json else fields_table(counts))
+        return 0
+
+
+def export(arguments: Arguments) -> int:
+    """Write every memory of an agent as one JSON object a line, in recorded order."""
+    with existing_agent(arguments) as agent:
+        if agent is None:
+            return 1
+        target = arguments.output
+        lines = nullcontext(sys.stdout)
+        with Path(target).open("w", encoding="utf-8") if target else lines as out:
+            written = 0
+            for memory in every_memory(agent):
+                out.write(json.dumps(memory_json(memory), ensure_ascii=False) + "\n")
+                written += 1
+        if target:
+            say(f"{written:,} memories written to {target}")
+        return 0
+
+
+def every_memory(agent: recollex.Agent) -> Iterator[recollex.Memory]:
+    """Give the memories of an agent in recorded order, a page at a time."""
+    after = None
+    while page := list(agent.list(after=after, limit=_PAGE)):
+        yield from page
+        after = page[-1].id
+
+
+def memory_json(memory: recollex.Memory) -> dict[str, object]:
+    """Return a memory as JSON holds it: times as ISO 8601, what is empty left out."""
+    fields = {name: getattr(memory, name) for name in _EXPORTED}
+    plain = {
+        name: value.isoformat() if hasattr(value, "isoformat") else value
+        for name, value in fields.items()
+    }
+    for name in ("entities", "tags"):
+        plain[name] = list(plain[name] or ())
+    plain["metadata"] = dict(plain["metadata"] or {})
+    return {name: value for name, value in plain.items() if value not in (None, "", [], {})}
+
+
+def recall_json(found: recollex.Recall) -> dict[str, object]:
+    """Return a recall as JSON holds it: query, memories best first, tokens, range and trace."""
+    memories = [
+        memory_json(memory)
+        | {
+            "passage": memory.passage,
+            "score": float(memory.score),
+            "tokens": int(memory.tokens),
+            "ranks": {arm: int(rank) for arm, rank in memory.ranks.items()},
+        }
+        | ({"scores": {a: float(s) for a, s in memory.scores.items()}} if memory.scores else {})
+        for memory in found
+    ]
+    start_end = found.time_range
+    return {
+        "query": found.query,
+        "memories": memories,
+        "tokens": int(found.tokens),
+        "token_counter": found.token_counter,
+        "time_range": [moment.isoformat() for moment in start_end] if start_end else None,
+        "trace": {
+            "total_us": round(found.trace.total, 1),
+            "stages_us": {name: round(micros, 1) for name, micros in found.trace.stages.items()},
+            "errors": {name: str(why) for name, why in dict(found.trace.errors).items()},
+        },
+    }
+
+
+def _print_recall(found: recollex.Recall, arguments: Arguments) -> None:
+    if not len(found):
+        say(f"{arguments.agent} remembers nothing that bears on {printable(arguments.query)!r}")
+    else:
+        print(recall_table(found, arguments.top, explain=arguments.explain))
+    if found.time_range:
+        first, last = found.time_range
+        print(f"\n    when: from {first.isoformat()} until {last.isoformat()}")
+    print(f"\n    {len(found)} memories, {found.tokens:,} tokens ({found.token_counter})\n")
+    print(stage_table(found.trace))

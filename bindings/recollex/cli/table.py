@@ -1,0 +1,102 @@
+"""Memories, stages and counts as text for a terminal."""
+
+import shutil
+import textwrap
+
+import recollex
+
+_BAR = "█"
+_PARTS = " ▏▎▍▌▋▊▉"
+_MARGIN = 4
+
+
+def recall_table(recall: recollex.Recall, top: int, explain: bool = False) -> str:
+    """Return the best ``top`` memories: rank, date, who or which network, text, and the arms.
+
+    The passage is shown where a long memory was found by one; with ``explain`` each arm's score
+    stands beside its rank.
+    """
+    width = terminal_width()
+    blocks = []
+    for rank, memory in enumerate(list(recall)[:top], 1):
+        date = memory.event_at.date().isoformat() if memory.event_at else "undated   "
+        who = printable(memory.speaker or memory.network)
+        margin = " " * _MARGIN
+        text = printable(memory.passage or memory.text)
+        arms = " · ".join(
+            f"{arm} {place}" + (f" ({memory.scores[arm]:.4g})" if arm in memory.scores else "")
+            for arm, place in memory.ranks.items()
+        )
+        lines = [f"{rank:>2}  {date}  {who}"]
+        lines += textwrap.wrap(text, width, initial_indent=margin, subsequent_indent=margin)
+        score = f"score {memory.score:.4f}" + (f"   {arms}" if arms else "")
+        lines += textwrap.wrap(score, width, initial_indent=margin, subsequent_indent=margin)
+        blocks.append("\n".join(lines))
+    left_out = len(recall) - top
+    if left_out > 0:
+        blocks.append(f"    and {left_out} more")
+    return "\n\n".join(blocks)
+
+
+def stage_table(trace: recollex.Trace) -> str:
+    """Return the microseconds of each stage, with a bar, and the total on the last line.
+
+    Stages that ran side by side may add up to more than the total.
+    """
+    rows = [*trace.stages.items(), ("total", trace.total)]
+    longest = max((micros for _, micros in rows), default=0)
+    name_width = max(len(name) for name, _ in rows)
+    lines = [
+        f"    {name:<{name_width}}  {micros:>9,.0f} µs  {bar(micros, longest, 24)}".rstrip()
+        for name, micros in rows
+    ]
+    lines += [f"    {stage} failed: {printable(str(why))}" for stage, why in _failed(trace)]
+    return "\n".join(lines)
+
+
+def fields_table(fields: dict[str, object]) -> str:
+    """Return names and values in two columns, whole numbers with separators.
+
+    >>> print(fields_table({"memories": 12345, "model": "minilm"}))
+    memories  12,345
+    model     minilm
+    """
+    width = max((len(name) for name in fields), default=0)
+    return "\n".join(f"{name:<{width}}  {_value(value)}" for name, value in fields.items())
+
+
+def bar(value: float, longest: float, width: int) -> str:
+    """Return a bar of eighths of a character, ``width`` characters at ``longest``.
+
+    >>> bar(5, 10, 4), bar(1, 16, 2), bar(0, 10, 4)
+    ('██', '▏', '')
+    """
+    eighths = round(8 * width * value / longest) if longest > 0 else 0
+    return _BAR * (eighths // 8) + _PARTS[eighths % 8].strip()
+
+
+def printable(text: str) -> str:
+    r"""Return the text on one line, without characters that could command a terminal.
+
+    >>> printable("one\ntwo\x1b[2J")
+    'one two�[2J'
+    """
+    line = " ".join(text.split())
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line
+    )
+
+
+def terminal_width() -> int:
+    """Return the characters of a line: the terminal's, within 60 to 110."""
+    return min(max(shutil.get_terminal_size((100, 24)).columns, 60), 110)
+
+
+def _failed(trace: recollex.Trace) -> list[tuple[str, object]]:
+    return list(dict(trace.errors).items())
+
+
+def _value(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return "-" if value is None else str(value)

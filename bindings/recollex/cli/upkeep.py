@@ -1,0 +1,55 @@
+"""The subcommands that keep things in order: verify, checkpoint, warmup."""
+
+import tempfile
+import time
+
+import recollex
+from recollex.cli.opening import existing_agent, say
+from recollex.cli.parser import Arguments
+from recollex.demo.conversation import turns
+from recollex_engine.errors import CorruptError
+
+
+def verify(arguments: Arguments) -> int:
+    """Check the log's chain, the columns and the index of an agent; 1 when they disagree."""
+    with existing_agent(arguments) as agent:
+        if agent is None:
+            return 1
+        started = time.perf_counter()
+        try:
+            agent.verify()
+        except CorruptError as error:
+            say(f"{arguments.agent} is damaged: {error}")
+            return 1
+        seconds = time.perf_counter() - started
+        print(f"{arguments.agent}: {agent.stats().memories:,} memories sound ({seconds:.2f} s)")
+        return 0
+
+
+def checkpoint(arguments: Arguments) -> int:
+    """Fold the tail of an agent into its index."""
+    with existing_agent(arguments, write=True) as agent:
+        if agent is None:
+            return 1
+        before = agent.stats().tail_rows
+        agent.checkpoint()
+        print(f"{arguments.agent}: {before:,} rows folded into the index")
+        return 0
+
+
+def warmup(arguments: Arguments) -> int:
+    """Convert the model and compile every kernel by remembering the demo's talk once."""
+    started = time.perf_counter()
+    with (
+        tempfile.TemporaryDirectory(prefix="recollex-") as folder,
+        recollex.open(folder, embedder=arguments.embedder) as store,
+    ):
+        agent = store.agent("warmup")
+        agent.retain_dialogue(turns(), document_id="warmup")
+        for exact in (False, True):
+            agent.recall("What did Ines say in March about the blue van?", exact=exact)
+        agent.checkpoint()
+        agent.recall("Who moved to Lisbon last spring?", explain=True)
+        model = agent.stats().model
+    print(f"ready: {model}, kernels compiled ({time.perf_counter() - started:.1f} s)")
+    return 0

@@ -1,0 +1,136 @@
+"""The subcommands that write: retain, ingest."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from itertools import groupby
+from pathlib import Path
+from typing import Any, TextIO
+
+from tqdm import tqdm
+
+import recollex
+from recollex import locomo
+from recollex.cli.opening import say, when
+from recollex.cli.parser import Arguments
+from recollex.jsonl import Line, read
+from recollex.moments import zone
+from recollex_engine.errors import InputError
+
+
+def retain(arguments: Arguments) -> int:
+    """Store each text as one memory and print its id."""
+    if arguments.id and len(arguments.text) > 1:
+        raise InputError(f"--id names one memory, got {len(arguments.text)} texts")
+    texts = [sys.stdin.read() if text == "-" else text for text in arguments.text]
+    options: dict[str, Any] = {
+        "event_at": when(arguments, "at"),
+        "network": arguments.network,
+        "context": arguments.context,
+        "document_id": arguments.document,
+        "entities": arguments.entity,
+        "tags": arguments.tag,
+        "id": arguments.id,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    with recollex.open(arguments.store, embedder=arguments.embedder) as store:
+        agent = store.agent(arguments.agent)
+        ids = [id for text in texts for id in agent.retain(text, **given)]
+    print("\n".join(ids))
+    return 0
+
+
+def ingest(arguments: Arguments) -> int:
+    """Store a file, a batch at a time; a batch that is refused leaves the ones before it."""
+    if arguments.format == "locomo":
+        return _ingest_locomo(arguments)
+    where = zone(arguments.zone)
+    stored = 0
+    with _lines(arguments.file) as lines:
+        source = read(_progress(lines, "lines"), where, arguments.document)
+        first = next(source, None)  # a file that is wrong from the start makes no store
+        if first is None:
+            say(f"{arguments.file} has no lines: nothing stored")
+            return 1
+        with recollex.open(arguments.store, embedder=arguments.embedder) as store:
+            agent = store.agent(arguments.agent or "default")
+            try:
+                for batch in _batches(_chained(first, source), arguments.batch):
+                    stored += _store(agent, batch, arguments.recorded)
+            except InputError as error:
+                before = f"; {stored:,} memories before it were stored" if stored else ""
+                raise InputError(f"{arguments.file}: {error}{before}") from error
+    print(f"{stored:,} memories stored for {arguments.agent or 'default'}")
+    return 0
+
+
+def _ingest_locomo(arguments: Arguments) -> int:
+    """Store each conversation for an agent of its name, or all for one with ids made distinct."""
+    if arguments.file == "-":
+        raise InputError("--format locomo reads a file or its folder, not standard input")
+    conversations = locomo.load(arguments.file)
+    total = sum(len(conversation.turns) for conversation in conversations)
+    with (
+        recollex.open(arguments.store, embedder=arguments.embedder) as store,
+        tqdm(total=total, unit="turns", disable=not sys.stderr.isatty()) as progress,
+    ):
+        for conversation in conversations:
+            name = arguments.agent or conversation.id
+            prefix = f"{conversation.id}/" if arguments.agent else ""
+            turns = [turn | {"id": prefix + turn["id"]} for turn in conversation.turns]
+            agent = store.agent(name)
+            for start in range(0, len(turns), arguments.batch):
+                batch = turns[start : start + arguments.batch]
+                agent.retain_dialogue(batch, document_id=conversation.id)
+                progress.update(len(batch))
+            progress.write(f"{len(turns):>6,} turns of {conversation.id} for {name}", sys.stdout)
+    print(f"{total:,} memories stored")
+    return 0
+
+
+def _store(agent: recollex.Agent, batch: list[Line], recorded: bool) -> int:
+    """Store lines that `_batches` put together in one call, and return how many."""
+    try:
+        if batch[0].is_turn:
+            turns = [line.fields for line in batch]
+            return len(agent.retain_dialogue(turns, document_id=batch[0].document_id))
+        names = sorted({name for line in batch for name in line.fields} - {"text", "recorded_at"})
+        columns: dict[str, Any] = {n: [line.fields.get(n) for line in batch] for n in names}
+        if recorded:
+            columns["recorded_at"] = batch[0].fields.get("recorded_at")
+        return len(agent.retain([line.fields["text"] for line in batch], **columns))
+    except InputError as error:
+        raise InputError(f"lines {batch[0].number} to {batch[-1].number}: {error}") from error
+
+
+def _batches(lines: Iterable[Line], size: int) -> Iterator[list[Line]]:
+    """Cut lines, in order, where one call cannot store them all and at ``size``."""
+    for _, alike in groupby(lines, key=_call):
+        batch: list[Line] = []
+        for line in alike:
+            batch.append(line)
+            if len(batch) == size:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+
+def _call(line: Line) -> tuple[object, ...]:
+    """Return what all lines of one call share."""
+    document = line.document_id if line.is_turn else None
+    return line.is_turn, document, line.fields.get("recorded_at")
+
+
+def _chained(first: Line, rest: Iterator[Line]) -> Iterator[Line]:
+    yield first
+    yield from rest
+
+
+def _lines(file: str) -> Any:
+    return nullcontext(sys.stdin) if file == "-" else Path(file).open(encoding="utf-8")
+
+
+def _progress(lines: TextIO, unit: str) -> Iterable[str]:
+    shown: Iterable[str] = tqdm(lines, unit=unit, disable=not sys.stderr.isatty())
+    return shown

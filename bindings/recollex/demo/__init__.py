@@ -1,0 +1,64 @@
+"""The demo: an agent remembers half a year of talk and answers from it, with every stage timed."""
+
+import statistics
+import sys
+import tempfile
+import time
+from contextlib import nullcontext
+
+import recollex
+from recollex.cli.parser import Arguments
+from recollex.cli.table import recall_table, stage_table
+from recollex.demo.conversation import NOW, QUESTIONS, turns
+
+__all__ = ["demo"]
+
+_DOCUMENT = "the-workshop"
+_REPEATS = 20
+
+
+def demo(arguments: Arguments) -> int:
+    """Remember the sample talk, ask the sample questions, and print what comes back and when.
+
+    A question's first asking embeds it; asked again, its vector is remembered, so the two medians
+    at the end tell what the model costs and what recall itself costs.
+    """
+    kept = arguments.store
+    folder = nullcontext(kept) if kept else tempfile.TemporaryDirectory(prefix="recollex-")
+    with folder as store_folder, recollex.open(store_folder) as store:
+        agent = store.agent(arguments.agent)
+        talk = turns()
+        started = time.perf_counter()
+        agent.retain_dialogue(talk, document_id=_DOCUMENT)
+        seconds = time.perf_counter() - started
+        people = sorted({turn["speaker"] for turn in talk})
+        first, last = talk[0]["at"].date(), talk[-1]["at"].date()
+        print(
+            f"{arguments.agent} heard {len(talk)} turns of {', '.join(people)}\n"
+            f"from {first} to {last}, and stored them in {seconds:.2f} s.\n"
+        )
+        agent.recall("Is anybody there?", now=NOW)  # the first recall of a process loads things
+        firsts, agains = _ask(agent, arguments.top)
+        print(
+            f"p50 of a recall: {statistics.median(firsts):,.0f} µs with the question's embedding "
+            f"({len(firsts)} questions), {statistics.median(agains):,.0f} µs when asked again "
+            f"({len(agains)} times)"
+        )
+        if kept:
+            print(f'kept: recollex recall {kept} --agent {arguments.agent} "{QUESTIONS[0]}"')
+    sys.stdout.flush()
+    return 0
+
+
+def _ask(agent: recollex.Agent, top: int) -> tuple[list[float], list[float]]:
+    """Print the answer to each question and return microseconds: first asked, asked again."""
+    firsts: list[float] = []
+    agains: list[float] = []
+    for question in QUESTIONS:
+        recall = agent.recall(question, now=NOW)
+        firsts.append(float(recall.trace.total))
+        agains += [float(agent.recall(question, now=NOW).trace.total) for _ in range(_REPEATS)]
+        print(f"? {question}\n")
+        print(f"{recall_table(recall, top)}\n")
+        print(f"{stage_table(recall.trace)}\n")
+    return firsts, agains

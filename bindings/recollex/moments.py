@@ -1,0 +1,39 @@
+"""Times as people write them: ISO 8601, in a zone that is said and never guessed."""
+
+from datetime import UTC, datetime, tzinfo
+from zoneinfo import ZoneInfo
+
+from recollex_engine.errors import InputError
+
+
+def zone(name: str) -> tzinfo:
+    """Return the time zone of that name; raises `InputError` when there is none.
+
+    >>> zone("utc")
+    datetime.timezone.utc
+    """
+    if name.upper() == "UTC":
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise InputError(f"zone must be a name such as UTC or Europe/Paris, got {name!r}") from None
+
+
+def moment(written: str, where: tzinfo, what: str = "time") -> datetime:
+    """Return a written time; one without an offset is of the zone ``where``.
+
+    Raises `InputError` that calls the value ``what``.
+
+    >>> moment("2023-11-06", UTC).isoformat()
+    '2023-11-06T00:00:00+00:00'
+    >>> moment("2023-11-06T09:30+01:00", UTC).isoformat()
+    '2023-11-06T09:30:00+01:00'
+    """
+    try:
+        read = datetime.fromisoformat(written)
+    except ValueError:
+        raise InputError(
+            f"{what} must be written as 2023-11-06 or 2023-11-06T09:30+01:00, got {written!r}"
+        ) from None
+    return read if read.tzinfo else read.replace(tzinfo=where)

@@ -1,0 +1,137 @@
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import recollex
+import recollex.aio
+from recollex_engine.errors import ClosedError, InputError
+
+Slow = Callable[[type, str], threading.Event]
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
+    """Return a function that makes a method wait for the event it returns."""
+
+    def hold(owner: object, name: str) -> threading.Event:
+        go, method = threading.Event(), getattr(owner, name)
+
+        def waiting(*args: object, **options: object) -> object:
+            assert go.wait(10)
+            return method(*args, **options)
+
+        monkeypatch.setattr(owner, name, waiting)
+        return go
+
+    return hold
+
+
+def test_the_same_calls_and_results(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with recollex.aio.open(tmp_path / "memory") as store:
+            alice = await store.agent("alice")
+            ids = await alice.retain(["Alice met Bob.", "Bob likes tea."], document_id="d")
+            assert [memory.id for memory in await alice.list(limit=5)] == ids
+            assert (await alice.get(ids[1])).text == "Bob likes tea."
+            recalls = await asyncio.gather(*(alice.recall("Who likes tea?") for _ in range(20)))
+            assert {recall[0].id for recall in recalls} == {ids[1]}
+            await alice.forget(ids[0])
+            assert (await alice.stats()).memories == 1
+            assert await store.agents() == ["alice"]
+
+    asyncio.run(main())
+
+
+def test_opened_by_await_and_closed_twice(tmp_path: Path) -> None:
+    async def main() -> None:
+        store = await recollex.aio.open(tmp_path / "memory")
+        await store.close()
+        await store.close()
+        with pytest.raises(ClosedError, match="open it again"):
+            await store.agents()
+
+    asyncio.run(main())
+
+
+def test_errors_come_through(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with recollex.aio.open(tmp_path / "memory") as store:
+            alice = await store.agent("alice")
+            with pytest.raises(InputError):
+                await alice.retain("")
+            with pytest.raises(InputError):
+                await alice.get("nobody")
+
+    asyncio.run(main())
+    with pytest.raises(InputError, match="threads must be at least 1, got 0"):
+        recollex.aio.open(tmp_path / "memory", threads=0)
+
+
+def test_the_loop_goes_on_during_a_call(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with recollex.aio.open(tmp_path / "memory") as store:
+            started = time.perf_counter()
+            long = asyncio.create_task(store._run(lambda: time.sleep(0.3)))
+            await asyncio.sleep(0)
+            await store.agents()
+            assert time.perf_counter() - started < 0.25
+            await long
+
+    asyncio.run(main())
+
+
+def test_a_cancelled_write_that_runs_is_whole(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with recollex.aio.open(tmp_path / "memory", threads=1) as store:
+            alice = await store.agent("alice")
+            go = threading.Event()
+            running = asyncio.create_task(store._run(lambda: go.wait(10)))
+            waiting = asyncio.create_task(alice.retain("Never begun.", id="waiting"))
+            await asyncio.sleep(0.01)
+            waiting.cancel()
+            go.set()
+            await running
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            started = threading.Event()
+            stored: list[str] = []
+
+            def write() -> None:
+                started.set()
+                time.sleep(0.05)
+                stored.extend(alice._agent.retain("Begun.", id="begun"))
+
+            begun = asyncio.create_task(store._run(write))
+            while not started.is_set():
+                await asyncio.sleep(0.001)
+            begun.cancel()
+        assert stored == ["begun"]  # close waited for it
+
+    asyncio.run(main())
+    with recollex.open(tmp_path / "memory", read_only=True) as store:
+        assert [memory.id for memory in store.agent("alice").list()] == ["begun"]
+
+
+def test_a_cancelled_opening_gives_the_writer_lock_back(tmp_path: Path, slow: Slow) -> None:
+    async def main() -> None:
+        go = slow(recollex, "open")
+        opening = asyncio.create_task(recollex.aio.open(tmp_path / "memory")._open())
+        await asyncio.sleep(0.01)
+        opening.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await opening
+        go.set()
+
+    asyncio.run(main())
+    for _ in range(100):  # the opening ends in its own thread
+        try:
+            with recollex.open(tmp_path / "memory") as store:
+                store.agent("alice").retain("Ours.")
+            return
+        except recollex.RecollexError:
+            time.sleep(0.02)
+    pytest.fail("the lock was not given back")

@@ -1,0 +1,195 @@
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from recollex.cli import main
+
+Shell = Callable[..., tuple[int, str, str]]
+TALK = [
+    {"speaker": "Ann", "text": "I moved to Lisbon.", "at": "2024-05-01T10:00:00+00:00", "id": "a"},
+    {"speaker": "Ben", "text": "Is Lisbon hot?", "at": "2024-05-01T10:00:10+00:00", "id": "b"},
+]
+
+
+@pytest.fixture
+def shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Shell:
+    """Return a function that runs a command line: its exit code, its output, its errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str, stdin: str = "") -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        capsys.readouterr()
+        code = main(words)
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def store(shell: Shell) -> str:
+    """Return a store where the agent `default` has heard two turns."""
+    shell("ingest", "memory", "-", stdin="\n".join(map(json.dumps, TALK)))
+    return "memory"
+
+
+def test_help_without_words(shell: Shell) -> None:
+    code, out, _ = shell()
+    assert code == 0 and "subcommands:" in out
+
+
+def test_the_version(shell: Shell) -> None:
+    code, out, _ = shell("--version")
+    assert code == 0 and out.startswith("recollex")
+
+
+@pytest.mark.parametrize("words", [("recal", "m", "x"), ("recall", "m"), ("stats", "m", "--jsn")])
+def test_a_wrong_call_is_one_line_and_2(shell: Shell, words: tuple[str, ...]) -> None:
+    code, out, err = shell(*words)
+    assert (code, out) == (2, "")
+    assert err.startswith("recollex: ") and err.count("\n") == 1
+
+
+def test_a_mistyped_subcommand_is_guessed(shell: Shell) -> None:
+    assert "did you mean recall?" in shell("recal", "memory", "x")[2]
+
+
+@pytest.mark.parametrize(
+    "words", [("recall", "m", "x"), ("agents", "m"), ("stats", "m"), ("verify", "m"),
+              ("checkpoint", "m"), ("export", "m")]
+)  # fmt: skip
+def test_what_needs_a_store_makes_none(shell: Shell, words: tuple[str, ...]) -> None:
+    code, out, err = shell(*words)
+    assert (code, out) == (1, "")
+    assert "there is no store at m" in err
+    assert not Path("m").exists()
+
+
+def test_a_mistyped_agent_is_guessed_and_not_made(shell: Shell, store: str) -> None:
+    code, _, err = shell("recall", store, "x", "--agent", "defualt")
+    assert code == 1 and "did you mean default?" in err
+    assert shell("agents", store) == (0, "default\n", "")
+
+
+def test_retain_then_recall(shell: Shell) -> None:
+    code, out, _ = shell(
+        "retain", "memory", "Ann moved to Lisbon.", "-", "--at", "2024-05-01", "--tag", "home",
+        stdin="Ben likes tea.",
+    )  # fmt: skip
+    first, second = out.split()
+    assert code == 0
+    code, out, _ = shell("recall", "memory", "Where is Lisbon?", "--json")
+    recall = json.loads(out)
+    assert code == 0 and recall["query"] == "Where is Lisbon?"
+    best = recall["memories"][0]
+    assert (best["id"], best["event_at"]) == (first, "2024-05-01T00:00:00+00:00")
+    assert best["tags"] == ["home"] and best["ranks"]
+    assert recall["trace"]["total_us"] > 0
+    assert second not in (first, "")
+
+
+def test_the_table_shows_date_speaker_text_arms_and_stages(shell: Shell, store: str) -> None:
+    code, out, _ = shell("recall", store, "Who moved to Lisbon?", "--explain")
+    assert code == 0
+    for part in ("2024-05-01", "Ann", "I moved to Lisbon.", "keyword 1 (", "µs", "total"):
+        assert part in out
+
+
+def test_recall_writes_nothing(shell: Shell, store: str) -> None:
+    before = {path: path.read_bytes() for path in Path(store).rglob("*") if path.is_file()}
+    shell("recall", store, "Who moved to Lisbon?")
+    after = {path: path.read_bytes() for path in Path(store).rglob("*") if path.is_file()}
+    assert before == after
+
+
+def test_ingest_twice_stores_once(shell: Shell, store: str) -> None:
+    talk = "\n".join(map(json.dumps, TALK))
+    assert shell("ingest", store, "-", stdin=talk)[0] == 0
+    assert json.loads(shell("stats", store, "--json")[1])["memories"] == 2
+
+
+def test_a_wrong_line_is_named_and_its_batch_refused(shell: Shell) -> None:
+    good = [json.dumps({"text": f"Statement {n}.", "id": f"m{n}"}) for n in range(5)]
+    talk = "\n".join([*good, '{"txt": "x"}'])
+    code, _, err = shell("ingest", "memory", "-", "--batch", "2", stdin=talk)
+    assert code == 2 and "line 6 has an unknown field 'txt'" in err and "4 memories" in err
+    assert json.loads(shell("stats", "memory", "--json")[1])["memories"] == 4
+
+
+def test_a_file_wrong_from_the_start_makes_no_store(shell: Shell) -> None:
+    code, _, err = shell("ingest", "memory", "-", stdin="not json")
+    assert code == 2 and "line 1 is not JSON" in err
+    assert not Path("memory").exists()
+
+
+def test_a_batch_is_cut_where_the_document_changes(shell: Shell) -> None:
+    talk = [turn | {"document_id": f"d{n}"} for n, turn in enumerate(TALK)]
+    shell("ingest", "memory", "-", stdin="\n".join(map(json.dumps, talk)))
+    lines = [json.loads(line) for line in shell("export", "memory")[1].splitlines()]
+    assert [line["document_id"] for line in lines] == ["d0", "d1"]
+
+
+def test_an_export_is_ingested_whole(shell: Shell, store: str) -> None:
+    shell("retain", store, "Tea is better.", "--network", "opinion", "--tag", "tea", "--id", "c")
+    code, exported, _ = shell("export", store)
+    assert code == 0 and len(exported.splitlines()) == 3
+    code, _, err = shell("ingest", "copy", "-", "--recorded", stdin=exported)
+    assert code == 0, err
+    again = shell("export", "copy")[1]
+    assert [json.loads(line) for line in again.splitlines()] == [
+        json.loads(line) for line in exported.splitlines()
+    ]
+    assert shell("ingest", "copy", "-", stdin=exported)[0] == 0  # equal memories change nothing
+    assert shell("export", "copy")[1] == again
+
+
+def test_locomo_makes_an_agent_of_each_conversation(shell: Shell, tmp_path: Path) -> None:
+    turns = [{"speaker": "Ann", "dia_id": "D1:1", "text": "I moved to Lisbon."}]
+    talk = {"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": turns}
+    data = [{"sample_id": f"conv-{n}", "conversation": talk, "qa": []} for n in (1, 2)]
+    (tmp_path / "l.json").write_text(json.dumps(data), "utf-8")
+    assert shell("ingest", "memory", "l.json", "--format", "locomo")[0] == 0
+    assert shell("agents", "memory")[1].split() == ["conv-1", "conv-2"]
+    assert shell("ingest", "one", "l.json", "--format", "locomo", "--agent", "all")[0] == 0
+    lines = [json.loads(line) for line in shell("export", "one", "--agent", "all")[1].splitlines()]
+    assert [line["id"] for line in lines] == ["conv-1/D1:1", "conv-2/D1:1"]
+
+
+def test_verify_and_checkpoint(shell: Shell, store: str) -> None:
+    assert shell("checkpoint", store)[0] == 0
+    code, out, _ = shell("verify", store)
+    assert code == 0 and "2 memories sound" in out
+
+
+def test_a_missing_file_is_said_in_one_line(shell: Shell) -> None:
+    assert shell("ingest", "memory", "nothing.jsonl") == (
+        2, "", "recollex: nothing.jsonl: No such file or directory\n",
+    )  # fmt: skip
+
+
+def test_a_time_must_be_written_plainly(shell: Shell, store: str) -> None:
+    code, _, err = shell("recall", store, "x", "--since", "yesterday")
+    assert code == 2 and "--since must be written as" in err
+    code, _, err = shell("recall", store, "x", "--since", "2024-05-01", "--zone", "Nowhere")
+    assert code == 2 and "zone must be a name" in err
+
+
+def test_a_reader_that_leaves_early_is_no_error(shell: Shell, store: str) -> None:
+    code = "import sys; from recollex.cli import main; sys.exit(main(sys.argv[1:]))"
+    export = subprocess.Popen(
+        [sys.executable, "-c", code, "export", store],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={"PYTHONPATH": ":".join(sys.path)},
+    )
+    assert export.stdout and export.stderr
+    export.stdout.close()
+    assert export.stderr.read() == b""
+    export.stderr.close()
+    assert export.wait() == 0

