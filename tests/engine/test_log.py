@@ -318,9 +318,7 @@ class Log(RuleBasedStateMachine):
     def read_from_a_position_to_an_op(self, data):
         start = data.draw(st.integers(0, len(self.model)))
         until = data.draw(st.integers(start, len(self.model)))
-        read = LogReader(self.folder).transactions(
-            self.positions[start], self.positions[until].op
-        )
+        read = LogReader(self.folder).transactions(self.positions[start], self.positions[until].op)
         assert [t.recorded_at for t in read] == [at for at, _ in self.model[start:until]]
 
     @rule()
