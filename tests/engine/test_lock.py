@@ -41,6 +41,14 @@ def test_dropping_a_lock_releases_it(path):
     WriterLock(path).close()
 
 
+def test_releasing_also_frees_it_from_copies_of_the_descriptor(path):
+    lock = WriterLock(path)
+    copy = os.dup(lock._fd)  # as in a child that C code forked
+    lock.close()
+    WriterLock(path).close()
+    os.close(copy)
+
+
 HOLD = """
 import sys
 from pathlib import Path

@@ -95,6 +95,7 @@ def test_every_line_is_json_with_its_fields_in_the_documented_order():
         b'{"op":1,"at":2,"kind":"A","salt":"AAAAAAAAAAAAAAAAAAAAAA","payload":{}}',
         b'{"op":1,"at":2,"kind":"a","salt":"AAAAAAAAAAAAAAAAAAAAAA","payload":[]}',
         b'{"op":1,"at":2,"kind":"a","commitment":"' + b"A" * 43 + b'","payload":{}}',
+        b'{"op":1,"at":2,"kind":"a","commitment":"' + b"A" * 42 + b'B"}',
     ],
 )
 def test_what_is_not_a_record_is_none(line):
