@@ -116,24 +116,9 @@ class Dictionary:
         return number
 
     def get_many(self, strings: Sequence[str]) -> Numbers:
-        """Return the strings' numbers, `NONE` for each that is not there. uint32[len(strings)]."""
-        if not self._is_filled:
-            self._fill()
-        known = self._known
-        numbers = np.fromiter((known.get(s, NONE) for s in strings), np.uint32, len(strings))
-        index = self._index
-        missing = np.flatnonzero(numbers == NONE).tolist()
-        if index.count and missing:
-            datas = [strings[i].encode() for i in missing]
-            hashes = np.fromiter(map(_hash, datas), np.uint64, len(datas))
-            starts = np.searchsorted(index.hashes, hashes)
-            for i, data, hash, start in zip(
-                missing, datas, hashes.tolist(), starts.tolist(), strict=True
-            ):
-                number = self._find(index, data, hash, start)
-                if number is not None:
-                    numbers[i] = number
-        return numbers
+        """Return the strings' numbers, `NONE` for each that is not there: uint32[len(strings)]."""
+        found = map(self.get, strings)
+        return np.fromiter((NONE if n is None else n for n in found), np.uint32, len(strings))
 
     def intern(self, string: str) -> int:
         """Return the string's number, giving it the next one if it is new."""
