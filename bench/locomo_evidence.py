@@ -86,7 +86,7 @@ def ask(
             recalled = time.perf_counter_ns()
             texts = [memory.text for memory in recall]
             without = time.perf_counter_ns()
-            assert texts and not recall.trace.errors, recall.trace.errors
+            assert len(texts) == len(recall) and not recall.trace.errors, recall.trace.errors
             whole = agent.recall(question.text, query_embedding=vector, max_tokens=1 << 30)
             if place % 10 == 0:
                 exact = agent.recall(

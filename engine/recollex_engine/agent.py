@@ -21,7 +21,7 @@ from recollex_engine.errors import (
     ReadOnlyError,
     UnknownIdError,
 )
-from recollex_engine.memory import Memory, Recall, read_memory
+from recollex_engine.memory import Memory, Recall, read_memories
 from recollex_engine.preparation import Prepared, prepare
 from recollex_engine.question import Question
 from recollex_engine.reader import Reader
@@ -362,7 +362,7 @@ class Agent:
         memory = view.columns.newest(id, view.memories, view.op) if view else None
         if view is None or memory is None:
             raise UnknownIdError(id, self.name)
-        return read_memory(view, memory)
+        return read_memories(view, [memory])[0]
 
     def list(self, after: str | None, limit: int) -> list[Memory]:
         """Return up to ``limit`` open memories in recorded order, behind the memory ``after``."""
@@ -379,7 +379,7 @@ class Agent:
                 raise UnknownIdError(after, self.name)
             first = int(places[-1]) + 1
         found = np.flatnonzero(view.open[first:])[:limit] + first
-        return [read_memory(view, int(memory)) for memory in found]
+        return read_memories(view, found.tolist())
 
     def stats(self) -> Stats:
         """Return what the agent holds."""

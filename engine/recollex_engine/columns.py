@@ -62,6 +62,9 @@ NONE = 0xFFFFFFFF
 NETWORKS = ("world", "agent", "opinion")
 """The three networks of Memora, section 2.1, by their number in the column."""
 
+AT_HAND = 10_000
+"""Labels and names of entities whose text is kept at hand."""
+
 STOP_WORD = -1
 """In a log record, the place of a stop word among the terms of a passage."""
 
@@ -165,6 +168,8 @@ class Columns:
         for name in ("first_row", "term_offset", *(f"{name}_offset" for name in LISTS)):
             if not self.column[name].count:
                 self.column[name].append(0)
+        self._labels: dict[int, str] = {}
+        self._entity_names: dict[int, str] = {}
         self._find_again()
 
     def _find_again(self) -> None:
@@ -226,31 +231,39 @@ class Columns:
         return orjson.loads(raw) if raw else {}
 
     def _utf8(self, name: str, memory: int) -> str:
-        offset = self.array(f"{name}_offset")
-        return self.array(name)[int(offset[memory]) : int(offset[memory + 1])].tobytes().decode()
+        first, end = self.array(f"{name}_offset")[memory : memory + 2].tolist()
+        return self.array(name)[first:end].tobytes().decode() if end > first else ""
 
     def label(self, number: int) -> str | None:
         """Return the text of a label without its kind."""
-        return None if number == NONE else self.dictionary["labels"].string(int(number))[2:]
+        if number == NONE:
+            return None
+        text = self._labels.get(number)
+        if text is None:
+            if len(self._labels) >= AT_HAND:
+                self._labels = {}
+            text = self._labels[number] = self.dictionary["labels"].string(number)[2:]
+        return text
 
     def entity_name(self, entity: int) -> str:
         """Return the name under which an entity was first met."""
-        return self.dictionary["names"].string(int(self.array("entity_name")[entity]))
+        name = self._entity_names.get(entity)
+        if name is None:
+            if len(self._entity_names) >= AT_HAND:
+                self._entity_names = {}
+            name = self.dictionary["names"].string(int(self.array("entity_name")[entity]))
+            self._entity_names[entity] = name
+        return name
 
     def tags(self, memory: int) -> list[str]:
         """Return the tags of a memory, in the order in which they were given."""
-        offset = self.array("label_offset")
-        labels = self.array("label")[int(offset[memory]) : int(offset[memory + 1])].tolist()
-        strings = (self.dictionary["labels"].string(label) for label in labels)
-        return [string[2:] for string in strings if string[0] == "t"]
+        first, end = self.array("label_offset")[memory : memory + 2].tolist()
+        return self.tag_names(self.array("label")[first:end].tolist())
 
-    def entities_of(self, memory: int) -> list[int]:
-        """Return the entities that a memory names."""
-        offset = self.array("mention_offset")
-        found: list[int] = self.array("mention_entity")[
-            int(offset[memory]) : int(offset[memory + 1])
-        ].tolist()
-        return found
+    def tag_names(self, labels: Sequence[int]) -> list[str]:
+        """Return those of ``labels`` that are tags."""
+        strings = self.dictionary["labels"].strings(labels)
+        return [string[2:] for string in strings if string[0] == "t"]
 
     def entity(self, surface: str) -> int | None:
         """Return the entity that was met under a name, whatever its case; None if none was."""

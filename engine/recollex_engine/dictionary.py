@@ -145,7 +145,15 @@ class Dictionary:
 
     def strings(self, numbers: Iterable[int]) -> list[str]:
         """Return the strings that have these numbers, in their order."""
-        return [self.string(int(number)) for number in numbers]
+        wanted = np.fromiter(numbers, np.int64)
+        if not len(wanted):
+            return []
+        if wanted.min() < 0 or wanted.max() >= self.count:
+            raise InputError(f"numbers must lie in [0, {self.count}), got {wanted.tolist()}")
+        offsets, data = self._offsets.array, self._heap.array.data
+        ends = offsets[wanted].tolist()
+        starts = np.where(wanted > 0, offsets[wanted - 1], 0).tolist()
+        return [str(data[start:end], "utf-8") for start, end in zip(starts, ends, strict=True)]
 
     def persist(
         self,
