@@ -19,7 +19,7 @@ nothing.
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -56,10 +56,21 @@ class Agent:
         self._store = store
         self._agent = agent
 
+    async def recall_many(
+        self, queries: Iterable[str], **options: Any
+    ) -> Sequence[recollex.Recall]:
+        """Return a recall for each query, in order; see `recollex.Agent.recall_many`."""
+        work = functools.partial(self._agent.recall_many, queries, **options)
+        return await self._store._run(work)
+
+    @property
+    def name(self) -> str:
+        """The agent's id."""
+        return self._agent.name
+
     retain = _awaited(recollex.Agent.retain)
     retain_dialogue = _awaited(recollex.Agent.retain_dialogue)
     recall = _awaited(recollex.Agent.recall)
-    recall_many = _awaited(recollex.Agent.recall_many)
     get = _awaited(recollex.Agent.get)
     list = _awaited(recollex.Agent.list)
     forget = _awaited(recollex.Agent.forget)
@@ -78,6 +89,11 @@ class Store:
         self._store = store
         self._pool = pool
         self._closed = False
+
+    @property
+    def path(self) -> Path:
+        """The store's folder."""
+        return self._store.path
 
     async def agent(self, name: str) -> Agent:
         """Return the agent of that name."""
@@ -119,9 +135,9 @@ class Store:
 class Opening:
     """A store about to be opened: ``await`` it, or enter it with ``async with``."""
 
-    def __init__(self, work: Callable[[], recollex.Store], threads: int) -> None:
+    def __init__(self, work: Callable[[], recollex.Store], workers: int) -> None:
         self._work = work
-        self._threads = threads
+        self._workers = workers
         self._store: Store | None = None
 
     def __await__(self) -> Generator[Any, None, Store]:
@@ -141,7 +157,7 @@ class Opening:
             await self._store.close()
 
     async def _open(self) -> Store:
-        pool = ThreadPoolExecutor(self._threads, thread_name_prefix="recollex")
+        pool = ThreadPoolExecutor(self._workers, thread_name_prefix="recollex")
         opening = pool.submit(self._work)
         try:
             return Store(await asyncio.wrap_future(opening), pool)
@@ -151,10 +167,10 @@ class Opening:
             raise
 
 
-def open(path: str | Path, *, threads: int = 4, **options: Any) -> Opening:
+def open(path: str | Path, *, workers: int = 4, **options: Any) -> Opening:
     """Return a `Store` when awaited or entered; ``options`` are those of `recollex.open`.
 
-    ``threads`` calls run at once (4); more wait their turn.
+    ``workers`` calls run at once (4); more wait their turn.
 
     >>> import asyncio, tempfile
     >>> async def first_memory(folder):
@@ -166,9 +182,9 @@ def open(path: str | Path, *, threads: int = 4, **options: Any) -> Opening:
     ...     asyncio.run(first_memory(folder))
     ['Alice joined Google in Mountain View.']
     """
-    if threads < 1:
-        raise InputError(f"threads must be at least 1, got {threads}")
-    return Opening(functools.partial(recollex.open, path, **options), threads)
+    if workers < 1:
+        raise InputError(f"workers must be at least 1, got {workers}")
+    return Opening(functools.partial(recollex.open, path, **options), workers)
 
 
 def _close_opened(opening: Any) -> None:

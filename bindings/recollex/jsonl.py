@@ -1,7 +1,7 @@
 """Memories and turns as JSON lines: what `recollex ingest` reads and `recollex export` writes.
 
 A line is one JSON object. With ``at`` it is a turn of talk, for `Agent.retain_dialogue`; otherwise
-it is a memory, for `Agent.retain`. Empty lines are passed over.
+it is a memory, for `Agent.retain`. Empty lines are passed over, and so are fields that are null.
 """
 
 import difflib
@@ -13,6 +13,7 @@ from typing import Any
 
 from recollex.moments import moment
 from recollex_engine.errors import InputError
+from recollex_engine.memory import Memory
 
 TURN_FIELDS: dict[str, type] = {
     "speaker": str,
@@ -20,53 +21,85 @@ TURN_FIELDS: dict[str, type] = {
     "at": str,
     "id": str,
     "caption": str,
+    "metadata": dict,
     "document_id": str,
+    "context": str,
+    "network": str,
+    "tags": list,
+    "recorded_at": str,
 }
 MEMORY_FIELDS: dict[str, type] = {
     "text": str,
-    "id": str,
     "event_at": str,
-    "recorded_at": str,
+    "id": str,
+    "entities": list,
+    "metadata": dict,
+    "document_id": str,
     "context": str,
     "network": str,
-    "document_id": str,
-    "speaker": str,
-    "entities": list,
     "tags": list,
-    "metadata": dict,
+    "recorded_at": str,
 }
+_SHARED_BY_TURNS = ("document_id", "context", "network", "tags", "recorded_at")
 _TIMES = ("at", "event_at", "recorded_at")
 _KINDS: dict[type, str] = {str: "a string", list: "a list of strings", dict: "an object"}
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: its number from 1, its fields with times read, and which kind it is.
+    """One line: its number from 1, whether it is a turn, and its fields with times read.
 
-    ``document_id`` stands apart of a turn's fields, because `retain_dialogue` takes one for all.
+    ``shared`` holds what one call says for all its lines: lines that share it may go together.
     """
 
     number: int
     is_turn: bool
-    document_id: str | None
     fields: dict[str, Any]
+    shared: dict[str, Any]
 
 
-def read(lines: Iterable[str], zone: tzinfo, document_id: str | None = None) -> Iterator[Line]:
+def read(
+    lines: Iterable[str], zone: tzinfo, document_id: str | None = None, recorded: bool = False
+) -> Iterator[Line]:
     """Give every line of a JSONL source, checked; times without an offset are of ``zone``.
 
-    ``document_id`` is for lines that name none. Raises `InputError` naming the line.
+    ``document_id`` is for turns that name none. ``recorded`` keeps each line's ``recorded_at``,
+    which is otherwise left out. Raises `InputError` naming the line.
 
     >>> from datetime import UTC
-    >>> [line.fields["text"] for line in read(['{"text": "Tea at four."}'], UTC)]
-    ['Tea at four.']
+    >>> [line.fields for line in read(['{"text": "Tea at four.", "recorded_at": "2024"}'], UTC)]
+    [{'text': 'Tea at four.'}]
     """
     for number, written in enumerate(lines, 1):
         if written.strip():
-            yield _line(number, written, zone, document_id)
+            yield _line(number, written, zone, document_id, recorded)
 
 
-def _line(number: int, written: str, zone: tzinfo, document_id: str | None) -> Line:
+def write(memory: Memory) -> str:
+    """Return a memory as a line that, read and retained, gives the memory again.
+
+    What has a speaker is a turn. Its entities were found by rule and will be found again.
+    """
+    fields: dict[str, Any] = {"id": memory.id, "text": memory.text}
+    at = memory.event_at.isoformat()
+    if memory.speaker is None:
+        fields |= {"event_at": at, "entities": list(memory.entities)}
+    else:
+        said = memory.text.removeprefix(f"{memory.speaker}: ")
+        fields |= {"speaker": memory.speaker, "text": said, "at": at}
+    fields |= {
+        "recorded_at": memory.recorded_at.isoformat(),
+        "network": memory.network,
+        "context": memory.context,
+        "document_id": memory.document_id,
+        "tags": list(memory.tags),
+        "metadata": dict(memory.metadata),
+    }
+    present = {name: value for name, value in fields.items() if value not in (None, [], {})}
+    return json.dumps(present, ensure_ascii=False)
+
+
+def _line(number: int, written: str, zone: tzinfo, document_id: str | None, recorded: bool) -> Line:
     try:
         raw = json.loads(written)
     except ValueError as error:
@@ -75,21 +108,21 @@ def _line(number: int, written: str, zone: tzinfo, document_id: str | None) -> L
         raise InputError(f"line {number} must be a JSON object, got {type(raw).__name__}")
     fields = {name: value for name, value in raw.items() if value is not None}
     is_turn = "at" in fields
-    known = TURN_FIELDS if is_turn else MEMORY_FIELDS
     for name, value in fields.items():
-        _check(number, name, value, known)
-    for name in ("text", "speaker") if is_turn else ("text",):
-        if name not in fields:
-            raise InputError(f"line {number} has no {name!r}")
+        _check(number, name, value, TURN_FIELDS if is_turn else MEMORY_FIELDS)
+    if not recorded:
+        fields.pop("recorded_at", None)
     for name in _TIMES:
         if name in fields:
             fields[name] = moment(fields[name], zone, f"line {number}: {name!r}")
-    document = fields.get("document_id", document_id)
-    if is_turn:
-        fields.pop("document_id", None)
-    elif document is not None:
-        fields["document_id"] = document
-    return Line(number, is_turn, document, fields)
+    if is_turn and document_id is not None:
+        fields.setdefault("document_id", document_id)
+    for name in ("speaker", "document_id") if is_turn else ("text",):
+        if name not in fields:
+            raise InputError(f"line {number} has no {name!r}")
+    apart = _SHARED_BY_TURNS if is_turn else ("recorded_at",)
+    shared = {name: fields.pop(name) for name in apart if name in fields}
+    return Line(number, is_turn, fields, shared)
 
 
 def _check(number: int, name: str, value: object, known: dict[str, type]) -> None:

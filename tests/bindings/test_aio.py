@@ -39,6 +39,8 @@ def test_the_same_calls_and_results(tmp_path: Path) -> None:
             assert (await alice.get(ids[1])).text == "Bob likes tea."
             recalls = await asyncio.gather(*(alice.recall("Who likes tea?") for _ in range(20)))
             assert {recall[0].id for recall in recalls} == {ids[1]}
+            assert len(await alice.recall_many(["tea", "Alice"])) == 2
+            assert (alice.name, store.path) == ("alice", tmp_path / "memory")
             await alice.forget(ids[0])
             assert (await alice.stats()).memories == 1
             assert await store.agents() == ["alice"]
@@ -67,8 +69,8 @@ def test_errors_come_through(tmp_path: Path) -> None:
                 await alice.get("nobody")
 
     asyncio.run(main())
-    with pytest.raises(InputError, match="threads must be at least 1, got 0"):
-        recollex.aio.open(tmp_path / "memory", threads=0)
+    with pytest.raises(InputError, match="workers must be at least 1, got 0"):
+        recollex.aio.open(tmp_path / "memory", workers=0)
 
 
 def test_the_loop_goes_on_during_a_call(tmp_path: Path) -> None:
@@ -86,17 +88,17 @@ def test_the_loop_goes_on_during_a_call(tmp_path: Path) -> None:
 
 def test_a_cancelled_write_that_runs_is_whole(tmp_path: Path) -> None:
     async def main() -> None:
-        async with recollex.aio.open(tmp_path / "memory", threads=1) as store:
+        async with recollex.aio.open(tmp_path / "memory", workers=1) as store:
             alice = await store.agent("alice")
             go = threading.Event()
             running = asyncio.create_task(store._run(lambda: go.wait(10)))
             waiting = asyncio.create_task(alice.retain("Never begun.", id="waiting"))
             await asyncio.sleep(0.01)
             waiting.cancel()
-            go.set()
-            await running
             with pytest.raises(asyncio.CancelledError):
                 await waiting
+            go.set()
+            await running
             started = threading.Event()
             stored: list[str] = []
 

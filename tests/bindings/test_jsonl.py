@@ -17,10 +17,11 @@ def test_a_memory_and_a_turn_are_told_apart() -> None:
     turn = {"speaker": "Ann", "text": "Hello.", "at": "2024-05-01", "document_id": "c2"}
     read_memory, read_turn = read(lines(memory, turn), ZoneInfo("Europe/Paris"), "c1")
     at = datetime(2024, 5, 1, 14, tzinfo=UTC)
-    fields = {"text": "Tea at four.", "event_at": at, "tags": ["tea"], "document_id": "c1"}
-    assert read_memory == Line(1, False, "c1", fields)
+    fields = {"text": "Tea at four.", "event_at": at, "tags": ["tea"]}
+    assert read_memory == Line(1, False, fields, {})
     midnight = datetime(2024, 5, 1, tzinfo=ZoneInfo("Europe/Paris"))
-    assert read_turn == Line(2, True, "c2", {"speaker": "Ann", "text": "Hello.", "at": midnight})
+    said = {"speaker": "Ann", "text": "Hello.", "at": midnight}
+    assert read_turn == Line(2, True, said, {"document_id": "c2"})
 
 
 def test_empty_lines_are_passed_over_and_counted() -> None:
@@ -40,6 +41,7 @@ def test_null_is_absent() -> None:
         ("[1]", "line 2 must be a JSON object, got list"),
         ('{"context": "call"}', "line 2 has no 'text'"),
         ('{"text": "Tea.", "at": "2024-05-01"}', "line 2 has no 'speaker'"),
+        ('{"speaker": "Ann", "text": "Tea.", "at": "2024-05-01"}', "line 2 has no 'document_id'"),
         ('{"text": "Tea.", "contxt": "call"}', "did you mean 'context'"),
         ('{"text": 3}', "line 2: 'text' must be a string, got 3"),
         ('{"text": "Tea.", "tags": ["a", 2]}', "'tags' must be a list of strings"),

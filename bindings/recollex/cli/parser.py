@@ -25,10 +25,11 @@ a first minute:
 _INGEST_AGENT = "whose memory (default; with locomo, an agent per conversation)"
 _JSONL = """
 each line of jsonl is an object, a memory or a turn of talk:
-  {"text": ...}, and any of id, event_at, recorded_at, context, network, document_id, speaker,
-    entities, tags, metadata
-  {"speaker": ..., "text": ..., "at": ...}, and any of id, caption, document_id
-Reading a file again stores nothing twice where its lines carry ids."""
+  {"text": ...}, and any of event_at and entities
+  {"speaker": ..., "text": ..., "at": ...}, and perhaps the caption of its picture
+and any of id, metadata, document_id, context, network, tags, recorded_at. Turns that name no
+document get --document, else the file's name. Reading a file again stores nothing twice where its
+lines carry ids. A batch is lines of one kind, one document and one recorded_at."""
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -127,19 +128,19 @@ def _ingest(parser: Parser) -> None:
         metavar="FORMAT",
         help="jsonl (default) or locomo",
     )
-    add("--document", metavar="ID", help="the document of turns that name none")
+    add("--document", metavar="ID", help="of turns that name none (file's name)")
     _zone(parser)
     add(
         "--recorded",
         action="store_true",
-        help="keep each line's recorded_at, later than all that is stored",
+        help="keep each line's recorded_at: later than all that is stored",
     )
     add(
         "--batch",
         type=_count,
-        default=256,
+        default=128,
         metavar="N",
-        help="lines stored together, all or none (256)",
+        help="lines stored together, all or none (128)",
     )
     _embedder(parser)
 

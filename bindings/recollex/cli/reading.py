@@ -8,13 +8,12 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import recollex
+from recollex import jsonl
 from recollex.cli.opening import existing_agent, existing_store, say, when
 from recollex.cli.parser import Arguments
 from recollex.cli.table import fields_table, printable, recall_table, stage_table
 
 _PAGE = 1000
-_EXPORTED = ("id", "text", "event_at", "recorded_at", "network", "context", "document_id",
-             "speaker", "entities", "tags", "metadata")  # fmt: skip
 
 
 def recall(arguments: Arguments) -> int:
@@ -36,7 +35,7 @@ def recall(arguments: Arguments) -> int:
             explain=arguments.explain,
         )
         if arguments.json:
-            print(json.dumps(recall_json(found), ensure_ascii=False, indent=2))
+            print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
         elif arguments.prompt:
             print(found.to_prompt())
         else:
@@ -77,7 +76,7 @@ def export(arguments: Arguments) -> int:
         with Path(target).open("w", encoding="utf-8") if target else lines as out:
             written = 0
             for memory in every_memory(agent):
-                out.write(json.dumps(memory_json(memory), ensure_ascii=False) + "\n")
+                out.write(jsonl.write(memory) + "\n")
                 written += 1
         if target:
             say(f"{written:,} memories written to {target}")
@@ -90,47 +89,6 @@ def every_memory(agent: recollex.Agent) -> Iterator[recollex.Memory]:
     while page := list(agent.list(after=after, limit=_PAGE)):
         yield from page
         after = page[-1].id
-
-
-def memory_json(memory: recollex.Memory) -> dict[str, object]:
-    """Return a memory as JSON holds it: times as ISO 8601, what is empty left out."""
-    fields = {name: getattr(memory, name) for name in _EXPORTED}
-    plain = {
-        name: value.isoformat() if hasattr(value, "isoformat") else value
-        for name, value in fields.items()
-    }
-    for name in ("entities", "tags"):
-        plain[name] = list(plain[name] or ())
-    plain["metadata"] = dict(plain["metadata"] or {})
-    return {name: value for name, value in plain.items() if value not in (None, "", [], {})}
-
-
-def recall_json(found: recollex.Recall) -> dict[str, object]:
-    """Return a recall as JSON holds it: query, memories best first, tokens, range and trace."""
-    memories = [
-        memory_json(memory)
-        | {
-            "passage": memory.passage,
-            "score": float(memory.score),
-            "tokens": int(memory.tokens),
-            "ranks": {arm: int(rank) for arm, rank in memory.ranks.items()},
-        }
-        | ({"scores": {a: float(s) for a, s in memory.scores.items()}} if memory.scores else {})
-        for memory in found
-    ]
-    start_end = found.time_range
-    return {
-        "query": found.query,
-        "memories": memories,
-        "tokens": int(found.tokens),
-        "token_counter": found.token_counter,
-        "time_range": [moment.isoformat() for moment in start_end] if start_end else None,
-        "trace": {
-            "total_us": round(found.trace.total, 1),
-            "stages_us": {name: round(micros, 1) for name, micros in found.trace.stages.items()},
-            "errors": {name: str(why) for name, why in dict(found.trace.errors).items()},
-        },
-    }
 
 
 def _print_recall(found: recollex.Recall, arguments: Arguments) -> None:

@@ -19,10 +19,10 @@ def recall_table(recall: recollex.Recall, top: int, explain: bool = False) -> st
     width = terminal_width()
     blocks = []
     for rank, memory in enumerate(list(recall)[:top], 1):
-        date = memory.event_at.date().isoformat() if memory.event_at else "undated   "
+        date = memory.event_at.date().isoformat()
         who = printable(memory.speaker or memory.network)
         margin = " " * _MARGIN
-        text = printable(memory.passage or memory.text)
+        text = printable((memory.passage or memory.text).removeprefix(f"{memory.speaker}: "))
         arms = " · ".join(
             f"{arm} {place}" + (f" ({memory.scores[arm]:.4g})" if arm in memory.scores else "")
             for arm, place in memory.ranks.items()

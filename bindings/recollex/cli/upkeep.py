@@ -7,7 +7,6 @@ import recollex
 from recollex.cli.opening import existing_agent, say
 from recollex.cli.parser import Arguments
 from recollex.demo.conversation import turns
-from recollex_engine.errors import CorruptError
 
 
 def verify(arguments: Arguments) -> int:
@@ -16,13 +15,16 @@ def verify(arguments: Arguments) -> int:
         if agent is None:
             return 1
         started = time.perf_counter()
-        try:
-            agent.verify()
-        except CorruptError as error:
-            say(f"{arguments.agent} is damaged: {error}")
-            return 1
+        found = agent.verify()
         seconds = time.perf_counter() - started
-        print(f"{arguments.agent}: {agent.stats().memories:,} memories sound ({seconds:.2f} s)")
+        if not found.ok:
+            say(f"{arguments.agent} is damaged")
+            print("\n".join(found.problems))
+            return 1
+        print(
+            f"{arguments.agent} is sound: {found.operations:,} operations, {found.memories:,} "
+            f"memories, {found.passages:,} passages ({seconds:.2f} s)"
+        )
         return 0
 
 
@@ -31,9 +33,9 @@ def checkpoint(arguments: Arguments) -> int:
     with existing_agent(arguments, write=True) as agent:
         if agent is None:
             return 1
-        before = agent.stats().tail_rows
+        before = agent.stats().tail_passages
         agent.checkpoint()
-        print(f"{arguments.agent}: {before:,} rows folded into the index")
+        print(f"{arguments.agent}: {before:,} passages folded into the index")
         return 0
 
 

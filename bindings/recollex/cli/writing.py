@@ -17,6 +17,8 @@ from recollex.jsonl import Line, read
 from recollex.moments import zone
 from recollex_engine.errors import InputError
 
+_ABSENT: dict[str, Any] = {"network": "world", "entities": (), "tags": (), "metadata": {}}
+
 
 def retain(arguments: Arguments) -> int:
     """Store each text as one memory and print its id."""
@@ -47,7 +49,10 @@ def ingest(arguments: Arguments) -> int:
     where = zone(arguments.zone)
     stored = 0
     with _lines(arguments.file) as lines:
-        source = read(_progress(lines, "lines"), where, arguments.document)
+        document = arguments.document or (
+            None if arguments.file == "-" else Path(arguments.file).stem
+        )
+        source = read(_progress(lines, "lines"), where, document, arguments.recorded)
         first = next(source, None)  # a file that is wrong from the start makes no store
         if first is None:
             say(f"{arguments.file} has no lines: nothing stored")
@@ -56,7 +61,7 @@ def ingest(arguments: Arguments) -> int:
             agent = store.agent(arguments.agent or "default")
             try:
                 for batch in _batches(_chained(first, source), arguments.batch):
-                    stored += _store(agent, batch, arguments.recorded)
+                    stored += _store(agent, batch)
             except InputError as error:
                 before = f"; {stored:,} memories before it were stored" if stored else ""
                 raise InputError(f"{arguments.file}: {error}{before}") from error
@@ -88,24 +93,24 @@ def _ingest_locomo(arguments: Arguments) -> int:
     return 0
 
 
-def _store(agent: recollex.Agent, batch: list[Line], recorded: bool) -> int:
+def _store(agent: recollex.Agent, batch: list[Line]) -> int:
     """Store lines that `_batches` put together in one call, and return how many."""
+    fields, shared = [line.fields for line in batch], batch[0].shared
     try:
         if batch[0].is_turn:
-            turns = [line.fields for line in batch]
-            return len(agent.retain_dialogue(turns, document_id=batch[0].document_id))
-        names = sorted({name for line in batch for name in line.fields} - {"text", "recorded_at"})
-        columns: dict[str, Any] = {n: [line.fields.get(n) for line in batch] for n in names}
-        if recorded:
-            columns["recorded_at"] = batch[0].fields.get("recorded_at")
-        return len(agent.retain([line.fields["text"] for line in batch], **columns))
+            return len(agent.retain_dialogue(fields, **shared))
+        columns: dict[str, Any] = {
+            name: [line.get(name, _ABSENT.get(name)) for line in fields]
+            for name in sorted({name for line in fields for name in line})
+        }
+        return len(agent.retain(columns.pop("text"), **columns, **shared))
     except InputError as error:
         raise InputError(f"lines {batch[0].number} to {batch[-1].number}: {error}") from error
 
 
 def _batches(lines: Iterable[Line], size: int) -> Iterator[list[Line]]:
     """Cut lines, in order, where one call cannot store them all and at ``size``."""
-    for _, alike in groupby(lines, key=_call):
+    for _, alike in groupby(lines, key=lambda line: (line.is_turn, line.shared)):
         batch: list[Line] = []
         for line in alike:
             batch.append(line)
@@ -114,12 +119,6 @@ def _batches(lines: Iterable[Line], size: int) -> Iterator[list[Line]]:
                 batch = []
         if batch:
             yield batch
-
-
-def _call(line: Line) -> tuple[object, ...]:
-    """Return what all lines of one call share."""
-    document = line.document_id if line.is_turn else None
-    return line.is_turn, document, line.fields.get("recorded_at")
 
 
 def _chained(first: Line, rest: Iterator[Line]) -> Iterator[Line]:
