@@ -427,7 +427,7 @@ class Agent:
                 writer.close()
 
 
-CLOSING_TAIL = 1_024
+CLOSING_TAIL = 256
 """Rows of the tail from which closing makes a checkpoint, so that opening need not replay them."""
 
 
