@@ -54,6 +54,7 @@ import orjson
 from recollex_engine.chain import Chain
 from recollex_engine.column import Column
 from recollex_engine.dictionary import Dictionary
+from recollex_engine.entities import fold
 from recollex_engine.log_reader import Operation
 from recollex_engine.settings import Settings
 from recollex_kernels.vectors import quantize
@@ -251,8 +252,8 @@ class Columns:
         if name is None:
             if len(self._entity_names) >= AT_HAND:
                 self._entity_names = {}
-            name = self.dictionary["names"].string(int(self.array("entity_name")[entity]))
-            self._entity_names[entity] = name
+            label = int(self.array("entity_name")[entity])
+            name = self._entity_names[entity] = self.dictionary["labels"].string(label)[2:]
         return name
 
     def tags(self, memory: int) -> list[str]:
@@ -380,6 +381,7 @@ class _Staged:
         self.memories = columns.memories
         self.first_row = self.rows = columns.rows
         self.entities = columns.entities
+        self.folded_names = columns.column["name_entity"].count
         self.length = int(columns.array("op_length")[-1]) if columns.op else 0
         self.at = {name: int(columns.array(f"{name}_offset")[-1]) for name in (*LISTS, "term")}
         self.closed: list[tuple[int, int]] = []
@@ -446,12 +448,13 @@ class _Staged:
         self.flat["label"] += labels
         self.at["label"] += len(labels)
 
-    def _name(self, names: list[tuple[str, int]]) -> None:
-        for surface, entity in names:
-            name = self.columns.dictionary["names"].intern(surface)
-            self.name_entity.append(entity)
+    def _name(self, names: list[tuple[str, str, int]]) -> None:
+        for surface, folded, entity in names:
+            if self.columns.dictionary["names"].intern(folded) == self.folded_names:
+                self.folded_names += 1
+                self.name_entity.append(entity)
             if entity == self.entities:
-                self.names.append(name)
+                self.names.append(self.columns.dictionary["labels"].intern(f"e:{surface}"))
                 self.entities += 1
 
     def _passages(self, memory: int, payload: dict[str, Any]) -> None:

@@ -204,6 +204,7 @@ class EntityTable:
 
     def __init__(self) -> None:
         self._entity_of: dict[str, int] = {}
+        self._as_written: dict[str, int] = {}  # spares folding a surface that was met before
         self._block: dict[str, list[str]] = {}  # first three letters of a word -> names with it
 
     def __len__(self) -> int:
@@ -218,6 +219,15 @@ class EntityTable:
         self._entity_of[name] = entity_id
         for key in {word[:3] for word in name.split()}:
             self._block.setdefault(key, []).append(name)
+
+    def get(self, surface: str) -> int | None:
+        """Return the entity of a name that is known, whatever its case and accents."""
+        entity = self._as_written.get(surface)
+        if entity is None:
+            entity = self._entity_of.get(fold(surface))
+            if entity is not None:
+                self._as_written[surface] = entity
+        return entity
 
     def resolve(
         self,

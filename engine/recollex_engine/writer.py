@@ -19,7 +19,7 @@ from recollex_engine.clock import Clock
 from recollex_engine.columns import NONE, STOP_WORD
 from recollex_engine.commit import CommitWord
 from recollex_engine.durability import Durability
-from recollex_engine.entities import EntityTable
+from recollex_engine.entities import EntityTable, fold
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.links import semantic_links
 from recollex_engine.lock import WriterLock
@@ -278,7 +278,7 @@ class _Batch:
     def _resolve_names(self, prepared: Prepared, payload: dict[str, Any]) -> None:
         table = self.writer.names()
         entities: list[int] = []
-        named: list[tuple[str, int]] = []
+        named: list[tuple[str, str, int]] = []
         for surface in prepared.names:
             entity = table.get(surface)
             if entity is None:
@@ -289,7 +289,7 @@ class _Batch:
                     entity = self.entities
                     self.entities += 1
                 table.add(surface, entity)
-                named.append((surface, entity))
+                named.append((surface, fold(surface), entity))
             if entity not in entities:
                 entities.append(entity)
         if entities:
