@@ -40,7 +40,9 @@ def kernel(function: Function) -> Function:
     before = numba.config.CACHE_DIR
     try:
         _CACHE.mkdir(parents=True, exist_ok=True)
-        numba.config.CACHE_DIR = str(_CACHE)  # read while decorating; other users of numba keep theirs
+        numba.config.CACHE_DIR = str(
+            _CACHE
+        )  # read while decorating; other users of numba keep theirs
         compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     except OSError:  # nowhere to write: compile in memory, once per process
         compiled = numba.njit(nogil=True, error_model="numpy")(function)

@@ -130,7 +130,8 @@ def _verified(place: Path) -> Converted | None:
 
 def _convert(weights: Weights, place: Path, precision: Precision) -> Converted:
     if sys.stderr.isatty():
-        print(f"recollex: converting {weights.description.name} (once) ...", file=sys.stderr)
+        name = weights.description.name
+        print(f"recollex: converting {name} for this machine, once ...", file=sys.stderr)
     try:
         work = _beside(place)
         work.mkdir(parents=True)

@@ -16,7 +16,7 @@ gave 0.992 on MiniLM:
   weight's row multiplied by it (SmoothQuant, Xiao et al., 2023, equation 4): the same product;
 - the input of ``narrow`` is a GELU's output: never below -0.17, so it is lifted by 0.17 and all
   255 steps serve the positive side, with a scale per token, since a few tokens are far larger;
-- the embedding table holds 16-bit floats.
+- the embedding table is quantised by row, and read back into floats before anything is added.
 """
 
 from collections.abc import Mapping, Sequence
@@ -194,8 +194,10 @@ class _Int8(_Float):
     """The same drawing with 8-bit linears."""
 
     def table(self, words: Floats) -> str:
-        rows = self.op("Gather", self.constant(words.astype(np.float16)), "input_ids", axis=0)
-        return self.op("Cast", rows, to=TensorProto.FLOAT)
+        columns, scales = quantise(words.T)
+        rows = self.op("Gather", self.constant(columns.T), "input_ids", axis=0)
+        scale = self.op("Gather", self.constant(scales[:, None]), "input_ids", axis=0)
+        return self.op("Mul", self.op("Cast", rows, to=TensorProto.FLOAT), scale)
 
     def product(
         self,

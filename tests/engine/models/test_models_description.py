@@ -43,7 +43,12 @@ def test_thresholds_come_from_the_code_not_from_what_was_stored():
 
 def test_config_alone_means_mean_pooling_over_every_position(folder):
     found = describe(folder, "mine")
-    assert (found.name, found.dimension, found.pooling, found.max_length) == ("mine", 32, "mean", 64)
+    assert (found.name, found.dimension, found.pooling, found.max_length) == (
+        "mine",
+        32,
+        "mean",
+        64,
+    )
     assert (found.query_prefix, found.passage_prefix) == ("", "")
     assert found.thresholds == PAPER_THRESHOLDS
     assert found.normalise
