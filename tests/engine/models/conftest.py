@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-WORDS = (
+_VOCABULARY = (
     "[PAD] [UNK] [CLS] [SEP] [MASK] ann bob the cat dog sat ran moved to oslo paris rain ##ed "
     "##s ##ing is was in on a . , ? : ! it s please two seats by window 7 45 what did say for"
-).split()
+)
+WORDS = _VOCABULARY.split()
 SIZE, WIDE, LAYERS, HEADS, POSITIONS = 32, 64, 2, 4, 64
 
 

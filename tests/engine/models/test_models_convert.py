@@ -51,7 +51,8 @@ def test_a_known_model_in_the_cache_needs_no_weights(tmp_path, make_model, monke
     known = replace(KNOWN_MODELS[0], weights_sha256=digest, dimension=32, package=None)
     for place in (module, weights_module):
         monkeypatch.setattr(place, "known_model", lambda name: known)
-    monkeypatch.setattr(weights_module, "KNOWN_MODELS", (known,))
+    for place in (module, weights_module):
+        monkeypatch.setattr(place, "KNOWN_MODELS", (known,))
     folder = prepare(source)
     assert folder.name == f"all-MiniLM-L6-v2-{digest[:12]}-int8-v1"
     (source / "model.safetensors").unlink()
@@ -172,6 +173,18 @@ def test_a_tokenizer_that_cannot_be_read_is_refused(tmp_path, make_model):
     (source / "tokenizer.json").write_text('{"model": {}}')
     with pytest.raises(ModelError, match="tokenizers cannot read"):
         prepare(source)
+
+
+@pytest.mark.parametrize("precision", ["int8", "fp32"])
+def test_a_tokenizer_with_more_words_than_the_table_is_refused(
+    tmp_path, make_model, make_tensors, precision
+):
+    tensors = make_tensors()
+    words = tensors["embeddings.word_embeddings.weight"][:-1]
+    tensors["embeddings.word_embeddings.weight"] = words
+    source = make_model(tmp_path / "mine", tensors, vocab_size=len(words))
+    with pytest.raises(ModelError, match=f"{len(words) + 1} words, the weights {len(words)}"):
+        prepare(source, precision)
 
 
 def test_a_cache_that_cannot_be_written_says_which_variable_moves_it(

@@ -9,7 +9,7 @@ import pytest
 from recollex_engine.errors import InputError
 from recollex_engine.models.encoder import load_encoder
 
-WORDS = "ann bob the cat dog sat ran moved to oslo paris rain is in . , ? what did say".split()
+WORDS = ["ann", "bob", "the", "cat", "sat", "moved", "to", "oslo", "rain", ".", ",", "?", "what"]
 
 
 def sentences(count, seed=3):
@@ -174,6 +174,20 @@ def test_fewer_than_one_thread_is_refused(tiny):
         tiny.embed(["ann"], threads=0)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_in_progress_ends_the_call(tiny, monkeypatch, threads):
+    runs = []
+    run = tiny._run
+    monkeypatch.setattr(tiny, "_run", lambda text: runs.append(text) or run(text))
+    with pytest.raises(ZeroDivisionError):
+        tiny.embed([str(n) for n in range(2000)], threads=threads, progress=lambda n: n / 0)
+    assert len(runs) < 1000
+
+
+def test_a_model_has_one_encoder_under_all_its_names(minilm):
+    assert load_encoder("sentence-transformers/all-MiniLM-L6-v2") is minilm()
+
+
 def test_an_encoder_is_loaded_once(tmp_path, tiny):
     assert load_encoder(tmp_path / "tiny") is tiny
     assert load_encoder(str(tmp_path / "tiny")) is tiny
@@ -182,7 +196,9 @@ def test_an_encoder_is_loaded_once(tmp_path, tiny):
 def test_int8_is_near_float_in_the_tiny_model(tmp_path, make_model, tiny):
     full = load_encoder(make_model(tmp_path / "tiny"), "fp32")
     texts = sentences(30)
-    assert (tiny.embed(texts) * full.embed(texts)).sum(axis=1).min() >= 0.99
+    cosines = (tiny.embed(texts) * full.embed(texts)).sum(axis=1)
+    assert cosines.min() >= 0.98
+    assert cosines.mean() >= 0.995
 
 
 TEXTS = [

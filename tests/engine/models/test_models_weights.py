@@ -54,6 +54,17 @@ def test_a_folder_with_a_known_models_weights_is_that_model(tmp_path, make_model
     assert find_weights(folder).description is known
 
 
+def test_a_folder_named_like_a_model_of_unknown_hash_is_that_model(tmp_path, make_model):
+    found = find_weights(make_model(tmp_path / "bge-small-en-v1.5"))
+    assert found.description is descriptions.known_model("BAAI/bge-small-en-v1.5")
+
+
+def test_a_folder_named_like_a_model_of_another_hash_is_not_that_model(tmp_path, make_model):
+    found = find_weights(make_model(tmp_path / "all-MiniLM-L6-v2"))
+    assert found.description.dimension == 32
+    assert found.description not in descriptions.KNOWN_MODELS
+
+
 def test_a_name_is_found_in_the_hugging_face_cache(tmp_path, make_model):
     folder = make_model(snapshot(tmp_path, "owner/model", "abc"))
     found = find_weights("owner/model")
@@ -89,20 +100,20 @@ def test_a_missing_model_says_what_to_type_and_where_it_was_sought(tmp_path, no_
 
 
 def test_a_missing_model_without_a_package_says_so(tmp_path):
-    with pytest.raises(ModelError, match="hf download BAAI/bge-small-en-v1.5"):
+    with pytest.raises(ModelError, match=r"hf download BAAI/bge-small-en-v1\.5"):
         find_weights("BAAI/bge-small-en-v1.5")
     with pytest.raises(ModelError, match="hf download owner/absent"):
         find_weights("owner/absent")
 
 
 def test_a_word_that_names_nothing_lists_the_models():
-    with pytest.raises(ModelError, match="all-MiniLM-L6-v2, BAAI/bge-small-en-v1.5"):
+    with pytest.raises(ModelError, match=r"all-MiniLM-L6-v2, BAAI/bge-small-en-v1\.5"):
         find_weights("nonsense")
 
 
 def test_other_bytes_under_a_known_name_are_passed_over(tmp_path, make_model, no_package):
     make_model(snapshot(tmp_path, "sentence-transformers/all-MiniLM-L6-v2", "abc"))
-    with pytest.raises(ModelError, match="expected sha256 53aa51172d14.*, found"):
+    with pytest.raises(ModelError, match=r"expected sha256 53aa51172d14.*, found"):
         find_weights("all-MiniLM-L6-v2")
 
 
