@@ -36,6 +36,15 @@ def test_the_second_time_nothing_is_converted(tmp_path, make_model, monkeypatch)
     assert prepare(source) == folder
 
 
+def test_a_terminal_is_told_and_a_pipe_is_not(tmp_path, make_model, monkeypatch, capsys):
+    prepare(make_model(tmp_path / "quiet"))
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(module.sys.stderr, "isatty", lambda: True)
+    prepare(make_model(tmp_path / "told"))
+    prepare(tmp_path / "told")
+    assert capsys.readouterr().err == "recollex: converting told for this machine, once ...\n"
+
+
 def test_converting_twice_gives_the_same_bytes(tmp_path, make_model, monkeypatch):
     source = make_model(tmp_path / "mine")
     first = prepare(source)

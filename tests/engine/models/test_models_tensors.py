@@ -59,6 +59,8 @@ def test_a_torn_file_is_an_error_of_ours(tmp_path, make_safetensors, cut):
         {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]},
         {"dtype": "F32", "shape": [2], "data_offsets": [4, 12]},
         {"dtype": "F32", "shape": [2], "data_offsets": [-8, 0]},
+        {"dtype": "F32", "shape": [2], "data_offsets": [-8, 8]},
+        {"dtype": "F32", "shape": [2], "data_offsets": [0, 16]},
         {"dtype": "F32", "shape": [2]},
         {"dtype": "F32", "shape": ["a"], "data_offsets": [0, 8]},
         7,
