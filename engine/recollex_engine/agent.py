@@ -222,9 +222,7 @@ class Agent:
         said = self._shared.clock() if recorded_at is None else recorded_at
         analyzer, counter = self._analyzer(language), self.counter()
         prepared = prepare([statements[place] for place in fresh], said, analyzer, counter)
-        vectors = self._vectors(
-            prepared, done, None if given is None else given[fresh], progress
-        )
+        vectors = self._vectors(prepared, done, None if given is None else given[fresh], progress)
         threshold = embedder.thresholds.link
         new = writer.retain(prepared, vectors, recorded_at, closed, threshold)
         self._maintain(writer)

@@ -298,9 +298,7 @@ class Columns:
             staged.add(operation)
         staged.finish(rows)
 
-    def extend_rows(
-        self, memory_of_row: Sequence[int], vectors: npt.NDArray[np.uint16]
-    ) -> None:
+    def extend_rows(self, memory_of_row: Sequence[int], vectors: npt.NDArray[np.uint16]) -> None:
         """Append passages' memories and their vectors in eight bits."""
         count, dimension = vectors.shape
         codes = np.empty((count, dimension), np.int8)

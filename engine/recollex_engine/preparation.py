@@ -55,9 +55,7 @@ def prepare(
         texts[place] += [text[start:end] for start, end in spans[place]]
     counted = _counting.submit(counter.count_many, [part for parts in texts for part in parts])
     found = [_found(statement, said_at) for statement in statements]
-    sequences = [
-        [analyzer.sequence(part) for part in (parts[1:] or parts)] for parts in texts
-    ]
+    sequences = [[analyzer.sequence(part) for part in (parts[1:] or parts)] for parts in texts]
     tokens = iter(counted.result())
     return [
         Prepared(

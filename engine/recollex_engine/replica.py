@@ -62,9 +62,7 @@ class Replica:
     def _start_from(self, manifest: Manifest | None) -> None:
         self.generation = manifest.generation if manifest else 0
         stored = (
-            Stored(
-                manifest.settings, manifest.columns, manifest.dictionaries, manifest.generation
-            )
+            Stored(manifest.settings, manifest.columns, manifest.dictionaries, manifest.generation)
             if manifest
             else None
         )
@@ -135,17 +133,13 @@ class Replica:
             if memories > len(self._timeline.order):
                 said_at = self.columns.array("said_at")[:memories]
                 self._timeline = self._timeline.extended(said_at)
-            vectors = (
-                self.rows_of_file(0, rows) if rows else np.empty((0, 0), np.uint16)
-            )
+            vectors = self.rows_of_file(0, rows) if rows else np.empty((0, 0), np.uint16)
             view = View(self.columns, at, segments, vectors, self._timeline)
             if op is None:
                 self._view = view
             return view
 
-    def replace_segments(
-        self, segments: tuple[Segment, ...], manifest: Manifest
-    ) -> None:
+    def replace_segments(self, segments: tuple[Segment, ...], manifest: Manifest) -> None:
         """Serve from the indexes of a new checkpoint; views taken before keep theirs."""
         self.entries = manifest.segments
         self.generation = manifest.generation

@@ -140,7 +140,9 @@ def check_embedding(value: object, name: str, dimension: int) -> npt.NDArray[np.
     try:
         vector = np.asarray(value, dtype=np.float32)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be {dimension} numbers, got {type(value).__name__}") from None
+        raise InputError(
+            f"{name} must be {dimension} numbers, got {type(value).__name__}"
+        ) from None
     if vector.shape != (dimension,):
         raise InputError(f"{name} must have shape ({dimension},), got {vector.shape}")
     return check_embeddings(vector[None], name, 1, dimension)[0]

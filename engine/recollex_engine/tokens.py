@@ -81,8 +81,7 @@ class TokenCounter:
         plain = [len(text) <= _LONGEST_RUN and _END not in text for text in texts]
         joined = iter(self._count_joined([t for t, ok in zip(texts, plain, strict=True) if ok]))
         return [
-            next(joined) if ok else self.count(text)
-            for text, ok in zip(texts, plain, strict=True)
+            next(joined) if ok else self.count(text) for text, ok in zip(texts, plain, strict=True)
         ]
 
 

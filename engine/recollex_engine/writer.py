@@ -397,8 +397,7 @@ def is_same(columns: Any, memory: int, statement: Statement) -> bool:
     return (
         columns.text(memory) == statement.text
         and (
-            statement.said_at is None
-            or int(columns.array("said_at")[memory]) == statement.said_at
+            statement.said_at is None or int(columns.array("said_at")[memory]) == statement.said_at
         )
         and int(columns.array("network")[memory]) == statement.network
         and label("document") == statement.document

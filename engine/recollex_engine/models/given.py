@@ -29,9 +29,7 @@ class GivenVectors:
     ) -> None:
         whole = isinstance(dimension, int) and not isinstance(dimension, bool)
         if not whole or not 8 <= dimension <= 8192 or dimension % 8:
-            raise InputError(
-                f"dimension must be a multiple of 8 in [8, 8192], got {dimension!r}"
-            )
+            raise InputError(f"dimension must be a multiple of 8 in [8, 8192], got {dimension!r}")
         self.dimension = dimension
         self.thresholds = thresholds if links else replace(thresholds, link=None)
         self.fingerprint = f"given-{dimension}"
