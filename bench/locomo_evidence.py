@@ -13,7 +13,6 @@ Conversations 1-5 are for development; 6-10 are what is reported.
 """
 
 import argparse
-import json
 import math
 import tempfile
 import time
@@ -40,10 +39,12 @@ def main() -> None:
     arguments = parser.parse_args()
     conversations = load(arguments.data)
     encoder = recollex.load_encoder()
-    with tempfile.TemporaryDirectory() as folder:
-        with recollex.open(folder, embedder=encoder) as store:
-            ingest = retain(store, conversations)
-            rows = ask(store, conversations, encoder)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        recollex.open(folder, embedder=encoder) as store,
+    ):
+        ingest = retain(store, conversations)
+        rows = ask(store, conversations, encoder)
     result = {
         "bench": "locomo_evidence",
         "environment": environment(),

@@ -1,4 +1,4 @@
-"""What is one agent's memory? The folder, its one writer or a reader, and what can be done with it."""
+"""What is one agent's memory? Its folder, its one writer or a reader, and what they can do."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -25,8 +25,8 @@ from recollex_engine.memory import Memory, Recall, read_memories
 from recollex_engine.preparation import Prepared, prepare
 from recollex_engine.question import Question
 from recollex_engine.reader import Reader
-from recollex_engine.replica import Replica
 from recollex_engine.recall import QueryEmbedder, recall
+from recollex_engine.replica import Replica
 from recollex_engine.settings import Settings
 from recollex_engine.statement import MAX_BATCH, Statement, check_embeddings
 from recollex_engine.tokens import TokenCounter, open_counter
@@ -141,8 +141,7 @@ class Agent:
             raise ModelMismatchError(self.name, settings.model, found)
 
     def view(self, op: int | None = None) -> View | None:
-        """Return what is visible now, or was at operation ``op``; None where nothing was ever
-        retained."""
+        """Return what is visible now, or was at operation ``op``; None before the first retain."""
         self._check_open()
         if self._writer is not None:
             return self._writer.replica.view(op)
@@ -197,8 +196,9 @@ class Agent:
     ) -> list[str]:
         """Retain ``statements`` as one transaction; return their ids, in order.
 
-        ``embeddings``: the caller's own vectors, float[statements, dimension]. ``replace_document``: the open
-        memories of this document that are not among the statements are closed with it.
+        ``embeddings``: the caller's own vectors, float[statements, dimension].
+        ``replace_document``: the open memories of this document that are not among the statements
+        are closed with it.
         """
         if len(statements) > MAX_BATCH:
             raise InputError(
@@ -372,10 +372,9 @@ class Agent:
         first = 0
         if after is not None:
             key = view.columns.dictionary["ids"].get(after)
-            places = np.flatnonzero(view.of_memories("id") == key) if key is not None else []
-            if not len(places):
+            if key is None or not (view.of_memories("id") == key).any():
                 raise UnknownIdError(after, self.name)
-            first = int(places[-1]) + 1
+            first = int(np.flatnonzero(view.of_memories("id") == key)[-1]) + 1
         found = np.flatnonzero(view.open[first:])[:limit] + first
         return read_memories(view, found.tolist())
 

@@ -7,6 +7,7 @@ dates are read and keywords searched meanwhile.
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import datetime
 from typing import Protocol
 
 import numpy as np
@@ -137,7 +138,7 @@ def _wait(
         return None
 
 
-def _datetimes(found: TimeRange | None) -> tuple[object, object] | None:
+def _datetimes(found: TimeRange | None) -> tuple[datetime, datetime] | None:
     return None if found is None else (from_micros(found.start), from_micros(found.end))
 
 

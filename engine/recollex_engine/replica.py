@@ -122,7 +122,7 @@ class Replica:
         return self.vectors.rows(end)[first:].view(np.uint16)
 
     def view(self, op: int | None = None) -> View:
-        """Return what a reader sees now, or saw at operation ``op``; cost O(1) while nothing new."""
+        """Return what a reader sees now, or saw at ``op``; cost O(1) while there is nothing new."""
         at = self.published if op is None else op
         view, segments = self._view, self.segments
         if view is not None and view.op == at and view.segments is segments:

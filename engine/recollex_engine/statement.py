@@ -1,4 +1,4 @@
-"""What may be retained? One statement, checked at the edge, with everything a caller can say of it."""
+"""What may be retained? One statement, checked at the edge, and all that a caller says of it."""
 
 import math
 from collections.abc import Sequence
@@ -132,10 +132,11 @@ def check_embeddings(value: object, name: str, count: int, dimension: int) -> Ve
         raise InputError(f"{name} holds a NaN or an infinity in row {row}")
     if count and norms.min() < 1e-12:
         raise InputError(f"{name} is all zeros in row {norms.argmin()}: it has no direction")
-    return (vectors / norms[:, None]).astype(np.float32)
+    unit: Vectors = (vectors / norms[:, None]).astype(np.float32)
+    return unit
 
 
-def check_embedding(value: object, name: str, dimension: int) -> npt.NDArray[np.float32]:
+def check_embedding(value: object, name: str, dimension: int) -> Vectors:
     """Return ``value`` as float32[dimension] of length 1; raises as `check_embeddings` does."""
     try:
         vector = np.asarray(value, dtype=np.float32)
@@ -145,7 +146,8 @@ def check_embedding(value: object, name: str, dimension: int) -> npt.NDArray[np.
         ) from None
     if vector.shape != (dimension,):
         raise InputError(f"{name} must have shape ({dimension},), got {vector.shape}")
-    return check_embeddings(vector[None], name, 1, dimension)[0]
+    unit: Vectors = check_embeddings(vector[None], name, 1, dimension)[0]
+    return unit
 
 
 def network_number(name: object) -> int:

@@ -298,8 +298,9 @@ class _Batch:
             payload["names"] = named
 
     def _mentions(self, entity: int) -> list[int]:
-        """The newest memories that name ``entity``, among those already recorded."""
-        head, found = self.columns.mentions.head, []
+        """Return the newest memories that name ``entity``, of those already recorded."""
+        head = self.columns.mentions.head
+        found: list[int] = []
         if entity >= self.columns.entities:
             return []
         memory = self.columns.array("mention_memory")
