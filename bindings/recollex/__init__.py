@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recollex_engine import errors
     from recollex_engine.agent import Stats
     from recollex_engine.memory import Memory, Recall
+    from recollex_engine.models.encoder import Encoder, load_encoder
     from recollex_engine.models.given import GivenVectors
     from recollex_engine.trace import Trace
     from recollex_engine.verification import Verification
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Agent",
+    "Encoder",
     "GivenVectors",
     "Memory",
     "Recall",
@@ -36,11 +38,13 @@ __all__ = [
     "Trace",
     "Verification",
     "errors",
+    "load_encoder",
     "open",
 ]
 
 _HOMES = {
     "Agent": "recollex.agent",
+    "Encoder": "recollex_engine.models.encoder",
     "GivenVectors": "recollex_engine.models.given",
     "Memory": "recollex_engine.memory",
     "Recall": "recollex_engine.memory",
@@ -48,12 +52,13 @@ _HOMES = {
     "Store": "recollex.store",
     "Trace": "recollex_engine.trace",
     "Verification": "recollex_engine.verification",
+    "load_encoder": "recollex_engine.models.encoder",
     "open": "recollex.store",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used: `import recollex` loads no kernel and no model."""
+    """Import a public name when it is first used: `import recollex` loads no kernel, no model."""
     if name == "errors":
         return import_module("recollex_engine.errors")
     if name in _HOMES:

@@ -102,9 +102,7 @@ class Agent:
                 strict=True,
             )
         ]
-        vectors = None
-        if embedding is not None:
-            vectors = [embedding] if single else list(embedding)
+        vectors = [embedding] if single and embedding is not None else embedding
         at = None if recorded_at is None else to_micros(recorded_at, "recorded_at")
         with progress_bar(count, "retaining") as progress:
             return self.engine.retain(statements, vectors, at, progress=progress)
@@ -130,7 +128,7 @@ class Agent:
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
         >>> ids = alice.retain_dialogue([
-        ...     {"speaker": "Ann", "text": "I got a puppy yesterday!", "at": "2024-05-04T10:00:00Z"},
+        ...     {"speaker": "Ann", "text": "I got a puppy!", "at": "2024-05-04T10:00:00Z"},
         ...     {"speaker": "Ben", "text": "What is it called?", "at": "2024-05-04T10:00:20Z"},
         ... ], document_id="call-1")
         >>> alice.get(ids[0]).speaker
@@ -315,7 +313,7 @@ def _names(value: Any, name: str) -> tuple[str, ...]:
 
 def _names_of_each(value: Any, name: str, count: int) -> list[tuple[str, ...]]:
     """Return the names of each text: one list for all, or a list of lists."""
-    values = _names(value, name)
+    values: tuple[Any, ...] = _names(value, name)
     if values and not isinstance(values[0], str):
         if len(values) != count:
             raise InputError(f"{name} must have one list a text: {count} texts, {len(values)}")

@@ -111,6 +111,10 @@ def open(
     )
 
 
+def _name_or_folder(given: str | os.PathLike[str]) -> str | Path:
+    return given if isinstance(given, str) else Path(given)
+
+
 def _embedder(given: Any) -> Callable[[], Embedder]:
     """Return what loads the embedder when it is first needed."""
     if given is not None and not isinstance(given, str | os.PathLike):
@@ -124,6 +128,6 @@ def _embedder(given: Any) -> Callable[[], Embedder]:
     def load() -> Embedder:
         from recollex_engine.models.encoder import load_encoder
 
-        return load_encoder() if given is None else load_encoder(given)
+        return load_encoder() if given is None else load_encoder(_name_or_folder(given))
 
     return load

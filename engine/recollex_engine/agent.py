@@ -1,4 +1,4 @@
-"""What is one agent's memory? The folder, its one writer or a reader, and what can be done with it."""
+"""What is one agent's memory? Its folder, its one writer or a reader, and what they can do."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -21,14 +21,14 @@ from recollex_engine.errors import (
     ReadOnlyError,
     UnknownIdError,
 )
-from recollex_engine.memory import Memory, Recall, read_memory
+from recollex_engine.memory import Memory, Recall, read_memories
 from recollex_engine.preparation import Prepared, prepare
 from recollex_engine.question import Question
 from recollex_engine.reader import Reader
-from recollex_engine.replica import Replica
 from recollex_engine.recall import QueryEmbedder, recall
+from recollex_engine.replica import Replica
 from recollex_engine.settings import Settings
-from recollex_engine.statement import MAX_BATCH, Statement, check_embedding
+from recollex_engine.statement import MAX_BATCH, Statement, check_embeddings
 from recollex_engine.tokens import TokenCounter, open_counter
 from recollex_engine.view import View
 from recollex_engine.writer import Writer, is_same
@@ -141,8 +141,7 @@ class Agent:
             raise ModelMismatchError(self.name, settings.model, found)
 
     def view(self, op: int | None = None) -> View | None:
-        """Return what is visible now, or was at operation ``op``; None where nothing was ever
-        retained."""
+        """Return what is visible now, or was at operation ``op``; None before the first retain."""
         self._check_open()
         if self._writer is not None:
             return self._writer.replica.view(op)
@@ -190,15 +189,16 @@ class Agent:
     def retain(
         self,
         statements: Sequence[Statement],
-        embeddings: Sequence[object] | None = None,
+        embeddings: object = None,
         recorded_at: int | None = None,
         replace_document: str | None = None,
         progress: Progress | None = None,
     ) -> list[str]:
         """Retain ``statements`` as one transaction; return their ids, in order.
 
-        ``embeddings``: the caller's own vectors, one a statement. ``replace_document``: the open
-        memories of this document that are not among the statements are closed with it.
+        ``embeddings``: the caller's own vectors, float[statements, dimension].
+        ``replace_document``: the open memories of this document that are not among the statements
+        are closed with it.
         """
         if len(statements) > MAX_BATCH:
             raise InputError(
@@ -208,15 +208,7 @@ class Agent:
         embedder = self._shared.embedder()
         given = None
         if embeddings is not None:
-            if len(embeddings) != len(statements):
-                raise InputError(
-                    f"embeddings must have one vector a memory: {len(statements)} memories, "
-                    f"{len(embeddings)} vectors"
-                )
-            given = [
-                check_embedding(vector, f"embeddings[{place}]", embedder.dimension)
-                for place, vector in enumerate(embeddings)
-            ]
+            given = check_embeddings(embeddings, "embedding", len(statements), embedder.dimension)
         if not statements and replace_document is None:
             return []
         writer = self._writing()
@@ -229,18 +221,8 @@ class Agent:
         done = self._known(writer, [statements[place] for place in fresh])
         said = self._shared.clock() if recorded_at is None else recorded_at
         analyzer, counter = self._analyzer(language), self.counter()
-        prepared = [
-            prepare(
-                statements[place],
-                said if statements[place].said_at is None else statements[place].said_at,
-                analyzer,
-                counter,
-            )
-            for place in fresh
-        ]
-        vectors = self._vectors(
-            prepared, done, None if given is None else [given[place] for place in fresh], progress
-        )
+        prepared = prepare([statements[place] for place in fresh], said, analyzer, counter)
+        vectors = self._vectors(prepared, done, None if given is None else given[fresh], progress)
         threshold = embedder.thresholds.link
         new = writer.retain(prepared, vectors, recorded_at, closed, threshold)
         self._maintain(writer)
@@ -308,16 +290,15 @@ class Agent:
         self,
         prepared: Sequence[Prepared],
         known: set[int],
-        given: Sequence[npt.NDArray[np.float32]] | None,
+        given: npt.NDArray[np.float32] | None,
         progress: Progress | None,
     ) -> npt.NDArray[np.float16]:
         """Return float16[passages, dimension]; a given vector serves all passages of its memory."""
         embedder = self._shared.embedder()
         counts = [len(statement.passages) for statement in prepared]
-        vectors = np.zeros((sum(counts), embedder.dimension), np.float16)
         if given is not None:
-            vectors[:] = np.repeat(np.array(given), counts, axis=0) if given else vectors
-            return vectors
+            return np.repeat(given, counts, axis=0).astype(np.float16)
+        vectors = np.zeros((sum(counts), embedder.dimension), np.float16)
         texts: list[str] = []
         places: list[int] = []
         place = 0
@@ -379,7 +360,7 @@ class Agent:
         memory = view.columns.newest(id, view.memories, view.op) if view else None
         if view is None or memory is None:
             raise UnknownIdError(id, self.name)
-        return read_memory(view, memory)
+        return read_memories(view, [memory])[0]
 
     def list(self, after: str | None, limit: int) -> list[Memory]:
         """Return up to ``limit`` open memories in recorded order, behind the memory ``after``."""
@@ -391,12 +372,11 @@ class Agent:
         first = 0
         if after is not None:
             key = view.columns.dictionary["ids"].get(after)
-            places = np.flatnonzero(view.of_memories("id") == key) if key is not None else []
-            if not len(places):
+            if key is None or not (view.of_memories("id") == key).any():
                 raise UnknownIdError(after, self.name)
-            first = int(places[-1]) + 1
+            first = int(np.flatnonzero(view.of_memories("id") == key)[-1]) + 1
         found = np.flatnonzero(view.open[first:])[:limit] + first
-        return [read_memory(view, int(memory)) for memory in found]
+        return read_memories(view, found.tolist())
 
     def stats(self) -> Stats:
         """Return what the agent holds."""
@@ -444,7 +424,7 @@ class Agent:
                 writer.close()
 
 
-CLOSING_TAIL = 1_024
+CLOSING_TAIL = 256
 """Rows of the tail from which closing makes a checkpoint, so that opening need not replay them."""
 
 

@@ -25,7 +25,7 @@ from recollex_kernels.keyword import (
 )
 from recollex_kernels.spread import spread
 from recollex_kernels.topk import top_memories
-from recollex_kernels.vectors import cosines, quantize, scan_top
+from recollex_kernels.vectors import cosines, scan_top
 
 K1, B = 0.9, 0.4
 """BM25's saturation and length normalisation: the field's choice for short texts (Anserini)."""
@@ -191,7 +191,8 @@ def _share(allowed: npt.NDArray[np.uint8]) -> float:
 
 def _code(query: npt.NDArray[np.float32]) -> npt.NDArray[np.int8]:
     scale = float(np.abs(query).max()) or 1.0
-    return np.rint(query * (127 / scale)).astype(np.int8)
+    code: npt.NDArray[np.int8] = np.rint(query * (127 / scale)).astype(np.int8)
+    return code
 
 
 def scan(
@@ -303,8 +304,8 @@ def temporal(
         return Ranked.empty()
     middle = found.start / 2 + found.end / 2
     events = start[entries.memories] / 2 + end[entries.memories] / 2
-    nearness = 1 - np.abs(events - middle) / ((found.end - found.start) / 2)
-    nearness = np.maximum(nearness, 0).astype(np.float32)
+    far = np.abs(events - middle) / ((found.end - found.start) / 2)
+    nearness: npt.NDArray[np.float32] = np.maximum(1 - far, 0).astype(np.float32)
     memories, scores = _spread(
         view,
         entries.memories,

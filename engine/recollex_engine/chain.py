@@ -41,9 +41,7 @@ class Chain:
         result[order] = before
         return result
 
-    def publish(
-        self, keys: npt.NDArray[np.uint32], first: int, count: int, moved: bool
-    ) -> None:
+    def publish(self, keys: npt.NDArray[np.uint32], first: int, count: int, moved: bool) -> None:
         """Make the entries at ``first...`` the heads of their chains.
 
         ``count`` keys exist now; ``moved`` says that a flat array lies in a new place.

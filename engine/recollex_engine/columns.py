@@ -54,6 +54,7 @@ import orjson
 from recollex_engine.chain import Chain
 from recollex_engine.column import Column
 from recollex_engine.dictionary import Dictionary
+from recollex_engine.entities import fold
 from recollex_engine.log_reader import Operation
 from recollex_engine.settings import Settings
 from recollex_kernels.vectors import quantize
@@ -61,6 +62,9 @@ from recollex_kernels.vectors import quantize
 NONE = 0xFFFFFFFF
 NETWORKS = ("world", "agent", "opinion")
 """The three networks of Memora, section 2.1, by their number in the column."""
+
+AT_HAND = 10_000
+"""Labels and names of entities whose text is kept at hand."""
 
 STOP_WORD = -1
 """In a log record, the place of a stop word among the terms of a passage."""
@@ -97,10 +101,15 @@ ROW = {
     "passage_end": "<u4",
     "passage_tokens": "<u4",
     "length": "<u4",
-    "scale": "<f4",
-    "residual": "<f4",
+    "term_offset": "<u8",
 }
+CODE = {"code": "|i1", "scale": "<f4", "residual": "<f4"}
 OP = {"op_recorded_at": "<i8", "op_memories": "<u4", "op_rows": "<u4", "op_length": "<u8"}
+CHAINED = {
+    "mention": ("mention_entity", "mention_memory"),
+    "link": ("link_target", "link_source", "link_weight"),
+}
+"""The columns of a chained list that are given, the chain's key first."""
 DICTIONARIES = ("ids", "terms", "labels", "names")
 
 Rows = Callable[[int, int], npt.NDArray[np.uint16]]
@@ -109,7 +118,7 @@ Rows = Callable[[int, int], npt.NDArray[np.uint16]]
 
 def schema() -> dict[str, str]:
     """Return every column's name and dtype."""
-    offsets = {f"{name}_offset": "<u8" for name in (*LISTS, "term")}
+    offsets = {f"{name}_offset": "<u8" for name in LISTS}
     flat = {name: dtype for group in LISTS.values() for name, dtype in group.items()}
     return {
         **MEMORY,
@@ -117,8 +126,8 @@ def schema() -> dict[str, str]:
         **offsets,
         **flat,
         **ROW,
+        **CODE,
         "term": "<u4",
-        "code": "|i1",
         "entity_name": "<u4",
         "name_entity": "<u4",
         **OP,
@@ -157,9 +166,11 @@ class Columns:
             )
             for name in DICTIONARIES
         }
-        for name in ("first_row", *(f"{name}_offset" for name in (*LISTS, "term"))):
+        for name in ("first_row", "term_offset", *(f"{name}_offset" for name in LISTS)):
             if not self.column[name].count:
                 self.column[name].append(0)
+        self._labels: dict[int, str] = {}
+        self._entity_names: dict[int, str] = {}
         self._find_again()
 
     def _find_again(self) -> None:
@@ -221,31 +232,39 @@ class Columns:
         return orjson.loads(raw) if raw else {}
 
     def _utf8(self, name: str, memory: int) -> str:
-        offset = self.array(f"{name}_offset")
-        return self.array(name)[int(offset[memory]) : int(offset[memory + 1])].tobytes().decode()
+        first, end = self.array(f"{name}_offset")[memory : memory + 2].tolist()
+        return self.array(name)[first:end].tobytes().decode() if end > first else ""
 
     def label(self, number: int) -> str | None:
         """Return the text of a label without its kind."""
-        return None if number == NONE else self.dictionary["labels"].string(int(number))[2:]
+        if number == NONE:
+            return None
+        text = self._labels.get(number)
+        if text is None:
+            if len(self._labels) >= AT_HAND:
+                self._labels = {}
+            text = self._labels[number] = self.dictionary["labels"].string(number)[2:]
+        return text
 
     def entity_name(self, entity: int) -> str:
         """Return the name under which an entity was first met."""
-        return self.dictionary["names"].string(int(self.array("entity_name")[entity]))
+        name = self._entity_names.get(entity)
+        if name is None:
+            if len(self._entity_names) >= AT_HAND:
+                self._entity_names = {}
+            label = int(self.array("entity_name")[entity])
+            name = self._entity_names[entity] = self.dictionary["labels"].string(label)[2:]
+        return name
 
     def tags(self, memory: int) -> list[str]:
         """Return the tags of a memory, in the order in which they were given."""
-        offset = self.array("label_offset")
-        labels = self.array("label")[int(offset[memory]) : int(offset[memory + 1])].tolist()
-        strings = (self.dictionary["labels"].string(label) for label in labels)
-        return [string[2:] for string in strings if string[0] == "t"]
+        first, end = self.array("label_offset")[memory : memory + 2].tolist()
+        return self.tag_names(self.array("label")[first:end].tolist())
 
-    def entities_of(self, memory: int) -> list[int]:
-        """Return the entities that a memory names."""
-        offset = self.array("mention_offset")
-        found: list[int] = self.array("mention_entity")[
-            int(offset[memory]) : int(offset[memory + 1])
-        ].tolist()
-        return found
+    def tag_names(self, labels: Sequence[int]) -> list[str]:
+        """Return those of ``labels`` that are tags."""
+        strings = self.dictionary["labels"].strings(labels)
+        return [string[2:] for string in strings if string[0] == "t"]
 
     def entity(self, surface: str) -> int | None:
         """Return the entity that was met under a name, whatever its case; None if none was."""
@@ -257,15 +276,20 @@ class Columns:
         key = self.dictionary["ids"].get(id)
         if key is None:
             return None
-        memory = self.latest.get(key, NONE)
-        if memory == NONE and key < len(self._latest_stored):
-            memory = int(self._latest_stored[key])
+        memory = self.newest_of(key)
         while memory != NONE and memory >= memories:
             memory = int(self.array("previous")[memory])
         if memory == NONE:
             return None
         closed = int(self.array("closed_by")[memory])
         return memory if closed == 0 or closed > op else None
+
+    def newest_of(self, key: int) -> int:
+        """Return the newest memory, open or not, whose id has number ``key``; NONE for none."""
+        memory = self.latest.get(key, NONE)
+        if memory == NONE and key < len(self._latest_stored):
+            memory = int(self._latest_stored[key])
+        return memory
 
     def apply(self, operations: Iterable[Operation], rows: Rows) -> None:
         """Append what ``operations`` say; ``rows`` gives the vectors of the passages they add."""
@@ -274,9 +298,7 @@ class Columns:
             staged.add(operation)
         staged.finish(rows)
 
-    def extend_rows(
-        self, memory_of_row: Sequence[int], vectors: npt.NDArray[np.uint16]
-    ) -> None:
+    def extend_rows(self, memory_of_row: Sequence[int], vectors: npt.NDArray[np.uint16]) -> None:
         """Append passages' memories and their vectors in eight bits."""
         count, dimension = vectors.shape
         codes = np.empty((count, dimension), np.int8)
@@ -293,21 +315,33 @@ class Columns:
             self.column[name].truncate(rows)
         self.column["code"].truncate(rows * self.dimension)
 
-    def extend_flat(self, name: str, values: dict[str, list[Any]], chain: Chain, count: int) -> None:
-        """Append the entries of a chained list; heads last, for they must name what is there."""
-        key = "mention_entity" if name == "mention" else "link_target"
-        keys = np.array(values.pop(key), np.uint32)
-        members = {member: values.pop(member, []) for member in LISTS[name] if member != key}
-        first = self.column[key].count
-        before = [self.column[member].buffer for member in LISTS[name]]
+    def extend(self, name: str, items: Sequence[Any]) -> None:
+        """Append items to one column."""
+        if items:
+            column = self.column[name]
+            column.extend(np.array(items, dtype=column.dtype))
+
+    def extend_table(self, names: Sequence[str], lines: Sequence[tuple[Any, ...]]) -> None:
+        """Append lines to several columns, which stand in the order of a line's items."""
+        if lines:
+            for name, items in zip(names, zip(*lines, strict=True), strict=True):
+                self.extend(name, items)
+
+    def extend_chained(self, name: str, values: Sequence[list[Any]], count: int) -> None:
+        """Append entries of mentions or links, of which ``count`` keys exist; the heads last.
+
+        ``values`` stand in the order of `CHAINED`: the key first.
+        """
+        chain = self.mentions if name == "mention" else self.incoming
+        members = [self.column[member] for member in LISTS[name]]
+        before = [member.buffer for member in members]
+        keys = np.array(values[0], np.uint32)
+        first = members[0].count
         if len(keys):
-            self.column[key].extend(keys)
+            for member, items in zip(CHAINED[name], values, strict=True):
+                self.extend(member, items)
             self.column[f"{name}_previous"].extend(chain.previous(keys, first))
-            for member, items in members.items():
-                if member != f"{name}_previous":
-                    self.column[member].extend(np.array(items, dtype=LISTS[name][member]))
-        after = [self.column[member].buffer for member in LISTS[name]]
-        moved = any(old is not new for old, new in zip(before, after, strict=True))
+        moved = any(old is not member.buffer for old, member in zip(before, members, strict=True))
         chain.publish(keys, first, count, moved)
 
     def extend_open(self, memories: int) -> None:
@@ -330,145 +364,136 @@ class _Staged:
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
-        self.values: dict[str, list[Any]] = {
-            name: [] for name in schema() if name not in ("code", "scale", "residual")
+        self.memory: list[tuple[int, ...]] = []  # in the order of MEMORY, then ends of the lists
+        self.row: list[tuple[int, ...]] = []
+        self.op: list[tuple[int, int, int, int]] = []
+        self.flat: dict[str, list[Any]] = {
+            name: [] for name in ("label", "mention", "mention_of", "link", "link_of", "weight")
         }
-        self.text = bytearray()
-        self.metadata = bytearray()
-        self.first_memory = self.memories = columns.memories
+        self.term: list[int] = []
+        self.first_rows: list[int] = []
+        self.names: list[int] = []
+        self.name_entity: list[int] = []
+        self.text: list[bytes] = []
+        self.metadata: list[bytes] = []
+        self.memories = columns.memories
         self.first_row = self.rows = columns.rows
         self.entities = columns.entities
+        self.folded_names = columns.column["name_entity"].count
         self.length = int(columns.array("op_length")[-1]) if columns.op else 0
-        self.at = {
-            name: int(columns.array(f"{name}_offset")[-1]) for name in (*LISTS, "term")
-        }
+        self.at = {name: int(columns.array(f"{name}_offset")[-1]) for name in (*LISTS, "term")}
         self.closed: list[tuple[int, int]] = []
 
     def add(self, operation: Operation) -> None:
+        """Take in one operation."""
         payload = operation.payload
         if payload is not None:
-            if operation.kind == "create":
-                self.columns.settings = Settings.from_payload(payload)
-            elif operation.kind == "retain":
+            if operation.kind == "retain":
                 self._retain(operation.op, payload)
+            elif operation.kind == "create":
+                self.columns.settings = Settings.from_payload(payload)
             elif operation.kind in ("forget", "replace"):
                 self.closed.extend((memory, operation.op) for memory in payload["memories"])
-        values = self.values
-        values["op_recorded_at"].append(operation.recorded_at)
-        values["op_memories"].append(self.memories)
-        values["op_rows"].append(self.rows)
-        values["op_length"].append(self.length)
+        self.op.append((operation.recorded_at, self.memories, self.rows, self.length))
 
     def _retain(self, op: int, payload: dict[str, Any]) -> None:
-        columns, values, at = self.columns, self.values, self.at
+        columns, at, get = self.columns, self.at, payload.get
         memory = self.memories
         self.memories += 1
         key = columns.dictionary["ids"].intern(payload["id"])
-        replaces = payload.get("replaces")
-        if replaces is not None:
-            self.closed.append((replaces, op))
-        previous = columns.latest.get(key, NONE)
-        if previous == NONE and key < len(columns._latest_stored):
-            previous = int(columns._latest_stored[key])
+        previous = columns.newest_of(key)
         columns.latest[key] = memory
+        if (replaces := get("replaces")) is not None:
+            self.closed.append((replaces, op))
         said = payload["said"]
-        start, end = payload.get("event") or (said, said + 1)
+        start, end = get("event") or (said, said + 1)
         text = payload["text"].encode()
-        self.text += text
+        self.text.append(text)
         at["text"] += len(text)
         label = columns.dictionary["labels"].intern
-        document, context, speaker = (
-            NONE if (value := payload.get(name)) is None else label(f"{name[0]}:{value}")
-            for name in ("document", "context", "speaker")
-        )
-        for name, value in (
-            ("id", key),
-            ("previous", previous),
-            ("op", op),
-            ("closed_by", 0),
-            ("said_at", said),
-            ("event_start", start),
-            ("event_end", end),
-            ("network", payload.get("network", 0)),
-            ("document", document),
-            ("context", context),
-            ("speaker", speaker),
-            ("tokens", payload["tokens"][0]),
-            ("text_offset", at["text"]),
-        ):
-            values[name].append(value)
-        labels = [label(f"t:{tag}") for tag in payload.get("tags", ())]
-        if metadata := payload.get("metadata"):
+        document = NONE if (value := get("document")) is None else label(f"d:{value}")
+        context = NONE if (value := get("context")) is None else label(f"c:{value}")
+        speaker = NONE if (value := get("speaker")) is None else label(f"s:{value}")
+        if tags := get("tags"):
+            self._label([label(f"t:{tag}") for tag in tags])
+        if metadata := get("metadata"):
             raw = orjson.dumps(metadata)
-            self.metadata += raw
+            self.metadata.append(raw)
             at["metadata"] += len(raw)
-            labels += [label(metadata_label(name, value)) for name, value in metadata.items()]
-        values["metadata_offset"].append(at["metadata"])
-        values["label"] += labels
-        at["label"] += len(labels)
-        values["label_offset"].append(at["label"])
-        self._entities(memory, payload)
-        links = payload.get("links", ())
-        values["link_target"] += [target for target, _ in links]
-        values["link_weight"] += [weight for _, weight in links]
-        values["link_source"] += [memory] * len(links)
-        at["link"] += len(links)
-        values["link_offset"].append(at["link"])
+            self._label([label(metadata_label(name, value)) for name, value in metadata.items()])
+        if names := get("names"):
+            self._name(names)
+        if entities := get("entities"):
+            self.flat["mention"] += entities
+            self.flat["mention_of"] += [memory] * len(entities)
+            at["mention"] += len(entities)
+        if links := get("links"):
+            self.flat["link"] += [target for target, _ in links]
+            self.flat["weight"] += [weight for _, weight in links]
+            self.flat["link_of"] += [memory] * len(links)
+            at["link"] += len(links)
         self._passages(memory, payload)
+        network, tokens = get("network", 0), payload["tokens"][0]
+        self.memory.append(
+            (
+                *(key, previous, op, 0, said, start, end, network),
+                *(document, context, speaker, tokens),
+                *(at["text"], at["metadata"], at["label"], at["mention"], at["link"]),
+            )
+        )
 
-    def _entities(self, memory: int, payload: dict[str, Any]) -> None:
-        values, at = self.values, self.at
-        for surface, entity in payload.get("names", ()):
-            name = self.columns.dictionary["names"].intern(surface)
-            values["name_entity"].append(entity)
+    def _label(self, labels: list[int]) -> None:
+        self.flat["label"] += labels
+        self.at["label"] += len(labels)
+
+    def _name(self, names: list[tuple[str, str, int]]) -> None:
+        for surface, folded, entity in names:
+            if self.columns.dictionary["names"].intern(folded) == self.folded_names:
+                self.folded_names += 1
+                self.name_entity.append(entity)
             if entity == self.entities:
-                values["entity_name"].append(name)
+                self.names.append(self.columns.dictionary["labels"].intern(f"e:{surface}"))
                 self.entities += 1
-        entities = payload.get("entities", ())
-        values["mention_entity"] += entities
-        values["mention_memory"] += [memory] * len(entities)
-        at["mention"] += len(entities)
-        values["mention_offset"].append(at["mention"])
 
     def _passages(self, memory: int, payload: dict[str, Any]) -> None:
-        values, at = self.values, self.at
-        intern = self.columns.dictionary["terms"].intern
+        at = self.at
         for word in payload.get("words", ()):
-            intern(word)
+            self.columns.dictionary["terms"].intern(word)
         tokens = payload["tokens"]
         passages = payload.get("passages") or ((0, len(payload["text"])),)
-        for place, ((start, end), terms) in enumerate(
-            zip(passages, payload["terms"], strict=True), start=1 if len(tokens) > 1 else 0
-        ):
+        several = len(tokens) > 1
+        for place, terms in enumerate(payload["terms"]):
+            start, end = passages[place]
             stops = terms.count(STOP_WORD)
             length = len(terms) - stops
             self.length += length
-            values["memory_of_row"].append(memory)
-            values["passage_start"].append(start)
-            values["passage_end"].append(end)
-            values["passage_tokens"].append(tokens[place])
-            values["length"].append(length)
-            values["term"] += [NONE if term < 0 else term for term in terms] if stops else terms
+            self.term += [NONE if term < 0 else term for term in terms] if stops else terms
             at["term"] += len(terms)
-            values["term_offset"].append(at["term"])
-            self.rows += 1
-        values["first_row"].append(self.rows)
+            self.row.append((memory, start, end, tokens[place + several], length, at["term"]))
+        self.rows += len(payload["terms"])
+        self.first_rows.append(self.rows)
 
     def finish(self, rows: Rows) -> None:
         """Append everything, the chains' heads last: they must never name what is not there."""
-        columns, values = self.columns, self.values
-        if self.rows > self.first_row:
-            columns.extend_rows(values.pop("memory_of_row"), rows(self.first_row, self.rows))
-        values.pop("memory_of_row", None)
-        del values["text"], values["metadata"]
-        columns.column["text"].extend(np.frombuffer(bytes(self.text), np.uint8))
-        columns.column["metadata"].extend(np.frombuffer(bytes(self.metadata), np.uint8))
-        columns.extend_flat("mention", values, columns.mentions, self.entities)
-        columns.extend_flat("link", values, columns.incoming, self.memories)
-        for name, items in values.items():
-            if items:
-                column = columns.column[name]
-                column.extend(np.array(items, dtype=column.dtype))
+        columns, flat = self.columns, self.flat
+        if self.row:
+            memory_of_row, *rest = zip(*self.row, strict=True)
+            columns.extend_rows(memory_of_row, rows(self.first_row, self.rows))
+            for name, items in zip(list(ROW)[1:], rest, strict=True):
+                columns.extend(name, items)
+            columns.extend("term", self.term)
+        columns.extend_chained("mention", (flat["mention"], flat["mention_of"]), self.entities)
+        columns.extend_chained(
+            "link", (flat["link"], flat["link_of"], flat["weight"]), self.memories
+        )
+        columns.column["text"].extend(np.frombuffer(b"".join(self.text), np.uint8))
+        columns.column["metadata"].extend(np.frombuffer(b"".join(self.metadata), np.uint8))
+        columns.extend("label", flat["label"])
+        columns.extend("entity_name", self.names)
+        columns.extend("name_entity", self.name_entity)
+        columns.extend("first_row", self.first_rows)
+        columns.extend_table((*MEMORY, *(f"{name}_offset" for name in LISTS)), self.memory)
+        columns.extend_table(tuple(OP), self.op)
         columns.extend_open(self.memories)
         for memory, op in self.closed:
             columns.close(memory, op)

@@ -116,24 +116,9 @@ class Dictionary:
         return number
 
     def get_many(self, strings: Sequence[str]) -> Numbers:
-        """Return the strings' numbers, `NONE` for each that is not there. uint32[len(strings)]."""
-        if not self._is_filled:
-            self._fill()
-        known = self._known
-        numbers = np.fromiter((known.get(s, NONE) for s in strings), np.uint32, len(strings))
-        index = self._index
-        missing = np.flatnonzero(numbers == NONE).tolist()
-        if index.count and missing:
-            datas = [strings[i].encode() for i in missing]
-            hashes = np.fromiter(map(_hash, datas), np.uint64, len(datas))
-            starts = np.searchsorted(index.hashes, hashes)
-            for i, data, hash, start in zip(
-                missing, datas, hashes.tolist(), starts.tolist(), strict=True
-            ):
-                number = self._find(index, data, hash, start)
-                if number is not None:
-                    numbers[i] = number
-        return numbers
+        """Return the strings' numbers, `NONE` for each that is not there: uint32[len(strings)]."""
+        found = map(self.get, strings)
+        return np.fromiter((NONE if n is None else n for n in found), np.uint32, len(strings))
 
     def intern(self, string: str) -> int:
         """Return the string's number, giving it the next one if it is new."""
@@ -160,7 +145,15 @@ class Dictionary:
 
     def strings(self, numbers: Iterable[int]) -> list[str]:
         """Return the strings that have these numbers, in their order."""
-        return [self.string(int(number)) for number in numbers]
+        wanted = np.fromiter(numbers, np.int64)
+        if not len(wanted):
+            return []
+        if wanted.min() < 0 or wanted.max() >= self.count:
+            raise InputError(f"numbers must lie in [0, {self.count}), got {wanted.tolist()}")
+        offsets, data = self._offsets.array, self._heap.array.data
+        ends = offsets[wanted].tolist()
+        starts = np.where(wanted > 0, offsets[wanted - 1], 0).tolist()
+        return [str(data[start:end], "utf-8") for start, end in zip(starts, ends, strict=True)]
 
     def persist(
         self,

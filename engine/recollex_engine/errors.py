@@ -7,13 +7,13 @@
     |   |-- UnknownIdError (KeyError)    no such memory in this agent (or in this view of it)
     |   `-- ClosedError                  the store or agent was closed; open it again
     |-- ReadOnlyError                    opened with read_only=True; open it for writing
-    |-- LockedError                      another writer holds the agent; wait, or open read_only=True
-    |-- StoreFullError (OSError)         the disk is full: nothing of the call was stored; free space, retry
-    |-- CorruptError                     bytes on disk are not what the log says; see `recollex verify`
-    |-- FormatError                      written by another version of recollex, or not a store at all
+    |-- LockedError                      another writer has the agent; wait, or open read_only=True
+    |-- StoreFullError (OSError)         the disk is full: nothing of the call was stored
+    |-- CorruptError                     the disk does not hold what it must; see `recollex verify`
+    |-- FormatError                      written by another version, or not a store at all
     |-- ModelError                       a model cannot be found, loaded or verified
-    |   `-- ModelMismatchError           the agent's vectors come from another model; open it with that one
-    `-- MissingExtraError (ImportError)  an optional package is absent; the message is the line to type
+    |   `-- ModelMismatchError           the agent's vectors come from another model; open with it
+    `-- MissingExtraError (ImportError)  an optional package is absent: the line to type
 """
 
 

@@ -51,7 +51,7 @@ class Hnsw:
         return cls(first_row, end_row, index)
 
     def search(self, code: npt.NDArray[np.int8], count: int) -> npt.NDArray[np.uint32]:
-        """Return up to ``count`` rows near ``code`` int8[dimension], nearest first, approximately."""
+        """Return up to ``count`` rows near ``code`` int8[dimension], approximately the nearest."""
         found = self.index.search(code, count)
         return np.asarray(found.keys, dtype=np.uint32)
 

@@ -73,7 +73,9 @@ def semantic_links(
         ):
             best[memory] = max(weight, best.get(memory, weight))
         for rows in proposed:
-            _add_proposed(best, rows[place], vectors, first_row + place, memory_of_row, allowed, threshold)
+            _add_proposed(
+                best, rows[place], vectors, first_row + place, memory_of_row, allowed, threshold
+            )
     return [
         [
             (memory, round(weight, 4))

@@ -42,7 +42,7 @@ def write_pack(path: Path, arrays: dict[str, np.ndarray], meta: dict[str, Any]) 
             file.write(MAGIC + len(header).to_bytes(8, "little") + header)
             for name, array in arrays.items():
                 file.seek(directory[name][2])
-                file.write(memoryview(np.ascontiguousarray(array)).cast("B") if array.size else b"")
+                file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
             file.seek(at)
             file.write(MAGIC)
             file.flush()

@@ -5,6 +5,8 @@ outside the writer's lock. What they come to is written in the log: a replay rep
 the rules improve.
 """
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from recollex_engine import dates, entities, passages
@@ -38,26 +40,47 @@ class Prepared:
 
 
 def prepare(
-    statement: Statement, said_at: int, analyzer: Analyzer, counter: TokenCounter
-) -> Prepared:
-    """Return what the text of ``statement``, said at ``said_at``, tells by itself."""
-    text = statement.text
-    spans = passages.split(text)
-    several = len(spans) > 1
-    texts = [text[start:end] for start, end in spans] if several else [text]
-    found = dates.resolve(text, said_at)
-    names = entities.mentions(text, statement.speaker)
+    statements: Sequence[Statement], said_at: int, analyzer: Analyzer, counter: TokenCounter
+) -> list[Prepared]:
+    """Return what the texts of ``statements`` tell by themselves.
+
+    ``said_at``: when those were said that do not say so. Tokens are counted in another thread,
+    which leaves the interpreter, while words, names and dates are found in this one.
+    """
+    spans = [passages.split(statement.text) for statement in statements]
+    several = [place for place, parts in enumerate(spans) if len(parts) > 1]
+    texts = [[statement.text] for statement in statements]
+    for place in several:
+        text = texts[place][0]
+        texts[place] += [text[start:end] for start, end in spans[place]]
+    counted = _counting.submit(counter.count_many, [part for parts in texts for part in parts])
+    found = [_found(statement, said_at) for statement in statements]
+    sequences = [[analyzer.sequence(part) for part in (parts[1:] or parts)] for parts in texts]
+    tokens = iter(counted.result())
+    return [
+        Prepared(
+            statement,
+            said_at if statement.said_at is None else statement.said_at,
+            span,
+            sequence,
+            names,
+            event,
+            [next(tokens) for _ in parts],
+        )
+        for statement, span, sequence, (names, event), parts in zip(
+            statements, spans, sequences, found, texts, strict=True
+        )
+    ]
+
+
+def _found(statement: Statement, said_at: int) -> tuple[list[str], tuple[int, int] | None]:
+    """Return the names in a statement, the caller's first, and the time that it speaks of."""
+    at = said_at if statement.said_at is None else statement.said_at
+    found = dates.resolve(statement.text, at)
+    names = entities.mentions(statement.text, statement.speaker)
     if statement.entities:
         names = list(dict.fromkeys((*statement.entities, *names)))
-    tokens = [counter.count(text)]
-    if several:
-        tokens += [counter.count(part) for part in texts]
-    return Prepared(
-        statement,
-        said_at,
-        spans,
-        [analyzer.sequence(part) for part in texts],
-        names,
-        (found.start, found.end) if found else None,
-        tokens,
-    )
+    return names, (found.start, found.end) if found else None
+
+
+_counting = ThreadPoolExecutor(2, thread_name_prefix="recollex count")

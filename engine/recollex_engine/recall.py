@@ -7,6 +7,7 @@ dates are read and keywords searched meanwhile.
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import datetime
 from typing import Protocol
 
 import numpy as np
@@ -19,7 +20,7 @@ from recollex_engine.clock import from_micros
 from recollex_engine.columns import NONE
 from recollex_engine.dates import TimeRange, find_range
 from recollex_engine.errors import RecollexError
-from recollex_engine.memory import Hit, Recall
+from recollex_engine.memory import Ranking, Recall
 from recollex_engine.models.description import Thresholds
 from recollex_engine.question import Question
 from recollex_engine.selection import select
@@ -112,10 +113,10 @@ def recall(
     with trace.stage("fusion"):
         memories, scores = fuse(lists)
     with trace.stage("budget"):
-        hits, tokens = within_budget(view, lists, memories, scores, question.max_tokens, explain)
+        ranking, tokens = within_budget(view, lists, memories, scores, question.max_tokens)
     trace.total = (time.perf_counter_ns() - started) / 1000
     return Recall(
-        question.text, view, hits, tokens, token_counter, _datetimes(found), trace
+        question.text, view, ranking, tokens, token_counter, _datetimes(found), trace, explain
     )
 
 
@@ -137,7 +138,7 @@ def _wait(
         return None
 
 
-def _datetimes(found: TimeRange | None) -> tuple[object, object] | None:
+def _datetimes(found: TimeRange | None) -> tuple[datetime, datetime] | None:
     return None if found is None else (from_micros(found.start), from_micros(found.end))
 
 
@@ -179,51 +180,36 @@ def within_budget(
     memories: npt.NDArray[np.uint32],
     scores: npt.NDArray[np.float64],
     max_tokens: int,
-    explain: bool,
-) -> tuple[list[Hit], int]:
+) -> tuple[Ranking, int]:
     """Return the memories that fit ``max_tokens`` in rank order, and the tokens they take.
 
     One that is too long for what is left gives the passage that matched; if that is too long as
-    well it is passed over, and later ones may fit.
+    well it is passed over, and later ones may fit. Cost: a prefix sum, and a step a memory behind
+    the first that does not fit.
     """
-    ranks = {
-        name: {memory: rank for rank, memory in enumerate(ranked.memories.tolist(), 1)}
-        for name, ranked in lists.items()
-    }
-    tokens_of = view.buffer("tokens")[memories].tolist()
-    first_row = view.buffer("first_row")
-    hits: list[Hit] = []
-    spent = 0
-    for memory, score, tokens in zip(memories.tolist(), scores.tolist(), tokens_of, strict=True):
-        left = max_tokens - spent
-        if left <= 0:
+    tokens = view.buffer("tokens")[memories].astype(np.int64)
+    spent = np.cumsum(tokens)
+    whole = int(np.searchsorted(spent, max_tokens, side="right"))
+    ranking = Ranking(memories[:whole], scores[:whole], lists, {})
+    total = int(spent[whole - 1]) if whole else 0
+    if whole == len(memories):
+        return ranking, total
+    chosen, cut = list(range(whole)), {}
+    first_row, passage_tokens = view.buffer("first_row"), view.buffer("passage_tokens")
+    for place in range(whole, len(memories)):
+        left = max_tokens - total
+        if not left:
             break
-        places = {name: place for name in ranks if (place := ranks[name].get(memory))}
-        row = _best_row(lists, places, int(first_row[memory]))
-        passage_only = tokens > left
-        if passage_only:
-            tokens = int(view.buffer("passage_tokens")[row])
-            if tokens > left or int(first_row[memory + 1]) - int(first_row[memory]) == 1:
+        memory, size = int(memories[place]), int(tokens[place])
+        if size > left:
+            if int(first_row[memory + 1]) - int(first_row[memory]) == 1:
                 continue
-        spent += tokens
-        why = (
-            {name: float(lists[name].scores[place - 1]) for name, place in places.items()}
-            if explain
-            else {}
-        )
-        hits.append(Hit(memory, row, score, passage_only, places, why))
-    return hits, spent
-
-
-def _best_row(lists: dict[str, Ranked], places: dict[str, int], first_row: int) -> int:
-    """Return the passage that ranked best in the arms that rank passages; ties to `semantic`."""
-    best = min(
-        (
-            (place, name)
-            for name, place in places.items()
-            if name in ("keyword", "semantic") and len(lists[name].rows)
-        ),
-        key=lambda item: (item[0], item[1] != "semantic"),
-        default=None,
-    )
-    return first_row if best is None else int(lists[best[1]].rows[best[0] - 1])
+            row = ranking.best_row(memory)
+            row = int(first_row[memory]) if row is None else row
+            size = int(passage_tokens[row])
+            if size > left:
+                continue
+            cut[len(chosen)] = row
+        total += size
+        chosen.append(place)
+    return Ranking(memories[chosen], scores[chosen], lists, cut), total

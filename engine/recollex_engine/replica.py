@@ -62,9 +62,7 @@ class Replica:
     def _start_from(self, manifest: Manifest | None) -> None:
         self.generation = manifest.generation if manifest else 0
         stored = (
-            Stored(
-                manifest.settings, manifest.columns, manifest.dictionaries, manifest.generation
-            )
+            Stored(manifest.settings, manifest.columns, manifest.dictionaries, manifest.generation)
             if manifest
             else None
         )
@@ -124,7 +122,7 @@ class Replica:
         return self.vectors.rows(end)[first:].view(np.uint16)
 
     def view(self, op: int | None = None) -> View:
-        """Return what a reader sees now, or saw at operation ``op``; cost O(1) while nothing new."""
+        """Return what a reader sees now, or saw at ``op``; cost O(1) while there is nothing new."""
         at = self.published if op is None else op
         view, segments = self._view, self.segments
         if view is not None and view.op == at and view.segments is segments:
@@ -135,17 +133,13 @@ class Replica:
             if memories > len(self._timeline.order):
                 said_at = self.columns.array("said_at")[:memories]
                 self._timeline = self._timeline.extended(said_at)
-            vectors = (
-                self.rows_of_file(0, rows) if rows else np.empty((0, 0), np.uint16)
-            )
+            vectors = self.rows_of_file(0, rows) if rows else np.empty((0, 0), np.uint16)
             view = View(self.columns, at, segments, vectors, self._timeline)
             if op is None:
                 self._view = view
             return view
 
-    def replace_segments(
-        self, segments: tuple[Segment, ...], manifest: Manifest
-    ) -> None:
+    def replace_segments(self, segments: tuple[Segment, ...], manifest: Manifest) -> None:
         """Serve from the indexes of a new checkpoint; views taken before keep theirs."""
         self.entries = manifest.segments
         self.generation = manifest.generation

@@ -1,4 +1,4 @@
-"""What may be retained? One statement, checked at the edge, with everything a caller can say of it."""
+"""What may be retained? One statement, checked at the edge, and all that a caller says of it."""
 
 import math
 from collections.abc import Sequence
@@ -23,6 +23,9 @@ MAX_METADATA = 100_000
 """Bytes of one memory's metadata as JSON."""
 MAX_BATCH = 100_000
 """Memories in one call."""
+
+
+Vectors = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +112,42 @@ def _has_nan(value: object) -> bool:
     return isinstance(value, list | tuple) and any(_has_nan(item) for item in value)
 
 
-def check_embedding(value: object, name: str, dimension: int) -> npt.NDArray[np.float32]:
-    """Return ``value`` as float32[dimension] of length 1.
+def check_embeddings(value: object, name: str, count: int, dimension: int) -> Vectors:
+    """Return ``value`` as float32[count, dimension], each row of length 1.
 
-    Raises `InputError` for another shape, NaN, infinity or a vector of zeros, whose direction is
-    not defined.
+    Raises `InputError` for another shape, NaN, infinity or a row of zeros, whose direction is not
+    defined.
     """
+    try:
+        vectors = np.asarray(value, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{name} must be numbers of shape ({count}, {dimension}), got {type(value).__name__}"
+        ) from None
+    if vectors.shape != (count, dimension):
+        raise InputError(f"{name} must have shape ({count}, {dimension}), got {vectors.shape}")
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    if not np.isfinite(norms).all():
+        row = int(np.argmin(np.isfinite(norms)))
+        raise InputError(f"{name} holds a NaN or an infinity in row {row}")
+    if count and norms.min() < 1e-12:
+        raise InputError(f"{name} is all zeros in row {norms.argmin()}: it has no direction")
+    unit: Vectors = (vectors / norms[:, None]).astype(np.float32)
+    return unit
+
+
+def check_embedding(value: object, name: str, dimension: int) -> Vectors:
+    """Return ``value`` as float32[dimension] of length 1; raises as `check_embeddings` does."""
     try:
         vector = np.asarray(value, dtype=np.float32)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be {dimension} numbers, got {type(value).__name__}") from None
+        raise InputError(
+            f"{name} must be {dimension} numbers, got {type(value).__name__}"
+        ) from None
     if vector.shape != (dimension,):
         raise InputError(f"{name} must have shape ({dimension},), got {vector.shape}")
-    if not np.isfinite(vector).all():
-        raise InputError(f"{name} holds a NaN or an infinity")
-    norm = float(np.linalg.norm(vector.astype(np.float64)))
-    if norm < 1e-12:
-        raise InputError(f"{name} is all zeros: it has no direction")
-    return (vector / np.float32(norm)).astype(np.float32)
+    unit: Vectors = check_embeddings(vector[None], name, 1, dimension)[0]
+    return unit
 
 
 def network_number(name: object) -> int:

@@ -150,7 +150,7 @@ class VectorsReader:
         than ever before, 3 us more; on mapping again, 30 us.
         """
         rows, checked, file_id = self._mapped
-        if count > checked:
+        if not 0 <= count <= checked:
             if count < 0:
                 raise InputError(f"count must be at least 0, got {count}")
             rows = self._reach(count, rows, file_id)

@@ -88,12 +88,12 @@ def _compare_columns(fresh: Columns, held: Columns, problems: list[str]) -> None
             where = int(np.argmax(expected != found)) if len(found) == len(expected) else len(found)
             problems.append(f"column {name} differs from the log at item {where}")
     for name in DICTIONARIES:
-        expected, found = fresh.dictionary[name], held.dictionary[name]
-        for number in range(len(expected)):
-            if number >= len(found) or expected.string(number) != found.string(number):
+        said, kept = fresh.dictionary[name], held.dictionary[name]
+        for number in range(len(said)):
+            if number >= len(kept) or said.string(number) != kept.string(number):
                 problems.append(f"dictionary {name} differs from the log at number {number}")
                 break
-            if found.get(expected.string(number)) != number:
+            if kept.get(said.string(number)) != number:
                 problems.append(f"dictionary {name} does not find its number {number}")
                 break
 
@@ -107,9 +107,11 @@ def _compare_indexes(fresh: Columns, replica: Replica, problems: list[str]) -> N
         expected = Postings.build(
             fresh.array("term_offset"), fresh.array("term"), held.first_row, held.end_row, terms
         )
-        for name in ("starts", "rows", "counts"):
-            if not np.array_equal(getattr(expected, name), getattr(held, name)):
-                problems.append(f"segment {segment.number}: posting lists differ in {name}")
+        problems += [
+            f"segment {segment.number}: posting lists differ in {name}"
+            for name in ("starts", "rows", "counts")
+            if not np.array_equal(getattr(expected, name), getattr(held, name))
+        ]
         graph = segment.hnsw
         if graph is not None and len(graph.index) != graph.end_row - graph.first_row:
             problems.append(

@@ -59,7 +59,7 @@ class View:
         self.indexed_rows = min(self.rows, segments[-1].postings.end_row) if segments else 0
 
     def buffer(self, name: str) -> npt.NDArray[Any]:
-        """Return a column with its spare room: for chains, whose heads may be newer than the view."""
+        """Return a column with its spare room: heads of chains may be newer than the view."""
         return self._buffers[name]
 
     def of_memories(self, name: str) -> npt.NDArray[Any]:

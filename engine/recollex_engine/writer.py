@@ -19,7 +19,7 @@ from recollex_engine.clock import Clock
 from recollex_engine.columns import NONE, STOP_WORD
 from recollex_engine.commit import CommitWord
 from recollex_engine.durability import Durability
-from recollex_engine.entities import EntityTable
+from recollex_engine.entities import EntityTable, fold
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.links import semantic_links
 from recollex_engine.lock import WriterLock
@@ -31,6 +31,8 @@ from recollex_engine.settings import Settings
 from recollex_engine.statement import Statement
 from recollex_engine.vectors_file import VectorsWriter, checksum
 
+NUMBERS = 100_000
+"""Words whose numbers a writer keeps at hand."""
 COAPPEARANCES = 64
 """How many of an entity's newest mentions are looked at when two names are compared."""
 
@@ -47,6 +49,7 @@ class Writer:
         self.lock_file = WriterLock(folder / "LOCK")
         try:
             self.clock = clock
+            self.numbers: dict[str | None, int] = {None: STOP_WORD}
             self.replica = Replica(folder)
             self.log = LogWriter(
                 folder / LOG,
@@ -137,6 +140,12 @@ class Writer:
             unique = sorted(set(memories))
             op = self._commit([("forget", {"memories": unique})], None, recorded_at)
         self.publish(op)
+
+    def remember(self, word: str, number: int) -> None:
+        """Keep the number of a word at hand."""
+        if len(self.numbers) >= NUMBERS:
+            self.numbers = {None: STOP_WORD}
+        self.numbers[word] = number
 
     def names(self) -> EntityTable:
         """Return the table of entity names, built from the columns on first use."""
@@ -269,7 +278,7 @@ class _Batch:
     def _resolve_names(self, prepared: Prepared, payload: dict[str, Any]) -> None:
         table = self.writer.names()
         entities: list[int] = []
-        named: list[tuple[str, int]] = []
+        named: list[tuple[str, str, int]] = []
         for surface in prepared.names:
             entity = table.get(surface)
             if entity is None:
@@ -280,7 +289,7 @@ class _Batch:
                     entity = self.entities
                     self.entities += 1
                 table.add(surface, entity)
-                named.append((surface, entity))
+                named.append((surface, fold(surface), entity))
             if entity not in entities:
                 entities.append(entity)
         if entities:
@@ -289,8 +298,9 @@ class _Batch:
             payload["names"] = named
 
     def _mentions(self, entity: int) -> list[int]:
-        """The newest memories that name ``entity``, among those already recorded."""
-        head, found = self.columns.mentions.head, []
+        """Return the newest memories that name ``entity``, of those already recorded."""
+        head = self.columns.mentions.head
+        found: list[int] = []
         if entity >= self.columns.entities:
             return []
         memory = self.columns.array("mention_memory")
@@ -315,26 +325,33 @@ class _Batch:
         return int(self.columns.array("said_at")[mentions[0]]) if mentions else -(2**62)
 
     def _number_words(self, prepared: Prepared, payload: dict[str, Any]) -> None:
-        known = self.columns.dictionary["terms"]
+        number = self.writer.numbers.get
         new: list[str] = []
-        numbered: list[list[int]] = []
-        for sequence in prepared.sequences:
-            terms = []
-            for word in sequence:
-                if word is None:
-                    terms.append(STOP_WORD)
-                    continue
-                number = known.get(word)
-                if number is None:
-                    number = self.words.get(word)
-                    if number is None:
-                        number = self.words[word] = known.count + len(self.words)
-                        new.append(word)
-                terms.append(number)
-            numbered.append(terms)
+        payload["terms"] = numbered = [
+            [number(word) for word in sequence] for sequence in prepared.sequences
+        ]
+        for terms, sequence in zip(numbered, prepared.sequences, strict=True):
+            if None in terms:
+                for place, word in enumerate(sequence):
+                    if terms[place] is None:
+                        terms[place] = self._number(word, new)
         if new:
             payload["words"] = new
-        payload["terms"] = numbered
+
+    def _number(self, word: str | None, new: list[str]) -> int:
+        """Return the number of a word, which goes into ``new`` if this is its first time."""
+        if word is None:
+            return STOP_WORD
+        known = self.columns.dictionary["terms"]
+        number = known.get(word)
+        if number is not None:
+            self.writer.remember(word, number)
+            return number
+        number = self.words.get(word)
+        if number is None:
+            number = self.words[word] = known.count + len(self.words)
+            new.append(word)
+        return number
 
     def commit(self, recorded_at: int | None) -> int:
         """Find the links, write the transaction; return its last op."""
@@ -381,8 +398,7 @@ def is_same(columns: Any, memory: int, statement: Statement) -> bool:
     return (
         columns.text(memory) == statement.text
         and (
-            statement.said_at is None
-            or int(columns.array("said_at")[memory]) == statement.said_at
+            statement.said_at is None or int(columns.array("said_at")[memory]) == statement.said_at
         )
         and int(columns.array("network")[memory]) == statement.network
         and label("document") == statement.document

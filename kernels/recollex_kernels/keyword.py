@@ -11,6 +11,8 @@ from recollex_kernels._jit import F32, I64, U8, U32, U64, kernel
 
 STOP = np.uint32(0xFFFFFFFF)
 _MOST = 255  # counts saturate here
+_BLOCK = 64  # tokens
+_LOW = 4095
 
 
 @kernel
@@ -138,6 +140,19 @@ def add_postings(
 
 
 @kernel
+def _any_term(forward_terms: U32, first: int, terms: U32) -> bool:
+    """Return whether one of the terms is among the ``_BLOCK`` tokens from ``first`` on.
+
+    The constant trip count and the int32 sum are what lets the compiler use vector compares.
+    """
+    hits = np.int32(0)
+    for term in terms:
+        for i in range(_BLOCK):
+            hits = np.int32(hits + np.int32(forward_terms[np.uint64(first + i)] == term))
+    return bool(hits > 0)
+
+
+@kernel
 def count_terms(
     forward_offsets: U64 | I64,
     forward_terms: U32,
@@ -153,21 +168,29 @@ def count_terms(
         terms  uint32[Q]    a repeated term is counted in each of its places
         out    uint8[T, Q]  overwritten
 
-    Cost: O(tokens of the tail), one table look-up a token, and O(Q) for a token that may match.
+    Cost: O(tokens of the tail * Q / vector width), the terms being compared with blocks of
+    tokens; rows are looked for only in blocks that hold a term.
     """
-    maybe = np.zeros(4096, np.uint8)  # by the id's low bits: no query term there, no match
+    tail = out[: end_row - first_row]
+    tail[:] = 0
+    row = first_row
+    end = int(np.int64(forward_offsets[end_row]))
+    maybe = np.zeros(_LOW + 1, np.uint8)  # by the id's low bits: no query term there, no match
     for term in terms:
-        maybe[term & np.uint32(4095)] = 1
-    for row in range(first_row, end_row):
-        counts = out[row - first_row]
-        counts[:] = 0
-        for i in range(np.int64(forward_offsets[row]), np.int64(forward_offsets[row + 1])):
+        maybe[term & np.uint32(_LOW)] = 1
+    for first in range(np.int64(forward_offsets[first_row]), end, _BLOCK):
+        if first + _BLOCK <= end and not _any_term(forward_terms, first, terms):
+            continue
+        for i in range(first, min(end, first + _BLOCK)):
             t = forward_terms[i]
-            if maybe[t & np.uint32(4095)] == 0 or t == STOP:
+            if maybe[t & np.uint32(_LOW)] == 0 or t == STOP:
                 continue
             for q in range(terms.shape[0]):
-                if terms[q] == t and counts[q] < _MOST:
-                    counts[q] += np.uint8(1)
+                if terms[q] == t:
+                    while np.int64(forward_offsets[row + 1]) <= i:
+                        row += 1
+                    if tail[row - first_row, q] < _MOST:
+                        tail[row - first_row, q] += np.uint8(1)
 
 
 @kernel

@@ -60,14 +60,19 @@ def _above(
 
 
 @kernel
+def _longer(a: F32, c: F32, t: U64, size: int) -> tuple[F32, F32, U64]:
+    """Return the heap's arrays with room for at least ``size`` entries."""
+    more = max(size - a.shape[0], a.shape[0])
+    a = np.concatenate((a, np.empty(more, np.float32)))
+    c = np.concatenate((c, np.empty(more, np.float32)))
+    return a, c, np.concatenate((t, np.empty(more, np.uint64)))
+
+
+@kernel
 def _push(
     n: int, activation: np.float32, cosine: np.float32, tag: np.uint64, a: F32, c: F32, t: U64
-) -> tuple[int, F32, F32, U64]:
-    """Return the heap after one more entry: its size and its arrays, longer ones when full."""
-    if n == a.shape[0]:
-        a = np.concatenate((a, np.empty(n, np.float32)))
-        c = np.concatenate((c, np.empty(n, np.float32)))
-        t = np.concatenate((t, np.empty(n, np.uint64)))
+) -> int:
+    """Return the heap's size after one more entry, for which there is room."""
     i = n
     while i > 0:
         p = (i - 1) >> 1
@@ -76,7 +81,7 @@ def _push(
         a[i], c[i], t[i] = a[p], c[p], t[p]
         i = p
     a[i], c[i], t[i] = activation, cosine, tag
-    return n + 1, a, c, t
+    return n + 1
 
 
 @kernel
@@ -111,32 +116,6 @@ def _cosine(
 
 
 @kernel
-def _along_time(
-    at: int | np.int64,
-    step: int,
-    looked: int,
-    when: np.int64,
-    time_order: U32,
-    event_at: I64,
-    window_us: int,
-    hub: int,
-    allowed: U8,
-    n_memories: int,
-) -> tuple[int | np.int64, int]:
-    """Return the next allowed place from ``at`` on (-1: none in the window), and those looked at."""
-    while 0 <= at < time_order.shape[0]:
-        m = time_order[at]
-        if m < n_memories:
-            if looked == hub or abs(event_at[m] - when) >= window_us:
-                return -1, looked
-            looked += 1
-            if allowed[m] != 0:
-                return at, looked
-        at += step
-    return -1, looked
-
-
-@kernel
 def _near_in_time(
     memory: np.int64,
     time_order: U32,
@@ -153,27 +132,52 @@ def _near_in_time(
     n = 0
     if memory >= time_rank.shape[0] or time_rank[memory] == NONE:
         return n
-    rest = (time_order, event_at, window_us, hub, allowed, n_memories)
+    size = np.int64(time_order.shape[0])
     when = event_at[memory]
-    rank = np.int64(time_rank[memory])
-    before = 0
-    left, seen_left = _along_time(rank - 1, -1, 0, when, *rest)
-    right, seen_right = _along_time(rank + 1, 1, 0, when, *rest)
-    while n < out_memories.shape[0] and (left >= 0 or right >= 0):
-        go_left = left >= 0
-        if left >= 0 and right >= 0:
+    left = right = np.int64(time_rank[memory])
+    next_left = next_right = True
+    seen_left = seen_right = before = 0
+    while n < out_memories.shape[0]:
+        if next_left:  # the next allowed memory before, -1 if none is within the window
+            next_left = False
+            left -= 1
+            while left >= 0:
+                m = time_order[left]
+                if m < n_memories:
+                    if seen_left == hub or when - event_at[m] >= window_us:
+                        left = np.int64(-1)
+                        break
+                    seen_left += 1
+                    if allowed[m] != 0:
+                        break
+                left -= 1
+        if next_right:  # and after, ``size`` if none is
+            next_right = False
+            right += 1
+            while right < size:
+                m = time_order[right]
+                if m < n_memories:
+                    if seen_right == hub or event_at[m] - when >= window_us:
+                        right = size
+                        break
+                    seen_right += 1
+                    if allowed[m] != 0:
+                        break
+                right += 1
+        if left >= 0 and right < size:
             closer = (when - event_at[time_order[left]]) - (event_at[time_order[right]] - when)
-            go_left = closer < 0 or (closer == 0 and before < n - before)
-        m = time_order[left if go_left else right]
+            next_left = bool(closer < 0 or (closer == 0 and before < n - before))
+        elif left >= 0 or right < size:
+            next_left = bool(left >= 0)
+        else:
+            break
+        next_right = not next_left
+        before += next_left
+        m = time_order[left if next_left else right]
         far = np.float64(abs(event_at[m] - when)) / np.float64(window_us)
         out_memories[n] = m
         out_weights[n] = max(_TIME_FLOOR, np.float32(1.0 - far))
         n += 1
-        if go_left:
-            before += 1
-            left, seen_left = _along_time(left - 1, -1, seen_left, when, *rest)
-        else:
-            right, seen_right = _along_time(right + 1, 1, seen_right, when, *rest)
     return n
 
 
@@ -260,6 +264,7 @@ def spread(
     """
     weakest = np.float32(threshold)
     lightest = np.float32(min_weight)
+    most = min(hub, max(mention_memory.shape[0], link_source.shape[0]))  # of one chain
     fading = np.float32(decay)
     nearest = np.float32(min_cosine)
     first = np.float32(np.inf)  # what is unknown comes before what is known
@@ -271,11 +276,11 @@ def spread(
     weights = np.empty(max(0, neighbours), np.float32)
     found = 0
     n = 0
-    a = np.empty(256, np.float32)
-    c = np.empty(256, np.float32)
-    t = np.empty(256, np.uint64)
+    a = np.empty(seeds.shape[0] + 4096, np.float32)
+    c = np.empty(seeds.shape[0] + 4096, np.float32)
+    t = np.empty(seeds.shape[0] + 4096, np.uint64)
     for s in range(seeds.shape[0]):
-        n, a, c, t = _push(n, activations[s], first, _UNMET | np.uint64(seeds[s]), a, c, t)
+        n = _push(n, activations[s], first, _UNMET | np.uint64(seeds[s]), a, c, t)
     while n > 0 and found < size:
         activation = a[0]
         tag = t[0]
@@ -288,9 +293,11 @@ def spread(
                 if allowed[u] != 0:
                     cosine = _cosine(u, first_row, vectors, query)
                     if cosine >= nearest:
-                        n, a, c, t = _push(n, activation, cosine, _MEMORY | np.uint64(u), a, c, t)
+                        n = _push(n, activation, cosine, _MEMORY | np.uint64(u), a, c, t)
             continue
         if kind == _ENTITY:
+            if n + most > a.shape[0]:
+                a, c, t = _longer(a, c, t, n + most)
             i = entity_head[u]
             looked = 0
             while i != NONE and looked < hub:
@@ -303,12 +310,19 @@ def spread(
                             cosine = _cosine(m, first_row, vectors, query)
                             if cosine >= nearest:
                                 tag = _MEMORY | np.uint64(m)
-                                n, a, c, t = _push(n, activation, cosine, tag, a, c, t)
+                                n = _push(n, activation, cosine, tag, a, c, t)
                 i = mention_previous[i]
             continue
         memories[found] = u
         reached[found] = activation
         found += 1
+        room = n + most + neighbours
+        if u + 1 < entity_offsets.shape[0]:
+            room += np.int64(entity_offsets[u + 1]) - np.int64(entity_offsets[u])
+        if u + 1 < link_offsets.shape[0]:
+            room += np.int64(link_offsets[u + 1]) - np.int64(link_offsets[u])
+        if room > a.shape[0]:
+            a, c, t = _longer(a, c, t, room)
         if u + 1 < entity_offsets.shape[0]:
             for i in range(np.int64(entity_offsets[u]), np.int64(entity_offsets[u + 1])):
                 e = mention_entity[i]
@@ -316,13 +330,13 @@ def spread(
                     passed = activation * entity_weight[e] * fading
                     if passed > weakest:  # the first to reach an entity is the most activated
                         scratch_entities[e] = stamp
-                        n, a, c, t = _push(n, passed, first, _ENTITY | np.uint64(e), a, c, t)
+                        n = _push(n, passed, first, _ENTITY | np.uint64(e), a, c, t)
         if u + 1 < link_offsets.shape[0]:
             for i in range(np.int64(link_offsets[u]), np.int64(link_offsets[u + 1])):
                 passed = activation * link_weight[i] * fading
                 m = link_target[i]
                 if passed > weakest and link_weight[i] >= lightest and scratch_memories[m] != stamp:
-                    n, a, c, t = _push(n, passed, first, _UNMET | np.uint64(m), a, c, t)
+                    n = _push(n, passed, first, _UNMET | np.uint64(m), a, c, t)
         if u < link_head.shape[0]:
             i = link_head[u]
             looked = 0
@@ -336,7 +350,7 @@ def spread(
                         and link_weight[i] >= lightest
                         and scratch_memories[m] != stamp
                     ):
-                        n, a, c, t = _push(n, passed, first, _UNMET | np.uint64(m), a, c, t)
+                        n = _push(n, passed, first, _UNMET | np.uint64(m), a, c, t)
                 i = link_previous[i]
         near = _near_in_time(
             u, time_order, time_rank, event_at, window_us, hub, allowed, n_memories, close, weights
@@ -345,5 +359,5 @@ def spread(
             passed = activation * weights[i] * fading
             m = close[i]
             if passed > weakest and weights[i] >= lightest and scratch_memories[m] != stamp:
-                n, a, c, t = _push(n, passed, first, _UNMET | np.uint64(m), a, c, t)
+                n = _push(n, passed, first, _UNMET | np.uint64(m), a, c, t)
     return memories[:found].copy(), reached[:found].copy()

@@ -76,6 +76,20 @@ def _unheap(n: int, out: F32, out_ids: U32, out_rows: U32) -> None:
 
 
 @kernel
+def _any_above(scores: F32, first: int, limit: np.float32) -> bool:
+    """Return whether one of the block's scores is above ``limit``; a last, short block may be.
+
+    The constant trip count and the int32 sum are what lets the compiler use vector compares.
+    """
+    if first + _BLOCK > scores.shape[0]:
+        return True
+    above = np.int32(0)
+    for i in range(_BLOCK):
+        above = np.int32(above + np.int32(scores[np.uint64(first + i)] > limit))
+    return bool(above > 0)
+
+
+@kernel
 def topk(values: F32, k: int) -> tuple[U32, F32]:
     """Return the positions and values of the ``k`` greatest values, greatest first.
 
@@ -92,17 +106,13 @@ def topk(values: F32, k: int) -> tuple[U32, F32]:
     rows = np.empty(size, np.uint32)
     if size == 0:
         return ids, scores
-    for first in range(0, values.shape[0], _BLOCK):
-        block = values[first : first + _BLOCK]
-        if n == size:  # ties with the worst kept lose: their position is higher
-            better = 0
-            worst = scores[0]
-            for value in block:
-                better += value > worst
-            if better == 0:
-                continue
-        for i in range(block.shape[0]):
-            n = _offer(n, size, block[i], np.uint32(first + i), first + i, scores, ids, rows)
+    for i in range(size):
+        n = _offer(n, size, values[i], np.uint32(i), i, scores, ids, rows)
+    for first in range(size, values.shape[0], _BLOCK):
+        if _any_above(values, first, scores[0]):
+            for i in range(first, min(first + _BLOCK, values.shape[0])):
+                if values[i] > scores[0]:  # a tie with the worst kept loses: its position is higher
+                    _sift(size, values[i], np.uint32(i), i, scores, ids, rows)
     _unheap(n, scores, ids, rows)
     return ids, scores
 
@@ -136,23 +146,19 @@ def top_memories(
     if size == 0:
         return memories, rows, best
     for first in range(0, scores.shape[0], _BLOCK):
-        block = scores[first : first + _BLOCK]
-        better = 0
-        for value in block:
-            better += value > limit
-        if better == 0:
+        if not _any_above(scores, first, limit):
             continue
-        for i in range(block.shape[0]):
-            value = block[i]
+        for i in range(first, min(first + _BLOCK, scores.shape[0])):
+            value = scores[i]
             if not value > limit:
                 continue
-            m = memory_of_row[first + i]
+            m = memory_of_row[i]
             if allowed[m] == 0:
                 continue
             if have and m == memory:
                 if value > score:
                     score = value
-                    row = first + i
+                    row = i
                 continue
             if have:
                 n = _offer(n, size, score, memory, row, best, memories, rows)
@@ -160,7 +166,7 @@ def top_memories(
                     limit = best[0]
             have = True
             memory = m
-            row = first + i
+            row = i
             score = value
     if have:
         n = _offer(n, size, score, memory, row, best, memories, rows)

@@ -44,7 +44,7 @@ def test_a_transaction_reads_back_as_it_was_written(written, at):
 @given(operations, times)
 @settings(deadline=None)
 def test_the_chain_is_the_documented_equation(written, at):
-    lines, chain = encode_transaction(START, at, written, salts(len(written)))
+    _, chain = encode_transaction(START, at, written, salts(len(written)))
     expected = bytes(32)
     for n, (kind, payload) in enumerate(written):
         commitment = hashlib.sha256(salts(len(written))[16 * n : 16 * n + 16] + payload).digest()
@@ -95,6 +95,7 @@ def test_every_line_is_json_with_its_fields_in_the_documented_order():
         b'{"op":1,"at":2,"kind":"A","salt":"AAAAAAAAAAAAAAAAAAAAAA","payload":{}}',
         b'{"op":1,"at":2,"kind":"a","salt":"AAAAAAAAAAAAAAAAAAAAAA","payload":[]}',
         b'{"op":1,"at":2,"kind":"a","commitment":"' + b"A" * 43 + b'","payload":{}}',
+        b'{"op":1,"at":2,"kind":"a","commitment":"' + b"A" * 42 + b'B"}',
     ],
 )
 def test_what_is_not_a_record_is_none(line):

@@ -1,4 +1,4 @@
-from itertools import chain
+from itertools import chain, product
 
 import numpy as np
 from hypothesis import given, settings
@@ -47,20 +47,18 @@ def test_networks_keeps_those_whose_bit_is_set(mask, bits, data):
     assert out.tolist() == [int(k and bits >> w & 1) for k, w in zip(mask, network, strict=True)]
 
 
-@given(masks, st.integers(-3, 5), st.integers(-3, 5), st.data())
-def test_overlap_equals_the_interval_test(mask, since, until, data):
-    days = st.integers(-3, 5)
-    spans = column(data, mask, st.tuples(days, days | st.just(NEVER)))
-    out = np.array(mask, np.uint8)
-    start, end = [s for s, _ in spans], [e for _, e in spans]
-    mask_overlap(frozen(start, np.int64), frozen(end, np.int64), since, until, out)
-
-    def meets(s, e):
-        return since <= s < until if e <= s else s < until and e > since
-
-    if since <= until:
+def test_overlap_equals_the_interval_test_for_every_small_interval():
+    spans = list(product(range(-3, 5), [*range(-3, 5), NEVER]))
+    starts = frozen([s for s, _ in spans], np.int64)
+    ends = frozen([e for _, e in spans], np.int64)
+    for since, until, mask in product(range(-3, 5), range(-3, 5), (0, 1)):
+        if since > until:
+            continue
+        out = np.full(len(spans), mask, np.uint8)
+        mask_overlap(starts, ends, since, until, out)
         assert out.tolist() == [
-            int(k and meets(s, e)) for k, (s, e) in zip(mask, spans, strict=True)
+            int(mask and (since <= s < until if e <= s else s < until and e > since))
+            for s, e in spans
         ]
 
 

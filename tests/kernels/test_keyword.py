@@ -131,3 +131,14 @@ def test_scores_of_many_rows_have_the_same_bits_wherever_they_are_split(seed):
     whole = scores(texts, 2000, 1990, query, idf, lengths, norms)
     for split in (0, 1, 777, 1990, 1999):
         assert scores(texts, split, 1990, query, idf, lengths, norms).tobytes() == whole.tobytes()
+
+
+def test_tail_counts_find_a_rare_term_wherever_it_stands():
+    rng = np.random.default_rng(2)
+    tokens = rng.integers(1000, 50_000, 5000)
+    rare = rng.choice(5000, 40, replace=False)
+    tokens[rare] = rng.integers(0, 3, 40)
+    texts = [part.tolist() for part in np.split(tokens, np.sort(rng.choice(5000, 300)))]
+    out = np.empty((len(texts), 3), np.uint8)
+    count_terms(*forward(texts), 0, len(texts), frozen([2, 0, 7], np.uint32), out)
+    assert out.tolist() == [[text.count(t) for t in (2, 0, 7)] for text in texts]

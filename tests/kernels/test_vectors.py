@@ -1,8 +1,14 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import recollex_kernels
 from recollex_kernels.vectors import cosines, quantize, scan_top
 
 settings.register_profile("kernels", deadline=None)
@@ -78,6 +84,46 @@ def test_every_float16_is_decoded_exactly():
         out = np.empty(len(every), np.float32)
         cosines(alone, np.arange(len(every), dtype=np.uint32), query, out)
         assert np.array_equal(out, expected[:, lane], equal_nan=True)
+
+
+PLAIN = """
+import numpy as np
+from recollex_kernels.vectors import cosines
+
+every = np.arange(65536, dtype=np.uint16).reshape(-1, 8)
+rows = np.arange(len(every), dtype=np.uint32)
+out = np.empty(len(every), np.float32)
+for lane in range(8):
+    query = np.zeros(8, np.float32)
+    query[lane] = 1
+    alone = np.where(np.arange(8) == lane, every, np.uint16(0))
+    cosines(alone, rows, query, out)
+    assert np.array_equal(out, every.view(np.float16)[:, lane].astype(np.float32), equal_nan=True)
+rng = np.random.default_rng(0)
+vectors = rng.standard_normal((100, 72)).astype(np.float16).view(np.uint16)
+cosines(vectors, rows[:100], rng.standard_normal(72).astype(np.float32), out)
+print(out[:100].tobytes().hex())
+"""
+
+
+def test_a_processor_without_float16_gives_the_same_bits():
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((100, 72)).astype(np.float16)
+    query = rng.standard_normal(72).astype(np.float32)
+    run = subprocess.run(
+        [sys.executable, "-c", PLAIN],
+        env=os.environ
+        | {
+            "NUMBA_CPU_NAME": "generic",
+            "NUMBA_CPU_FEATURES": "",
+            "PYTHONPATH": str(Path(recollex_kernels.__file__).parents[1]),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == cosines_of(vectors, range(100), query).tobytes().hex()
 
 
 @pytest.mark.parametrize("width", [8, 24, 32, 40, 384, 1000])

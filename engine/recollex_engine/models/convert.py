@@ -19,6 +19,7 @@ import secrets
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -28,12 +29,14 @@ import numpy as np
 from recollex_engine.errors import InputError, ModelError
 from recollex_engine.models.bert import Bert, Floats, read_bert
 from recollex_engine.models.description import (
+    KNOWN_MODELS,
     ModelDescription,
     from_json,
     known_model,
     read_json,
     to_json,
 )
+from recollex_engine.models.session import open_session, open_tokenizer
 from recollex_engine.models.weights import Weights, find_weights, is_folder, sha256_of
 
 CONVERTER_VERSION = 1  # a new one whenever the same weights would give other vectors
@@ -70,7 +73,7 @@ class Converted:
 def prepare(name_or_folder: str | Path, precision: Precision = "int8") -> Path:
     """Return the folder of the converted model, converting it if that was not done before.
 
-    Cost: some seconds the first time, a hash of the converted files afterwards.
+    Cost: a few seconds the first time, a hash of the converted files afterwards.
 
     Raises:
         ModelError: the weights cannot be found or read, or the cache cannot be written.
@@ -103,7 +106,7 @@ def _identity(weights: Weights) -> str:
     For a model we describe ourselves, of its weights. For any other, of all that makes a vector:
     its files may be edited without touching the weights.
     """
-    if known_model(weights.description.name):
+    if weights.description in KNOWN_MODELS:
         return weights.sha256[:12]
     recipe = {**to_json(weights.description), "weights_sha256": weights.sha256}
     recipe["tokenizer"] = hashlib.sha256(_tokenizer(weights.folder).encode()).hexdigest()
@@ -130,7 +133,8 @@ def _verified(place: Path) -> Converted | None:
 
 def _convert(weights: Weights, place: Path, precision: Precision) -> Converted:
     if sys.stderr.isatty():
-        print(f"recollex: converting {weights.description.name} (once) ...", file=sys.stderr)
+        name = weights.description.name
+        print(f"recollex: converting {name} for this machine, once ...", file=sys.stderr)
     try:
         work = _beside(place)
         work.mkdir(parents=True)
@@ -177,7 +181,8 @@ def _publish(work: Path, place: Path) -> None:
             if _verified(place) is not None:
                 return
             damaged = _beside(place)
-            place.rename(damaged)
+            with suppress(OSError):  # another process may be doing the same
+                place.rename(damaged)
             shutil.rmtree(damaged, ignore_errors=True)
     work.rename(place)
 
@@ -201,13 +206,19 @@ def _graph(weights: Weights, tokenizer: str, precision: Precision) -> bytes:
             f"{weights.folder}: {weights.description.name} has {weights.description.dimension} "
             f"dimensions, config.json says {bert.dimension}"
         )
+    words = open_tokenizer(tokenizer)
+    if words.get_vocab_size() > len(bert.words):
+        raise ModelError(
+            f"{weights.folder}: tokenizer.json has {words.get_vocab_size()} words, "
+            f"the weights {len(bert.words)}"
+        )
     pooling, normalise = weights.description.pooling, weights.description.normalise
     if precision == "fp32":
         return float_graph(bert, pooling, normalise)
-    return int8_graph(bert, pooling, normalise, _spreads(bert, tokenizer))
+    return int8_graph(bert, pooling, normalise, _spreads(bert, words))
 
 
-def _spreads(bert: Bert, tokenizer: str) -> Mapping[int, Floats]:
+def _spreads(bert: Bert, tokenizer: Any) -> Mapping[int, Floats]:
     """Return the factor of every channel at the inputs of ``mix`` and ``widen``, layer by layer.
 
     Equation (SmoothQuant, Xiao et al., 2023, equation 4), over the calibration sentences:
@@ -216,14 +227,12 @@ def _spreads(bert: Bert, tokenizer: str) -> Mapping[int, Floats]:
     the last bits of another machine's arithmetic do not change the graph.
     """
     from recollex_engine.models.graph import float_graph
-    from recollex_engine.models.session import open_session, open_tokenizer
 
     session = open_session(float_graph(bert, "mean", False, taps=True))
-    words = open_tokenizer(tokenizer)
-    words.enable_truncation(len(bert.positions))
+    tokenizer.enable_truncation(len(bert.positions))
     largest = np.zeros((2 * len(bert.layers), bert.dimension), dtype=np.float32)
     for sentence in _CALIBRATION:
-        ids = np.array([words.encode(sentence).ids], dtype=np.int64)
+        ids = np.array([tokenizer.encode(sentence).ids], dtype=np.int64)
         taps = session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[1:]
         largest = np.maximum(largest, [np.abs(tap[0]).max(axis=0) for tap in taps])
     linears = [part for layer in bert.layers for part in (layer.mix, layer.widen)]

@@ -17,7 +17,7 @@ class Thresholds:
     semantic  a memory answers a query              (TEMPR: 0.3)
     temporal  a memory in the queried time range    (TEMPR: 0.4)
     entry     a memory starts the graph search      (TEMPR: 0.5)
-    link      two memories are linked when written  (TEMPR: 0.7)
+    link      two memories are linked when written  (TEMPR: 0.7); None links none
 
     The papers set these numbers for bge-small; each model spreads its cosines differently, so
     each description carries its own.
@@ -26,7 +26,7 @@ class Thresholds:
     semantic: float = 0.3
     temporal: float = 0.4
     entry: float = 0.5
-    link: float = 0.7
+    link: float | None = 0.7
 
 
 PAPER_THRESHOLDS = Thresholds()

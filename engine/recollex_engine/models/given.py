@@ -1,6 +1,7 @@
 """An embedder for those who bring every vector themselves."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,18 +13,25 @@ from recollex_engine.models.description import PAPER_THRESHOLDS, Thresholds
 class GivenVectors:
     """Stands where a model would: every retain and recall must bring its own vector.
 
+    dimension: of the vectors. thresholds: similarities at which the arms cut off, those of the
+    papers unless given. links: whether memories are linked to earlier ones like them.
+
     >>> GivenVectors(384).fingerprint
     'given-384'
     """
 
-    def __init__(self, dimension: int, thresholds: Thresholds = PAPER_THRESHOLDS) -> None:
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        thresholds: Thresholds = PAPER_THRESHOLDS,
+        links: bool = True,
+    ) -> None:
         whole = isinstance(dimension, int) and not isinstance(dimension, bool)
         if not whole or not 8 <= dimension <= 8192 or dimension % 8:
-            raise InputError(
-                f"dimension must be a multiple of 8 in [8, 8192], got {dimension!r}"
-            )
+            raise InputError(f"dimension must be a multiple of 8 in [8, 8192], got {dimension!r}")
         self.dimension = dimension
-        self.thresholds = thresholds
+        self.thresholds = thresholds if links else replace(thresholds, link=None)
         self.fingerprint = f"given-{dimension}"
 
     def embed(

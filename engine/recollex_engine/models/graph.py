@@ -8,15 +8,15 @@ Two drawings of the same function:
   vector. No mask, because one text needs no padding.
 
 The int8 linears keep a weight column as ``round(127 w / max|w|)`` and scale activations at run
-time. Three things keep a vector within cosine 0.998 of the float one, where the plain scheme
-gave 0.992 on MiniLM:
+time. On MiniLM the plain scheme gives a mean cosine of 0.992 to the float vectors, this one 0.999
+at nearly the same speed, with the embedding table in 8 bits too (a row of it is quantised like a
+column of a weight, and is a row of floats again before anything is added):
 
 - the inputs of ``mix`` and ``widen`` come from a norm and have a few channels ten times larger
   than the rest, which would take all 8 bits. Each channel is divided by its ``spread`` and the
   weight's row multiplied by it (SmoothQuant, Xiao et al., 2023, equation 4): the same product;
 - the input of ``narrow`` is a GELU's output: never below -0.17, so it is lifted by 0.17 and all
-  255 steps serve the positive side, with a scale per token, since a few tokens are far larger;
-- the embedding table holds 16-bit floats.
+  255 steps serve the positive side, with a scale per token, since a few tokens are far larger.
 """
 
 from collections.abc import Mapping, Sequence
@@ -194,8 +194,10 @@ class _Int8(_Float):
     """The same drawing with 8-bit linears."""
 
     def table(self, words: Floats) -> str:
-        rows = self.op("Gather", self.constant(words.astype(np.float16)), "input_ids", axis=0)
-        return self.op("Cast", rows, to=TensorProto.FLOAT)
+        columns, scales = quantise(words.T)
+        rows = self.op("Gather", self.constant(columns.T), "input_ids", axis=0)
+        scale = self.op("Gather", self.constant(scales[:, None]), "input_ids", axis=0)
+        return self.op("Mul", self.op("Cast", rows, to=TensorProto.FLOAT), scale)
 
     def product(
         self,

@@ -37,7 +37,8 @@ def find_weights(name_or_folder: str | Path) -> Weights:
     A folder is taken as it is. A name is looked for in the local Hugging Face cache, then on the
     hub (unless ``HF_HUB_OFFLINE`` is set or ``huggingface_hub`` is not installed), then in the
     package that carries it. Where the description knows the hash, other bytes are passed over;
-    a folder with the weights of a known model is that model.
+    a folder with the weights of a known model is that model, and so is one with the name of a
+    known model whose hash is not known.
 
     Cost: one read of the weights, to hash them.
 
@@ -79,8 +80,11 @@ def sha256_of(path: Path) -> str:
 def _from_folder(folder: Path) -> Weights:
     if not folder.is_dir():
         raise ModelError(f"no folder {folder}: give one that holds {', '.join(NEEDED_FILES)}")
-    description = describe(folder, folder.resolve().name)
-    found = _checked(folder, description, f"folder {folder}")
+    name = folder.resolve().name
+    known_name = known_model(name)
+    if known_name is not None and known_name.weights_sha256 is None:
+        return _checked(folder, known_name, f"folder {folder}")
+    found = _checked(folder, describe(folder, name), f"folder {folder}")
     for known in KNOWN_MODELS:
         if known.weights_sha256 == found.sha256:
             return Weights(known, folder, found.sha256, found.source)

@@ -1,0 +1,49 @@
+"""What every table needs: where it was measured, percentiles, and a place for the run."""
+
+import json
+import os
+import platform
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+PACKAGES = ("numpy", "numba", "usearch", "onnxruntime", "tokenizers", "tiktoken")
+
+
+def environment() -> dict[str, Any]:
+    """Return the machine, the versions and the load at the start of a run."""
+    model = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        names = [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        model = names[0].split(":", 1)[1].strip() if names else model
+    return {
+        "cpu": model,
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "load": os.getloadavg()[0],
+        "versions": {name: version(name) for name in PACKAGES},
+    }
+
+
+def percentiles(values: Sequence[float]) -> dict[str, float]:
+    """Return p50, p95 and p99."""
+    return {f"p{p}": float(np.percentile(values, p)) for p in (50, 95, 99)} if len(values) else {}
+
+
+def write_run(
+    result: dict[str, Any],
+    as_json: bool,
+    out: Path | None,
+    show: Callable[[dict[str, Any]], str],
+) -> None:
+    """Print ``result`` as a table or as JSON, and keep the JSON in ``out``."""
+    text = json.dumps(result, indent=1)
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(text + "\n")
+    print(text if as_json else show(result))

@@ -1,0 +1,132 @@
+"""Stretches of the local calendar: days, months, seasons, holidays, and their arithmetic.
+
+A `Period` is a half-open pair of naive local datetimes; `dates` turns it into UTC at its edge.
+Arithmetic that leaves the years 1 to 9999 raises `ValueError` or `OverflowError`, as datetime does.
+"""
+
+from datetime import date, datetime, timedelta
+
+Period = tuple[datetime, datetime]
+
+DAY = timedelta(days=1)
+
+WEEKDAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+SEASON_STARTS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+PARTS_OF_DAY = {
+    "morning": (6, 12),
+    "afternoon": (12, 18),
+    "evening": (18, 24),
+    "night": (18, 30),
+}
+"""Hours from the day's midnight; a night ends at six the next morning."""
+
+
+def midnight(day: date) -> datetime:
+    """Return the start of a day."""
+    return datetime(day.year, day.month, day.day)
+
+
+def days(first: date, count: int = 1) -> Period:
+    """Return `count` days from `first` on."""
+    return midnight(first), midnight(first) + count * DAY
+
+
+def year(y: int, count: int = 1) -> Period:
+    """Return `count` calendar years from `y` on."""
+    return datetime(y, 1, 1), datetime(y + count, 1, 1)
+
+
+def month(y: int, m: int, count: int = 1) -> Period:
+    """Return `count` calendar months; `m` may lie outside 1..12 and carries into the year."""
+    first, last = y * 12 + m - 1, y * 12 + m - 1 + count
+    return datetime(first // 12, first % 12 + 1, 1), datetime(last // 12, last % 12 + 1, 1)
+
+
+def week(day: date) -> Period:
+    """Return the week, Monday to Sunday, that holds `day`."""
+    return days(day - timedelta(days=day.weekday()), 7)
+
+
+def weekend(day: date) -> Period:
+    """Return the Saturday and Sunday of the week that holds `day`."""
+    return days(day - timedelta(days=day.weekday() - 5), 2)
+
+
+def season(name: str, y: int) -> Period:
+    """Return the three months of a season that begins in year `y` (a winter in its December)."""
+    return month(y, SEASON_STARTS[name], 3)
+
+
+def unit(name: str, day: date, offset: int = 0) -> Period:
+    """Return the calendar unit that holds `day`, `offset` units later."""
+    if name == "day":
+        return days(day + timedelta(days=offset))
+    if name == "week":
+        return week(day + timedelta(days=7 * offset))
+    if name == "weekend":
+        return weekend(day + timedelta(days=7 * offset))
+    if name == "month":
+        return month(day.year, day.month + offset)
+    if name == "quarter":
+        return month(day.year, (day.month - 1) // 3 * 3 + 1 + 3 * offset, 3)
+    if name == "decade":
+        return year(day.year // 10 * 10 + 10 * offset, 10)
+    if name == "century":
+        return year((day.year - 1) // 100 * 100 + 1 + 100 * offset, 100)
+    return year(day.year + offset)
+
+
+def part(period: Period, index: int, of: int) -> Period:
+    """Return the `index`-th of `of` parts: of whole months in years, of whole days otherwise."""
+    start, end = period
+    months = (end.year - start.year) * 12 + end.month - start.month
+    if months >= of and months % of == 0 and start.day == end.day == 1:
+        return month(start.year, start.month + months // of * index, months // of)
+    length = max(1, round((end - start) / DAY / of))
+    first = start + index * length * DAY
+    return first, (end if index == of - 1 else first + length * DAY)
+
+
+HOLIDAYS: dict[tuple[str, ...], tuple[int, int]] = {
+    ("christmas", "eve"): (12, 24),
+    ("christmas", "day"): (12, 25),
+    ("christmas",): (12, 25),
+    ("xmas",): (12, 25),
+    ("boxing", "day"): (12, 26),
+    ("new", "year", "eve"): (12, 31),
+    ("new", "years", "eve"): (12, 31),
+    ("new", "year", "day"): (1, 1),
+    ("new", "years", "day"): (1, 1),
+    ("valentine", "day"): (2, 14),
+    ("valentines", "day"): (2, 14),
+    ("independence", "day"): (7, 4),
+    ("fourth", "of", "july"): (7, 4),
+    ("halloween",): (10, 31),
+    ("thanksgiving",): (11, 0),
+    ("easter",): (0, 0),
+}
+"""Month and day by the words of the name (without 's); day 0 is a rule of `holiday`."""
+
+
+def holiday(name: tuple[str, ...], y: int) -> Period:
+    """Return the day of a holiday of `HOLIDAYS` in year `y`; Thanksgiving is the American one."""
+    m, d = HOLIDAYS[name]
+    if m == 0:
+        return days(_easter(y))
+    if d == 0:
+        first_thursday = (3 - date(y, m, 1).weekday()) % 7 + 1
+        return days(date(y, m, first_thursday + 21))
+    return days(date(y, m, d))
+
+
+def _easter(y: int) -> date:
+    """Return Easter Sunday by the anonymous Gregorian computus (Meeus, Astronomical Algorithms)."""
+    a, b, c = y % 19, y // 100, y % 100
+    d, e = divmod(b, 4)
+    g = (8 * b + 13) // 25
+    h = (19 * a + b - d - g + 15) % 30
+    i, k = divmod(c, 4)
+    n = (32 + 2 * e + 2 * i - h - k) % 7
+    m = (a + 11 * h + 22 * n) // 451
+    mon, day = divmod(h + n - 7 * m + 114, 31)
+    return date(y, mon, day + 1)

@@ -1,0 +1,122 @@
+import math
+
+import numpy as np
+import pytest
+
+from recollex_engine.models.bert import read_bert
+from recollex_engine.models.graph import float_graph, int8_graph, quantise
+from recollex_engine.models.session import open_session
+
+erf = np.vectorize(math.erf)
+
+
+def oracle(tensors, ids, heads, pooling="mean"):
+    """BERT in float64: Vaswani et al., 2017, equations 1 and 2, with GELU; post-norm."""
+    w = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
+
+    def linear(x, name):
+        return x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
+
+    def norm(x, name):
+        x = x - x.mean(axis=1, keepdims=True)
+        x = x / np.sqrt((x**2).mean(axis=1, keepdims=True) + 1e-12)
+        return x * w[f"{name}.weight"] + w[f"{name}.bias"]
+
+    x = w["embeddings.word_embeddings.weight"][ids]
+    x = x + w["embeddings.position_embeddings.weight"][: len(ids)]
+    x = norm(x + w["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
+    size = x.shape[1] // heads
+    layers = {name.split(".")[2] for name in w if name.startswith("encoder.layer.")}
+    for n in range(len(layers)):
+        layer = f"encoder.layer.{n}"
+        q, k, v = (linear(x, f"{layer}.attention.self.{p}") for p in ("query", "key", "value"))
+        seen = np.empty_like(x)
+        for h in range(heads):
+            part = slice(h * size, (h + 1) * size)
+            scores = np.exp(q[:, part] @ k[:, part].T / math.sqrt(size))
+            seen[:, part] = scores / scores.sum(axis=1, keepdims=True) @ v[:, part]
+        attended = linear(seen, f"{layer}.attention.output.dense")
+        x = norm(x + attended, f"{layer}.attention.output.LayerNorm")
+        wide = linear(x, f"{layer}.intermediate.dense")
+        wide = wide * (1 + erf(wide / math.sqrt(2))) / 2
+        x = norm(x + linear(wide, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
+    vector = x[0] if pooling == "cls" else x.mean(axis=0)
+    return vector / np.linalg.norm(vector)
+
+
+TEXTS = [[2, 3], [2, 5, 12, 13, 14, 3], [2, *range(5, 40), 3], [2, *([9] * 62), 3]]
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+def test_the_float_graph_is_the_equations(tmp_path, make_model, make_tensors, pooling):
+    bert = read_bert(make_model(tmp_path / "m"))
+    session = open_session(float_graph(bert, pooling, True))
+    for ids in TEXTS:
+        mask = np.ones((1, len(ids)), dtype=np.int64)
+        (found,) = session.run(None, {"input_ids": np.array([ids]), "attention_mask": mask})
+        expected = oracle(make_tensors(), ids, 4, pooling)
+        assert np.abs(found[0] - expected).max() <= 1e-5
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+def test_padding_behind_the_mask_is_not_seen(tmp_path, make_model, make_tensors, pooling):
+    bert = read_bert(make_model(tmp_path / "m"))
+    session = open_session(float_graph(bert, pooling, True))
+    ids = np.array([[*text, *[0] * (64 - len(text))] for text in TEXTS])
+    mask = np.array([[n < len(text) for n in range(64)] for text in TEXTS]).astype(np.int64)
+    (found,) = session.run(None, {"input_ids": ids, "attention_mask": mask})
+    for vector, text in zip(found, TEXTS, strict=True):
+        assert np.abs(vector - oracle(make_tensors(), text, 4, pooling)).max() <= 1e-5
+
+
+def test_taps_are_the_inputs_of_the_linears_that_follow_a_norm(tmp_path, make_model):
+    bert = read_bert(make_model(tmp_path / "m"))
+    session = open_session(float_graph(bert, "mean", True, taps=True))
+    ids = np.array([TEXTS[1]])
+    taps = session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[1:]
+    assert [tap.shape for tap in taps] == [(1, len(TEXTS[1]), bert.dimension)] * 4
+    for tap, part in zip(
+        taps, [bert.after_embedding, bert.layers[0].after_attention], strict=False
+    ):
+        plain = (tap - part.shift) / part.scale
+        assert np.abs(plain.mean(axis=2)).max() < 1e-5
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+@pytest.mark.parametrize("spread", [1, 8])
+def test_the_int8_graph_is_near_the_equations(tmp_path, make_model, make_tensors, pooling, spread):
+    bert = read_bert(make_model(tmp_path / "m"))
+    spreads = np.ones(bert.dimension, dtype=np.float32)
+    spreads[3] = spread
+    session = open_session(int8_graph(bert, pooling, True, dict.fromkeys(range(4), spreads)))
+    for ids in TEXTS:
+        (found,) = session.run(None, {"input_ids": np.array([ids])})
+        assert found[0] @ oracle(make_tensors(), ids, 4, pooling) > 0.99
+
+
+def test_the_int8_graph_takes_no_second_text(tmp_path, make_model):
+    session = open_session(int8_graph(read_bert(make_model(tmp_path / "m")), "mean", True, {}))
+    assert [part.name for part in session.get_inputs()] == ["input_ids"]
+    with pytest.raises(Exception, match="Got: 2 Expected: 1"):
+        session.run(None, {"input_ids": np.array([[2, 3], [2, 3]])})
+
+
+def test_quantised_columns_are_within_half_a_step():
+    weight = np.random.default_rng(1).normal(size=(50, 9)).astype(np.float32)
+    weight[:, 4] = 0
+    weight[:, 5] *= 100
+    columns, scales = quantise(weight)
+    assert columns.dtype == np.int8
+    assert (np.abs(columns * scales - weight) <= scales * 0.5001).all()
+    assert (np.abs(columns).max(axis=0) == np.where(np.arange(9) == 4, 0, 127)).all()
+
+
+def test_the_oracle_agrees_on_minilm(minilm):
+    from recollex_engine.models.tensors import read_tensors
+    from recollex_engine.models.weights import find_weights
+
+    encoder = minilm("fp32")
+    tensors = read_tensors(find_weights("all-MiniLM-L6-v2").folder / "model.safetensors")
+    for text in ("Where did Ann move to?", "On 14 May it rained in Oslo, and the cat stayed in."):
+        ids = encoder._tokenizer.encode(text).ids
+        assert np.abs(encoder.embed_query(text) - oracle(tensors, ids, 12)).max() <= 1e-5

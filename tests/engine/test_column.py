@@ -1,0 +1,369 @@
+import errno
+import gc
+import itertools
+import os
+import resource
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from recollex_engine import column as column_module
+from recollex_engine import overlay
+from recollex_engine.column import MAPPED_FROM, Column
+from recollex_engine.errors import CorruptError, InputError, StoreFullError
+
+LARGE = MAPPED_FROM // 8 + 1000  # int64 items: mapped, and not a whole number of pages
+CHANGED = 4_000_000_000
+MAPS = Path("/proc/self/maps")
+needs_maps = pytest.mark.skipif(not MAPS.exists(), reason="the system does not list its maps")
+
+
+def fail(number):
+    def raising(*_, **__):
+        raise OSError(number, os.strerror(number))
+
+    return raising
+
+
+@pytest.fixture
+def large(tmp_path):
+    column = Column("<i8")
+    column.extend(np.arange(LARGE))
+    column.persist(tmp_path / "large")
+    return Column("<i8", tmp_path / "large", LARGE)
+
+
+@needs_maps
+def test_a_large_file_is_mapped_and_a_small_one_is_not(large, tmp_path):
+    def maps():
+        return sum(line.endswith(str(tmp_path / "large")) for line in MAPS.read_text().splitlines())
+
+    assert maps() == 1
+    small = Column("<i8", tmp_path / "large", 1000)
+    assert maps() == 1
+    assert small.array.tolist() == list(range(1000))
+
+
+@needs_maps
+def test_the_addresses_are_given_back_with_the_last_array(tmp_path):
+    column = Column("<i8")
+    column.extend(np.arange(LARGE))
+    column.persist(tmp_path / "given-back")
+    column = Column("<i8", tmp_path / "given-back", LARGE)
+    view = column.array[5:]
+    del column
+    gc.collect()
+    assert "given-back" in MAPS.read_text()
+    assert view[0] == 5
+    del view
+    gc.collect()
+    assert "given-back" not in MAPS.read_text()
+
+
+def test_stored_and_private_items_are_one_array(large):
+    large.extend(np.arange(LARGE, LARGE + 50_000))
+    large.append(-1)
+    assert large.array[:-1].tolist() == list(range(LARGE + 50_000))
+    assert large.array.flags.c_contiguous and large.array.flags.writeable
+
+
+def test_changes_stay_private_until_they_are_written_back(large, tmp_path):
+    other = Column("<i8", tmp_path / "large", LARGE)
+    for index in (0, 5, LARGE - 1):
+        large.set(index, -7)
+    large.extend(np.zeros(100_000, np.int64))  # the pages are mapped again: the changes survive
+    assert large.array[[0, 5, LARGE - 1]].tolist() == [-7, -7, -7]
+    assert other.array[5] == 5
+    assert np.fromfile(tmp_path / "large", "<i8").tolist() == list(range(LARGE))
+    assert large.write_back() == 3
+    assert large.write_back() == 0
+    on_disk = np.fromfile(tmp_path / "large", "<i8")
+    assert np.flatnonzero(on_disk != np.arange(LARGE)).tolist() == [0, 5, LARGE - 1]
+
+
+def test_what_another_process_appends_is_not_seen(large, tmp_path):
+    writer = Column("<i8", tmp_path / "large", LARGE)
+    writer.extend([1, 2, 3])
+    large.append(99)
+    writer.persist(tmp_path / "large")
+    assert large.array[LARGE:].tolist() == [99]
+    assert Column("<i8", tmp_path / "large", LARGE + 3).array[LARGE:].tolist() == [1, 2, 3]
+
+
+def test_arrays_handed_out_stay_valid_as_the_column_grows(large):
+    early = large.array
+    for _ in range(5):
+        large.extend(np.zeros(200_000, np.int64))
+    gc.collect()
+    assert early.tolist() == list(range(LARGE))
+
+
+def test_after_a_checkpoint_the_private_memory_becomes_pages_of_the_file(large, tmp_path):
+    large.extend(np.arange(LARGE, 3 * LARGE))
+    large.persist(tmp_path / "large")
+    assert large.stored == 3 * LARGE
+    large.append(-1)
+    assert large.array[:-1].tolist() == list(range(3 * LARGE))
+    assert Column("<i8", tmp_path / "large", 3 * LARGE).array.tolist() == list(range(3 * LARGE))
+
+
+def test_a_column_replaced_on_disk_keeps_its_own_items(large, tmp_path):
+    (tmp_path / "other").write_bytes(bytes(8 * LARGE))
+    (tmp_path / "other").rename(tmp_path / "large")
+    large.extend(np.zeros(100_000, np.int64))
+    assert large.array[:LARGE].tolist() == list(range(LARGE))
+    (tmp_path / "large").unlink()
+    large.extend(np.zeros(1_000_000, np.int64))
+    assert large.array[:LARGE].tolist() == list(range(LARGE))
+
+
+def test_without_the_overlay_items_are_copied(tmp_path, large, monkeypatch):
+    monkeypatch.setattr(overlay, "private_bytes", fail(errno.ENOMEM))
+    column = Column("<i8", tmp_path / "large", LARGE)
+    column.set(3, -3)
+    column.extend([1, 2])
+    assert column.array[:5].tolist() == [0, 1, 2, -3, 4]
+    assert column.array[LARGE - 1 :].tolist() == [LARGE - 1, 1, 2]
+
+
+def test_a_short_or_absent_file_is_named(tmp_path):
+    (tmp_path / "short").write_bytes(bytes(15))
+    with pytest.raises(CorruptError, match="expected at least 4 items, found 3"):
+        Column("<u4", tmp_path / "short", 4)
+    with pytest.raises(CorruptError, match="absent"):
+        Column("<u4", tmp_path / "absent", 1)
+    column = Column("<u4", tmp_path / "short", 3)
+    column.append(1)
+    os.truncate(tmp_path / "short", 4)
+    with pytest.raises(CorruptError):
+        column.persist(tmp_path / "short")
+
+
+def test_bytes_behind_the_stored_items_are_written_over(tmp_path):
+    path = tmp_path / "c"
+    path.write_bytes(np.array([1, 2, 77, 78, 79], "<u4").tobytes())
+    column = Column("<u4", path, 2)
+    column.extend([3, 4])
+    column.persist(path)
+    assert np.fromfile(path, "<u4").tolist() == [1, 2, 3, 4, 79]
+
+
+def test_a_full_disk_leaves_the_column_and_the_file_good(tmp_path):
+    path = tmp_path / "c"
+    column = Column("<i8")
+    column.extend(range(100))
+    column.persist(path)
+    column.extend(range(1000))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, hard))
+    try:
+        with pytest.raises(StoreFullError) as caught:
+            column.persist(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert caught.value.errno == errno.EFBIG
+    assert (column.stored, column.count) == (100, 1100)
+    column.set(150, -1)
+    column.persist(path)
+    column.write_back()
+    assert Column("<i8", path, 1100).array.tolist() == column.array.tolist()
+
+
+def test_a_failed_flush_stores_nothing(tmp_path, monkeypatch):
+    column = Column("<i8")
+    column.extend([1, 2])
+    monkeypatch.setattr(column_module, "flush", fail(errno.EIO))
+    with pytest.raises(StoreFullError):
+        column.persist(tmp_path / "c")
+    assert column.stored == 0
+    column.persist(tmp_path / "c", sync=False)
+    assert column.stored == 2
+    with pytest.raises(StoreFullError):
+        column.flush_file()
+
+
+def test_a_failed_write_back_is_written_later(tmp_path, monkeypatch):
+    column = Column("<i8")
+    column.extend(range(10))
+    column.persist(tmp_path / "c")
+    column.set(3, -3)
+    column.set(4, -4)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", fail(errno.ENOSPC))
+        with pytest.raises(StoreFullError):
+            column.write_back()
+    assert column.write_back() == 2
+    assert np.fromfile(tmp_path / "c", "<i8").tolist()[:5] == [0, 1, 2, -3, -4]
+
+
+def test_items_changed_while_they_are_persisted_are_written_back(tmp_path, monkeypatch):
+    column = Column("<i8")
+    column.extend(range(10))
+    real = os.pwrite
+
+    def change_then(*arguments):
+        written = real(*arguments)
+        column.set(4, -4)
+        return written
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", change_then)
+        column.persist(tmp_path / "c")
+    assert column.write_back() == 1
+    assert np.fromfile(tmp_path / "c", "<i8")[4] == -4
+
+
+def test_readers_see_a_prefix_while_one_thread_appends():
+    column = Column("<i8")
+    done = threading.Event()
+    bad = []
+
+    def read():
+        while not done.is_set():
+            before = column.count
+            array = column.array
+            if len(array) < before or not np.array_equal(array, np.arange(len(array))):
+                bad.append(array.copy())
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    for n in range(0, 60_000, 30):
+        column.extend(np.arange(n, n + 30))
+    done.set()
+    for reader in readers:
+        reader.join()
+    assert not bad
+
+
+@pytest.mark.parametrize("dtype", [">i8", "O"])
+def test_a_dtype_that_no_file_can_hold_is_refused(dtype):
+    with pytest.raises(InputError, match="little-endian"):
+        Column(dtype)
+
+
+def test_misuse_is_refused(tmp_path):
+    column = Column("<i8")
+    column.extend([1, 2, 3])
+    column.persist(tmp_path / "c", 2)
+    for index in (-1, 3):
+        with pytest.raises(InputError, match=r"\[0, 3\)"):
+            column.set(index, 0)
+    for count in (1, 4):
+        with pytest.raises(InputError, match=r"\[2, 3\]"):
+            column.persist(tmp_path / "c", count)
+    with pytest.raises(InputError, match="stored in"):
+        column.persist(tmp_path / "elsewhere")
+
+
+def test_an_empty_column_makes_no_file(tmp_path):
+    column = Column("V16")
+    column.persist(tmp_path / "c")
+    assert not (tmp_path / "c").exists() and len(column.array) == 0
+
+
+LIMITED = """
+import resource, sys
+import numpy as np
+from pathlib import Path
+from recollex_engine.column import Column
+path = Path(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_DATA, (400 << 20, 400 << 20))
+columns = [Column("u1", path, 8 << 20) for _ in range(20)]
+for column in columns:
+    column.append(1)
+    assert column.array[-1] == 1
+"""
+
+
+def test_columns_open_under_a_data_limit(tmp_path):
+    np.zeros(8 << 20, np.uint8).tofile(tmp_path / "c")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    environment |= {"OPENBLAS_NUM_THREADS": "1"}
+    subprocess.run([sys.executable, "-c", LIMITED, tmp_path / "c"], check=True, env=environment)
+
+
+class Columns(RuleBasedStateMachine):
+    """A writer's column and a model, over files that are sometimes large enough to be mapped."""
+
+    def __init__(self):
+        super().__init__()
+        self.path = Columns.root / str(next(Columns.number))
+        self.column = Column("<u4")
+        self.model = []
+        self.stored = []
+        self.handed_out = []
+
+    @rule(value=st.integers(0, 2**32 - 1))
+    def append(self, value):
+        self.column.append(value)
+        self.model.append(value)
+
+    @rule(n=st.sampled_from([0, 1, 17, 5000, 40_000]))
+    def extend(self, n):
+        self.column.extend(np.arange(n))
+        self.model.extend(range(n))
+
+    @rule(data=st.data())
+    def change(self, data):
+        if self.model:
+            index = data.draw(st.integers(0, len(self.model) - 1))
+            self.column.set(index, CHANGED)
+            self.model[index] = CHANGED
+
+    @rule(sync=st.booleans(), data=st.data())
+    def checkpoint(self, sync, data):
+        count = data.draw(st.integers(self.column.stored, len(self.model)))
+        self.column.persist(self.path, count, sync=sync)
+        self.column.write_back(sync=sync)
+        self.stored = self.model[:count]
+
+    @rule(at=st.integers(0, 100))
+    def fail_to_persist(self, at):
+        real = os.pwrite
+        before = (self.column.stored, self.column.count)
+
+        def partly(fd, data, offset):
+            real(fd, data[:at], offset)
+            raise OSError(errno.ENOSPC, "full")
+
+        if self.column.count > self.column.stored:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(os, "pwrite", partly)
+                with pytest.raises(StoreFullError):
+                    self.column.persist(self.path)
+            assert (self.column.stored, self.column.count) == before
+
+    @rule()
+    def hand_out(self):
+        self.handed_out.append((self.column.array, np.array(self.model, "<u4")))
+
+    @rule()
+    def reopen(self):
+        self.column = Column("<u4", self.path if self.stored else None, len(self.stored))
+        self.model = list(self.stored)
+
+    @invariant()
+    def holds_what_the_model_holds(self):
+        assert self.column.count == len(self.model)
+        assert np.array_equal(self.column.array, np.array(self.model, "<u4"))
+        for array, expected in self.handed_out:
+            assert len(array) == len(expected)
+            assert ((array == expected) | (array == CHANGED)).all()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def root(tmp_path_factory):
+    Columns.root = tmp_path_factory.mktemp("machines")
+    Columns.number = itertools.count()
+
+
+TestColumns = Columns.TestCase
+TestColumns.settings = settings(max_examples=30, stateful_step_count=12, deadline=None)

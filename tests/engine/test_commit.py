@@ -1,0 +1,93 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+from recollex_engine.commit import SIZE, CommitWord
+from recollex_engine.errors import CorruptError, FormatError, ReadOnlyError
+
+
+def test_what_one_sets_all_see(tmp_path):
+    path = tmp_path / "COMMIT"
+    writer = CommitWord(path, writable=True)
+    reader = CommitWord(path)
+    assert (reader.op, reader.generation) == (0, 0)
+    writer.op, writer.generation = 2**63 + 1, 7
+    assert (reader.op, reader.generation) == (2**63 + 1, 7)
+    again = CommitWord(path, writable=True)
+    assert (again.op, again.generation) == (2**63 + 1, 7)
+    again.op = 3  # a recovery may go back
+    assert reader.op == 3
+
+
+def test_the_bytes_are_the_documented_ones(tmp_path):
+    path = tmp_path / "COMMIT"
+    writer = CommitWord(path, writable=True)
+    writer.op, writer.generation = 0x0102030405060708, 9
+    data = path.read_bytes()
+    assert len(data) == SIZE
+    assert data[:16] == b"rcxcomit" + b"\1\0\0\0" + bytes(4)
+    assert data[16:24] == bytes([8, 7, 6, 5, 4, 3, 2, 1])
+    assert data[24:32] == b"\x09" + bytes(7)
+    assert data[32:] == bytes(32)
+
+
+def test_an_absent_word_is_zero_until_it_appears(tmp_path):
+    reader = CommitWord(tmp_path / "COMMIT")
+    assert reader.op == 0 and reader.generation == 0
+    assert not (tmp_path / "COMMIT").exists()
+    CommitWord(tmp_path / "COMMIT", writable=True).op = 5
+    assert reader.op == 5
+
+
+def test_a_reader_cannot_set(tmp_path):
+    CommitWord(tmp_path / "COMMIT", writable=True)
+    reader = CommitWord(tmp_path / "COMMIT")
+    with pytest.raises(ReadOnlyError):
+        reader.op = 1
+    with pytest.raises(ReadOnlyError):
+        reader.generation = 1
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_damaged_words_are_named(tmp_path, writable):
+    path = tmp_path / "COMMIT"
+    CommitWord(path, writable=True)
+    data = path.read_bytes()
+    for size in (0, 63):
+        path.write_bytes(data[:size])
+        with pytest.raises(CorruptError, match=f"expected 64 bytes, found {size}"):
+            CommitWord(path, writable)
+    path.write_bytes(b"x" + data[1:])
+    with pytest.raises(FormatError, match="not a commit word"):
+        CommitWord(path, writable)
+    path.write_bytes(data[:8] + b"\2" + data[9:])
+    with pytest.raises(FormatError, match="format 2"):
+        CommitWord(path, writable)
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from recollex_engine.commit import CommitWord
+word = CommitWord(Path(sys.argv[1]))
+print("ready", flush=True)
+last = 0
+while last < 2**40:
+    op = word.op
+    assert op >= last and op % (2**32 + 1) == 0, op  # both halves move together
+    last = op
+"""
+
+
+def test_another_process_never_sees_half_a_number(tmp_path):
+    path = tmp_path / "COMMIT"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", CHILD, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as child:
+        assert child.stdout.readline() == b"ready\n"
+        word = CommitWord(path, writable=True)
+        for n in range(1, 100_000):
+            word.op = n * (2**32 + 1)
+    assert child.returncode == 0

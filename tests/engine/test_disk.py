@@ -1,0 +1,42 @@
+import errno
+import os
+
+import pytest
+
+from recollex_engine.disk import replace_file, write_at
+from recollex_engine.errors import StoreFullError
+
+
+def test_replacing_is_all_or_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    replace_file(path, b"old")
+    replace_file(path, b"ne", memoryview(b"w"))
+    assert path.read_bytes() == b"new"
+    for call in ("pwrite", "fdatasync", "rename"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, call, lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
+            with pytest.raises(StoreFullError) as caught:
+                replace_file(path, b"newer")
+        assert caught.value.errno == errno.ENOSPC
+        assert path.read_bytes() == b"new"
+        assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_write_the_system_takes_in_parts_is_whole(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    path.write_bytes(b"....")
+    real = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda fd, data, offset: real(fd, data[:3], offset))
+    fd = os.open(path, os.O_RDWR)
+    write_at(fd, b"abcdefgh", 2, path)
+    os.close(fd)
+    assert path.read_bytes() == b"..abcdefgh"
+
+
+def test_the_error_names_file_cause_and_remedy(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "pwrite", lambda *_: (_ for _ in ()).throw(OSError(28, "No space")))
+    with pytest.raises(
+        StoreFullError, match=r"cannot write 3 bytes: No space.*free space"
+    ) as caught:
+        write_at(0, b"abc", 0, tmp_path / "file")
+    assert caught.value.filename == str(tmp_path / "file")

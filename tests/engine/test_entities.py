@@ -1,0 +1,181 @@
+import doctest
+import math
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollex_engine import entities
+from recollex_engine.entities import RECENCY_US, EntityTable, fold, mentions
+
+
+def test_the_examples_in_the_docstrings_run():
+    assert doctest.testmod(entities).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("I moved to Mountain View with Bob Chen's sister.", ["Mountain View", "Bob Chen"]),
+        ("She studies at the University of Oslo.", ["University of Oslo"]),
+        ("The LGBTQ group met NASA people.", ["LGBTQ", "NASA"]),
+        ("Hey Mel! How are you?", ["Mel"]),
+        ("Wow, Caroline, that's great!", ["Caroline"]),
+        ("Wow", []),
+        ("Thanks! Congrats! Hey!", []),
+        ("Seeing Melanie made my day. Really.", ["Melanie"]),
+        ("Luna and Oliver! They are so sweet.", ["Luna", "Oliver"]),
+        ("Painting is fun. My painting of Oslo sold.", ["Oslo"]),
+        ("Lorem is odd, I never read lorem.", []),
+        ("We met Dr. Alice Smith and Mr. Jones in May.", ["Dr. Alice Smith", "Mr. Jones"]),
+        ("On Friday in June we saw Theresa May.", ["Theresa May"]),
+        ("In oslo with Theresa May 7 people", ["Theresa"]),
+        ("J.K. Rowling and George R. R. Martin write.", ["J.K. Rowling", "George R. R. Martin"]),
+        ("I love The Lord of the Rings and Under Armour.", ["Lord of the Rings", "Under Armour"]),
+        ("NO WAY THAT IS AMAZING", []),
+        ("I am JUST DOING IT", []),
+        ("Ask @Bob or see https://Example.com/Foo", []),
+        ("we like Jean-Luc, O'Brien and AT&T", ["Jean-Luc", "O'Brien", "AT&T"]),
+        ("Then I went with Élodie to Århus", ["Élodie", "Århus"]),
+        ("We chose plan B. Then we left.", []),
+        ("Bob saw bob. BOB!", []),
+        ("Oslo, Oslo and OSLO", ["Oslo"]),
+        ("New York is big. Star Wars is long.", ["New York", "Star Wars"]),
+        ("See you Mondays, I think.", []),
+        ("A" * 200, []),
+        ("", []),
+    ],
+)
+def test_names(text, names):
+    assert mentions(text) == names
+
+
+def test_the_speaker_comes_first_and_once():
+    assert mentions("Melanie here, with  Bob.", "Melanie") == ["Melanie", "Bob"]
+    assert mentions("nobody", "  user \n 7 ") == ["user 7"]
+    assert mentions("nobody", "") == []
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(codec=None)) | st.text(st.sampled_from("AbÉ .'-&I\ud800of\n\"")))
+def test_any_string_has_names_that_stand_in_it(text):
+    names = mentions(text)
+    assert len({name.casefold() for name in names}) == len(names)
+    assert all(name and name in text for name in names)
+
+
+@pytest.mark.parametrize("part", ["A", "Bob ", "A.", "B of the ", "A-a", "a", "Bob\n", "'", "A'B"])
+def test_a_hostile_megabyte_takes_seconds_at_most(part):
+    began = time.process_time()
+    mentions(part * (300_000 // len(part)))
+    assert time.process_time() - began < 5
+
+
+def never(entity, others):
+    return 0
+
+
+def table_of(*names):
+    table = EntityTable()
+    for entity, name in enumerate(names):
+        table.add(name, entity)
+    return table
+
+
+def resolve(table, surface, at=0, others=(), shared=never, last=0):
+    return table.resolve(surface, at, list(others), shared, lambda entity: last)
+
+
+def test_the_same_name_is_the_same_entity_however_it_is_written():
+    table = table_of("The Café Réal", "Bob Chen")
+    assert resolve(table, "cafe real") == 0
+    assert resolve(table, "BOB  CHEN\u2019s", at=10**18) == 1
+    assert resolve(table, "Bob Chen", others=[1]) == 1
+
+
+def test_the_score_is_memoras():
+    # "sara" and "sarah": likeness .8, so .4; company 5 of 10: .15; no gap: .2 - exactly .75
+    table = table_of("Sara")
+    assert resolve(table, "Sarah", others=[9], shared=lambda entity, others: 5) == 0
+    assert resolve(table, "Sarah", others=[9], shared=lambda entity, others: 4) is None
+    gap = int(RECENCY_US * math.log(2))  # recency .1, so company must be full: .4 + .3 + .1
+    assert resolve(table, "Sarah", at=gap, shared=lambda entity, others: 10) == 0
+    assert resolve(table, "Sarah", at=-gap, shared=lambda entity, others: 10) == 0
+    assert resolve(table, "Sarah", at=9 * RECENCY_US, shared=lambda entity, others: 10) is None
+
+
+def test_names_of_one_memory_are_distinct():
+    table = table_of("Sara")
+    assert resolve(table, "Sarah", others=[0], shared=lambda entity, others: 10) is None
+
+
+def test_ties_go_to_the_lower_entity():
+    table = EntityTable()
+    table.add("Sarab", 5)
+    table.add("Sarac", 3)
+    assert resolve(table, "Sarad", shared=lambda entity, others: 10) == 3
+
+
+def test_shared_is_asked_with_the_company_of_this_memory():
+    asked = []
+    table = table_of("Sara", "Zoe")
+    resolve(table, "Sarah", others=[1, 7], shared=lambda *question: asked.append(question) or 0)
+    assert asked == [(0, [1, 7])]
+
+
+def test_a_name_keeps_its_first_entity():
+    table = table_of("Oslo", "oslo")
+    assert len(table) == 1
+    assert resolve(table, "Oslo") == 0
+
+
+short_names = st.text("abc", min_size=1, max_size=5) | st.sampled_from(["sara", "sarah", "sara b"])
+
+
+def distance(a, b):
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        previous, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            previous, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, previous + (x != y))
+    return row[-1]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(short_names, max_size=8),
+    short_names,
+    st.lists(st.integers(0, 9), max_size=2),
+    st.integers(0, 12),
+    st.integers(0, 20),
+)
+def test_equals_the_formula_over_every_blocked_name(names, surface, others, together, days):
+    table = table_of(*names)
+    entity_of = {}
+    for entity, name in enumerate(names):
+        entity_of.setdefault(name, entity)
+    gap = days * 86_400_000_000
+    found = resolve(table, surface, gap, others, lambda entity, _: (entity + together) % 13)
+    if surface in entity_of:
+        assert found == entity_of[surface]
+        return
+    best = (0.75, -math.inf, None)
+    for name, entity in entity_of.items():
+        blocked = {word[:3] for word in name.split()} & {word[:3] for word in surface.split()}
+        if not blocked or entity in others:
+            continue
+        score = (
+            0.5 * (1 - distance(name, surface) / max(len(name), len(surface)))
+            + 0.3 * min(1.0, (entity + together) % 13 / 10)
+            + 0.2 * math.exp(-gap / RECENCY_US)
+        )
+        if (score, -entity) >= best[:2]:
+            best = (score, -entity, entity)
+    assert found == best[2]
+
+
+@given(st.text(st.characters(codec=None), min_size=1, max_size=20))
+def test_folding_twice_changes_nothing_and_never_empties(text):
+    assert fold(text)
+    assert mentions(text) is not None

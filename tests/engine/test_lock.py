@@ -1,0 +1,137 @@
+import gc
+import os
+import subprocess
+import sys
+
+import pytest
+
+from recollex_engine.errors import LockedError
+from recollex_engine.lock import WriterLock
+
+ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+def python(script, *arguments, **options):
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    return subprocess.Popen(
+        command, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options
+    )
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "LOCK"
+
+
+def test_a_second_lock_in_one_process_is_refused_with_the_holder(path):
+    with WriterLock(path) as lock:
+        assert lock.is_held
+        with pytest.raises(LockedError, match=f"process {os.getpid()}") as caught:
+            WriterLock(path)
+        assert caught.value.path == path
+    assert not lock.is_held
+    lock.close()
+    WriterLock(path).close()
+
+
+def test_dropping_a_lock_releases_it(path):
+    lock = WriterLock(path)
+    del lock
+    gc.collect()
+    WriterLock(path).close()
+
+
+def test_releasing_also_frees_it_from_copies_of_the_descriptor(path):
+    lock = WriterLock(path)
+    copy = os.dup(lock._fd)  # as in a child that C code forked
+    lock.close()
+    WriterLock(path).close()
+    os.close(copy)
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from recollex_engine.lock import WriterLock
+lock = WriterLock(Path(sys.argv[1]))
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_another_process_holds_it_until_it_is_killed(path):
+    with python(HOLD, path) as child:
+        assert child.stdout.readline() == b"held\n"
+        with pytest.raises(LockedError, match=f"process {child.pid}"):
+            WriterLock(path)
+        child.kill()
+        child.wait()
+        WriterLock(path).close()
+
+
+FORK = """
+import os, sys
+from pathlib import Path
+from recollex_engine.errors import LockedError
+from recollex_engine.lock import WriterLock
+path = Path(sys.argv[1])
+lock = WriterLock(path)
+
+def refused():
+    try:
+        WriterLock(path)
+    except LockedError:
+        return True
+
+read, write = os.pipe()
+child = os.fork()
+if child == 0:
+    ok = not lock.is_held
+    lock.close()                        # must not release the parent's
+    ok = ok and refused()
+    os.read(read, 1)                    # the parent has released it now, and this child lives
+    WriterLock(path).close()
+    os._exit(0 if ok else 1)
+grandchild = os.fork()
+if grandchild == 0:
+    os._exit(0)                         # nor must the end of a child
+os.waitpid(grandchild, 0)
+assert refused() and lock.is_held
+lock.close()
+WriterLock(path).close()                # free although a child still lives
+os.write(write, b"x")
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
+
+def test_a_forked_child_neither_holds_nor_releases_it(path):
+    with python(FORK, path) as child:
+        assert child.wait(30) == 0
+
+
+EXEC = """
+import subprocess, sys
+from pathlib import Path
+from recollex_engine.lock import WriterLock
+lock = WriterLock(Path(sys.argv[1]))
+sleeper = subprocess.Popen(["sleep", "60"], close_fds=False, stdout=subprocess.DEVNULL)
+print(sleeper.pid, flush=True)
+"""
+
+
+def test_a_program_started_meanwhile_does_not_hold_it(path):
+    with python(EXEC, path) as child:
+        sleeper = int(child.stdout.readline())
+        child.wait(30)
+        try:
+            WriterLock(path).close()
+        finally:
+            os.kill(sleeper, 9)
+
+
+def test_the_holder_is_not_named_when_nobody_wrote_it(path):
+    with WriterLock(path):
+        path.write_bytes(b"")
+        with pytest.raises(LockedError) as caught:
+            WriterLock(path)
+        assert caught.value.holder == ""
