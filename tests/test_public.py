@@ -17,6 +17,7 @@ from recollex_engine import errors
 BINDINGS = Path(__file__).parents[1] / "bindings"
 PUBLIC = [
     "Agent",
+    "Encoder",
     "GivenVectors",
     "Memory",
     "Recall",
@@ -25,6 +26,7 @@ PUBLIC = [
     "Trace",
     "Verification",
     "errors",
+    "load_encoder",
     "open",
 ]
 """Adding one is a line in CHANGELOG.md; taking one away breaks somebody."""

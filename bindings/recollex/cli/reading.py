@@ -11,7 +11,7 @@ import recollex
 from recollex import jsonl
 from recollex.cli.opening import existing_agent, existing_store, say, when
 from recollex.cli.parser import Arguments
-from recollex.cli.table import fields_table, printable, recall_table, stage_table
+from recollex.cli.table import fields_table, printable, recall_table, stage_table, summary_lines
 
 _PAGE = 1000
 
@@ -96,8 +96,5 @@ def _print_recall(found: recollex.Recall, arguments: Arguments) -> None:
         say(f"{arguments.agent} remembers nothing that bears on {printable(arguments.query)!r}")
     else:
         print(recall_table(found, arguments.top, explain=arguments.explain))
-    if found.time_range:
-        first, last = found.time_range
-        print(f"\n    when: from {first.isoformat()} until {last.isoformat()}")
-    print(f"\n    {len(found)} memories, {found.tokens:,} tokens ({found.token_counter})\n")
+    print(f"\n{summary_lines(found)}\n")
     print(stage_table(found.trace))

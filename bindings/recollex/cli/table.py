@@ -54,6 +54,15 @@ def stage_table(trace: recollex.Trace) -> str:
     return "\n".join(lines)
 
 
+def summary_lines(recall: recollex.Recall) -> str:
+    """Return what a recall came to: the range of time it read, if any, memories and tokens."""
+    lines = [f"    {len(recall)} memories, {recall.tokens:,} tokens ({recall.token_counter})"]
+    if recall.time_range:
+        first, end = recall.time_range
+        lines.insert(0, f"    when: from {first.isoformat()} until {end.isoformat()}")
+    return "\n".join(lines)
+
+
 def fields_table(fields: dict[str, object]) -> str:
     """Return names and values in two columns, whole numbers with separators.
 

@@ -36,8 +36,7 @@ def retain(arguments: Arguments) -> int:
     }
     given = {name: value for name, value in options.items() if value is not None}
     with recollex.open(arguments.store, embedder=arguments.embedder) as store:
-        agent = store.agent(arguments.agent)
-        ids = [id for text in texts for id in agent.retain(text, **given)]
+        ids = store.agent(arguments.agent).retain(texts, **given)
     print("\n".join(ids))
     return 0
 

@@ -1,14 +1,13 @@
 """The demo: an agent remembers half a year of talk and answers from it, with every stage timed."""
 
 import statistics
-import sys
 import tempfile
 import time
 from contextlib import nullcontext
 
 import recollex
 from recollex.cli.parser import Arguments
-from recollex.cli.table import recall_table, stage_table
+from recollex.cli.table import recall_table, stage_table, summary_lines
 from recollex.demo.conversation import DOCUMENT, NOW, QUESTIONS, turns
 
 __all__ = ["demo"]
@@ -47,7 +46,6 @@ def demo(arguments: Arguments) -> int:
         )
         if kept:
             print(f'kept: recollex recall {kept} --agent {arguments.agent} "{QUESTIONS[0]}"')
-    sys.stdout.flush()
     return 0
 
 
@@ -61,5 +59,6 @@ def _ask(agent: recollex.Agent, top: int) -> tuple[list[float], list[float]]:
         agains += [float(agent.recall(question, now=NOW).trace.total) for _ in range(_REPEATS)]
         print(f"? {question}\n")
         print(f"{recall_table(recall, top)}\n")
+        print(f"{summary_lines(recall)}\n")
         print(f"{stage_table(recall.trace)}\n")
     return firsts, agains

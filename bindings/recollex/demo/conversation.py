@@ -12,11 +12,11 @@ NOW = datetime(2024, 7, 10, 9, 0, tzinfo=UTC)
 
 QUESTIONS = (
     "What does Marek do at the university?",
-    "When did Joseph have his hip operation?",
+    "When is Joseph's hip operation?",
     "What happened to the blue van?",
     "Who must not eat walnuts?",
     "How much money did the council give the workshop?",
-    "What was decided in March 2024?",
+    "How was Joseph after his operation in March 2024?",
     "Why must the kiln and the band saw not run together?",
     "What did Lena's glazed tiles look like?",
     "How fast did Priya run the half-marathon?",
