@@ -221,7 +221,8 @@ class CalendarReader:
     def _decade(self, i: int) -> Expression | None:
         start = int(self.tokens[i].text.strip("'s"))
         if start >= 1000:
-            return dated(i + 1, lambda y: periods.year(y, 10), start)
+            length = 100 if start % 100 == 0 and start < 2000 else 10  # "the 1800s"
+            return dated(i + 1, lambda y: periods.year(y, length), start)
         if not i or self.tokens[i - 1].text != "the":
             return None
         start += 1900 if start >= 30 else 2000

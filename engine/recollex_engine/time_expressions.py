@@ -32,6 +32,9 @@ from recollex_engine.time_words import (
 )
 
 
+_NEGATIONS = frozenset({"t", "not", "never", "no"})
+
+
 class Reader(CalendarReader):
     """Reads any time expression from `tokens`, relative to the local time `now`."""
 
@@ -79,6 +82,8 @@ class Reader(CalendarReader):
     def _ago(self, i: int) -> Expression | None:
         """Read "two weeks ago", "a year from now"; looking ahead, also "in two weeks"."""
         ahead = self.word(i) == "in" and self.looking == "future"
+        if ahead and any(token.text in _NEGATIONS for token in self.tokens[max(0, i - 6) : i]):
+            return None  # "we haven't talked in two weeks"
         count = self._count(i + ahead)
         name = UNITS.get(self.word(count[2])) if count else None
         if count is None or name is None:

@@ -89,6 +89,7 @@ def test_an_unknown_language_names_the_known_ones():
         ),
         ('"lord of the rings"', ParsedQuery(("lord", "ring"), (("lord", None, None, "ring"),),
                                             "lord of the rings")),
+        ('"rings of the" "rings"', ParsedQuery(("ring",), (("ring",),), "rings of the rings")),
         ('"the who" ""', ParsedQuery((), (), "the who ")),
         ('the 5" and 6" pipes', ParsedQuery(("5", "6", "pipe"), (), 'the 5" and 6" pipes')),
         ('an "open quote', ParsedQuery(("open", "quot"), (), 'an "open quote')),

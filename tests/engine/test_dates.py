@@ -3,7 +3,7 @@ import json
 import os
 import re
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -84,6 +84,7 @@ QUESTIONS = {
     "last winter": "2022-12-01..2023-02-28",
     "in the 1990s": "1990-01-01..1999-12-31",
     "in the '90s": "1990-01-01..1999-12-31",
+    "in the 1800s": "1800-01-01..1899-12-31",
     "in the early 1990s": "1990-01-01..1993-04-30",
     "in the 19th century": "1801-01-01..1900-12-31",
     "Q3 2024": "2024-07-01..2024-09-30",
@@ -225,6 +226,7 @@ STATEMENTS = {
     "We met on Friday": "2023-11-10..2023-11-10",
     "I'm going to run it in two weeks": "2023-11-27..2023-12-03",
     "I have lived here since 2016, and moved in 2020": "2020-01-01..2020-12-31",
+    "We haven\u2019t talked in two weeks, I'm going to call": None,
     "I have lived here since 2016": None,
     "It was 4 years ago": "2019-01-01..2019-12-31",
     "She left recently and comes back soon": None,
@@ -291,11 +293,12 @@ def test_any_text_at_any_time_gives_a_range_or_none(text, now, tz):
 
 
 @settings(deadline=None)
-@given(st.dates(), st.sampled_from(["%d %B %Y", "%B %d, %Y", "%Y-%m-%d", "%b %d %Y"]))
+@given(
+    st.dates(date(1000, 1, 1), date(2999, 12, 30)),
+    st.sampled_from(["%d %B %Y", "%B %d, %Y", "%Y-%m-%d", "%b %d %Y"]),
+)
 def test_every_day_is_read_back(when, style):
-    text = when.replace(year=max(1000, min(when.year, 2999))).strftime(style)
-    when = when.replace(year=max(1000, min(when.year, 2999)))
-    found = find_range(text, NOW)
+    found = find_range(when.strftime(style), NOW)
     assert (found.start, found.end - found.start) == (
         us(when.year, when.month, when.day),
         86_400_000_000,

@@ -99,6 +99,8 @@ def test_the_score_is_memoras():
     table = table_of("Sara")
     assert resolve(table, "Sarah", others=[9], shared=lambda entity, others: 5) == 0
     assert resolve(table, "Sarah", others=[9], shared=lambda entity, others: 4) is None
+    company = 5  # and a hundredth of a week: .4 + .15 + .198
+    assert resolve(table, "Sarah", at=RECENCY_US // 100, shared=lambda *_: company) is None
     gap = int(RECENCY_US * math.log(2))  # recency .1, so company must be full: .4 + .3 + .1
     assert resolve(table, "Sarah", at=gap, shared=lambda entity, others: 10) == 0
     assert resolve(table, "Sarah", at=-gap, shared=lambda entity, others: 10) == 0

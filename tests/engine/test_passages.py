@@ -76,11 +76,13 @@ def test_lines_and_abbreviations():
         "second line here\n",
         "third line here\n",
     ]
-    names = "We met Dr. Alice B. Smith once. We met Mr. Bob e.g. in Oslo."
-    assert [names[a:b] for a, b in split(names, 6)] == [
-        "We met Dr. Alice B. Smith once. ",
-        "We met Mr. Bob e.g. in Oslo.",
+    name = "once upon time Dr. Jones found some gold in Oslo"
+    assert [name[a:b] for a, b in split(name, 4)] == [
+        "once upon time Dr. Jones ",
+        "found some gold in Oslo",
     ]
+    stop = name.replace("Dr", "St.Elmo")
+    assert stop[: split(stop, 4)[0][1]] == "once upon time St.Elmo. "
 
 
 def test_a_sentence_without_end_is_cut_between_words():

@@ -71,6 +71,12 @@ def test_a_long_text_of_ordinary_runs_is_counted_whole(parts):
     assert seen == ["".join(parts)]
 
 
+def test_no_run_of_more_than_512_is_counted_in_one_piece():
+    seen = []
+    TokenCounter("spy", lambda text: seen.append(text) or 1).count("a b" + "c" * 2000 + " d")
+    assert max(len(run) for text in seen for run in text.split()) == 512
+
+
 @pytest.mark.parametrize(
     "text",
     [
