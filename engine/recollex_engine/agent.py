@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine import checkpoint
+from recollex_engine import checkpoint, graphs
 from recollex_engine.analyzer import ANALYZER_VERSION, Analyzer
 from recollex_engine.clock import Clock
 from recollex_engine.durability import Durability
@@ -71,6 +71,7 @@ class Surroundings:
     language: str
     threads: int
     background: Executor
+    building: Executor
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,10 @@ class Agent:
         self._shared = surroundings
         self._opening = threading.RLock()
         self._checkpointing = threading.Lock()
+        self._building = threading.Lock()
         self._pending: Future[None] | None = None
+        self._extending: Future[None] | None = None
+        self._stopping = threading.Event()
         self._writer: Writer | None = None
         self._reader: Reader | None = None
         self._analyzers: dict[str, Analyzer] = {}
@@ -326,7 +330,7 @@ class Agent:
             if self._pending is None or self._pending.done():
                 if self._pending is not None:
                     self._pending.result()  # a checkpoint that failed says so here
-                self._pending = self._shared.background.submit(self.checkpoint)
+                self._pending = self._shared.background.submit(self._fold)
             pending = self._pending
         if tail >= BACK_PRESSURE * checkpoint.TAIL_ROWS:
             pending.result()
@@ -337,9 +341,21 @@ class Agent:
 
     def checkpoint(self) -> None:
         """Fold the tail into the indexes and make opening quick; recalls give the same results."""
+        self._fold()
+        self._extend_graphs()
+
+    def _fold(self) -> None:
         writer = self._writing()
         with self._checkpointing:
             checkpoint.run(writer, writer.replica.generation + 1)
+        with self._opening:
+            idle = self._extending is None or self._extending.done()
+            if idle and graphs.due(writer.replica) and not self._stopping.is_set():
+                self._extending = self._shared.building.submit(self._extend_graphs)
+
+    def _extend_graphs(self) -> None:
+        with self._building:
+            graphs.extend(self._writing().replica, self._checkpointing, self._stopping.is_set)
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -407,8 +423,10 @@ class Agent:
             if self._closed:
                 return
             pending = self._pending
-        if pending is not None:
-            pending.exception()
+        self._stopping.set()
+        for job in (pending, self._extending):
+            if job is not None:
+                job.exception()
         with self._opening:
             writer, self._writer = self._writer, None
             reader, self._reader = self._reader, None

@@ -43,7 +43,7 @@ NEIGHBOURS = 10
 """Neighbours in time of a memory: TEMPR 2.4.3 counts 5 to 10."""
 HUB = 1024
 """Of an entity that names more memories than this, the newest so many are considered."""
-EXACT_ROWS = 32_768
+EXACT_ROWS = 65_536
 """Rows up to which scanning the codes is faster than searching the graph."""
 SELECTIVE = 0.1
 """Share of memories below which a filter is scanned exactly rather than tested on the graph."""

@@ -1,7 +1,7 @@
 """How does what was applied become quick to open? Columns appended, the open segment reindexed.
 
 A checkpoint appends to the column files what they lack, builds the posting lists of the open
-segment again, extends its graph when enough rows lie beyond it, and replaces the manifest. Sealed
+segment again and replaces the manifest; graphs are extended apart (see `graphs`). Sealed
 segments are never touched, so its cost is bounded by one segment. Readers of the old generation
 finish on it.
 
@@ -13,10 +13,8 @@ replaced, what was appended means nothing.
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from recollex_engine.disk import flush_folder
-from recollex_engine.hnsw import Hnsw, extend_graph
+from recollex_engine.graphs import BUILDING
 from recollex_engine.log_format import Position
 from recollex_engine.manifest import Manifest, SegmentEntry
 from recollex_engine.postings import Postings
@@ -28,10 +26,6 @@ SEGMENT_ROWS = 1 << 18
 """Rows of a sealed segment."""
 TAIL_ROWS = 8_192
 """Rows of the tail at which a checkpoint is due."""
-GRAPH_ROWS = 32_768
-"""Rows of an agent up to which no graph is built: scanning them is faster."""
-GRAPH_STEP = 16_384
-"""Rows beyond a segment's graph at which it is extended."""
 LOG_BYTES = 64 << 20
 """Size at which a log file is sealed and compressed."""
 
@@ -97,7 +91,8 @@ def run(writer: Writer, generation: int) -> None:
         tuple(entry for _, entry in everything),
     )
     manifest.write(folder)
-    replica.replace_segments(tuple(segment for segment, _ in everything), manifest)
+    replica.manifest = manifest
+    replica.segments = tuple(segment for segment, _ in everything)
     writer.commit_word.generation = generation
     _remove_old(folder, manifest)
     with writer.lock:
@@ -125,39 +120,17 @@ def _index(
     path = folder / f"postings-{generation}"
     Postings.build(view.buffer("term_offset"), view.buffer("term"), first, end, terms).write(path)
     before = next((entry for entry in replica.entries if entry.number == number), None)
-    graph, graph_end = _graph(replica, view, before, folder, (first, end), generation)
+    graph = replica.segments[replica.entries.index(before)].hnsw if before else None
     flush_folder(folder)
     entry = SegmentEntry(
         number,
         first,
         end,
         str(path.relative_to(replica.folder)),
-        str(graph.relative_to(replica.folder)) if graph else None,
-        graph_end,
+        before.hnsw if before else None,
+        before.hnsw_end if before else 0,
     )
-    hnsw = Hnsw.open(graph, replica.columns.dimension, first, graph_end) if graph else None
-    return Segment(number, Postings.read(path), hnsw), entry
-
-
-def _graph(
-    replica: Replica,
-    view: View,
-    before: SegmentEntry | None,
-    folder: Path,
-    rows: tuple[int, int],
-    generation: int,
-) -> tuple[Path | None, int]:
-    """Return the segment's graph file and the row it reaches, extended if that is due."""
-    first, end = rows
-    old = replica.folder / before.hnsw if before and before.hnsw else None
-    reached = before.hnsw_end if before and before.hnsw else first
-    sealed = end - first == SEGMENT_ROWS
-    due = end - reached >= GRAPH_STEP or (sealed and end > reached)
-    if view.rows <= GRAPH_ROWS or not due:
-        return old, reached if old else 0
-    path = folder / f"hnsw-{generation}"
-    extend_graph(path, old, np.ascontiguousarray(view.codes[reached:end]), reached)
-    return path, end
+    return Segment(number, Postings.read(path), graph), entry
 
 
 def _remove_old(folder: Path, manifest: Manifest) -> None:
@@ -169,5 +142,5 @@ def _remove_old(folder: Path, manifest: Manifest) -> None:
         if name is not None
     }
     for path in folder.glob("segment-*/*"):
-        if path not in named:
+        if path not in named and path.suffix != BUILDING:
             path.unlink(missing_ok=True)

@@ -5,6 +5,8 @@ same number whichever way a row was found. Codes are ours (one scale a row, whic
 not usearch's own cast, which loses a twentieth of the recall.
 """
 
+import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,8 @@ from recollex_engine.errors import StoreFullError
 CONNECTIVITY = 16
 EXPANSION_ADD = 128
 EXPANSION_SEARCH = 128
+CHUNK = 1_024
+"""Rows that are added before it is asked whether to go on."""
 
 
 def _empty(dimension: int) -> Any:
@@ -68,19 +72,26 @@ def extend_graph(
     before: Path | None,
     codes: npt.NDArray[np.int8],
     first_row: int,
-    threads: int = 0,
-) -> None:
+    stopped: Callable[[], bool],
+) -> bool:
     """Write to ``path`` the graph of ``before`` with ``codes`` int8[n, D] added from ``first_row``.
 
+    Returns False, with no file left, once ``stopped()`` is True. Uses all processors but one.
     Cost: reading and writing the whole graph of one segment, and an insertion a row.
     """
     index = _empty(codes.shape[1])
     if before is not None:
         index.load(str(before))
-    keys = np.arange(first_row, first_row + len(codes), dtype=np.uint64)
-    index.add(keys, codes, threads=threads)
+    threads = max(1, (os.cpu_count() or 1) - 1)
+    for start in range(0, len(codes), CHUNK):
+        if stopped():
+            return False
+        part = codes[start : start + CHUNK]
+        keys = np.arange(first_row + start, first_row + start + len(part), dtype=np.uint64)
+        index.add(keys, part, threads=threads)
     try:
         index.save(str(path))
     except Exception as error:  # usearch raises RuntimeError for any failed write
         path.unlink(missing_ok=True)
         raise StoreFullError(f"cannot write {path}: {error}") from error
+    return True

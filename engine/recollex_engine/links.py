@@ -4,6 +4,8 @@ A new passage is compared with every earlier passage that no graph covers, exact
 that a graph proposes. What was found is history: a replay repeats it.
 """
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import numpy.typing as npt
 
@@ -15,6 +17,11 @@ LIMIT = 5
 """Links of a memory to earlier ones: TEMPR 2.4.3 counts 3 to 5."""
 PROPOSED = 16
 """Rows that a graph proposes for a passage."""
+
+SCANNED_ROWS = 131_072
+"""Rows up to which all of them are compared, graph or no graph."""
+TOGETHER = 64
+"""New passages from which two threads share the work."""
 
 Links = list[tuple[int, float]]
 
@@ -41,26 +48,37 @@ def semantic_links(
     counts = np.empty(count, np.int64)
     first_scan = 0
     proposed: list[npt.NDArray[np.uint32]] = []
-    for segment in replica.segments:
+    for segment in replica.segments if first_row > SCANNED_ROWS else ():
         if segment.hnsw is not None and segment.hnsw.first_row == first_scan:
             proposed.append(segment.hnsw.search_many(codes[first_row:], PROPOSED))
             first_scan = segment.hnsw.end_row
-    links(
-        vectors,
-        codes,
-        columns.array("scale"),
-        columns.array("residual"),
-        memory_of_row,
-        allowed,
-        first_scan,
-        first_row,
-        end_row,
-        threshold,
-        LIMIT,
-        found,
-        weights,
-        counts,
-    )
+
+    def compare(first: int, end: int) -> None:
+        part = slice(first - first_row, end - first_row)
+        links(
+            vectors,
+            codes,
+            columns.array("scale"),
+            columns.array("residual"),
+            memory_of_row,
+            allowed,
+            first_scan,
+            first,
+            end,
+            threshold,
+            LIMIT,
+            found[part],
+            weights[part],
+            counts[part],
+        )
+
+    if count < TOGETHER:
+        compare(first_row, end_row)
+    else:
+        middle = first_row + count // 2
+        other = _comparing.submit(compare, first_row, middle)
+        compare(middle, end_row)
+        other.result()
     by_memory: dict[int, dict[int, float]] = {
         memory: {} for memory in range(int(memory_of_row[first_row]), memories)
     }
@@ -83,6 +101,9 @@ def semantic_links(
         ]
         for best in by_memory.values()
     ]
+
+
+_comparing = ThreadPoolExecutor(1, thread_name_prefix="recollex links")
 
 
 def _add_proposed(

@@ -8,6 +8,7 @@ writer's replica is fed by the writer itself; a reader's follows the COMMIT word
 import threading
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from recollex_engine.errors import CorruptError
 from recollex_engine.hnsw import Hnsw
 from recollex_engine.log_format import START, Position
 from recollex_engine.log_reader import LogFollower, Transaction
-from recollex_engine.manifest import Manifest
+from recollex_engine.manifest import Manifest, SegmentEntry
 from recollex_engine.postings import Postings
 from recollex_engine.timeline import Timeline
 from recollex_engine.vectors_file import VectorsReader
@@ -32,7 +33,7 @@ VECTORS = "vectors.f16"
 class Replica:
     """The state of one agent's folder in this process.
 
-    Threads: one thread at a time may `apply` or `replace_segments`; `view` may be called by any.
+    Threads: one thread at a time may `apply` or `install`; `view` may be called by any.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -60,7 +61,6 @@ class Replica:
         self._start_from(None)
 
     def _start_from(self, manifest: Manifest | None) -> None:
-        self.generation = manifest.generation if manifest else 0
         stored = (
             Stored(manifest.settings, manifest.columns, manifest.dictionaries, manifest.generation)
             if manifest
@@ -84,10 +84,20 @@ class Replica:
             )
             for entry in (manifest.segments if manifest else ())
         )
-        self.entries = manifest.segments if manifest else ()
+        self.manifest = manifest
         self._view: View | None = None
         self._timeline = Timeline.of(self.columns.array("said_at")[:0])
         self.published = self.position.op
+
+    @property
+    def entries(self) -> tuple[SegmentEntry, ...]:
+        """The files of `segments`."""
+        return self.manifest.segments if self.manifest else ()
+
+    @property
+    def generation(self) -> int:
+        """The number of the last checkpoint, 0 before the first."""
+        return self.manifest.generation if self.manifest else 0
 
     def follow(self, follower: LogFollower, until_op: int | None) -> None:
         """Apply and publish what ``follower`` finds in the log up to operation ``until_op``."""
@@ -139,11 +149,15 @@ class Replica:
                 self._view = view
             return view
 
-    def replace_segments(self, segments: tuple[Segment, ...], manifest: Manifest) -> None:
-        """Serve from the indexes of a new checkpoint; views taken before keep theirs."""
-        self.entries = manifest.segments
-        self.generation = manifest.generation
-        self.segments = segments
+    def install(self, segments: tuple[Segment, ...], entries: tuple[SegmentEntry, ...]) -> None:
+        """Serve from ``segments``, whose files the manifest names from now on.
+
+        Views taken before keep theirs.
+        """
+        assert self.manifest is not None
+        manifest = replace(self.manifest, segments=entries)
+        manifest.write(self.folder)
+        self.manifest, self.segments = manifest, segments
 
     def close(self) -> None:
         """Let the maps go; views still held keep what they need."""

@@ -56,8 +56,16 @@ class Store:
         self._lock = threading.Lock()
         self._closed = False
         self._background = ThreadPoolExecutor(1, thread_name_prefix="recollex checkpoint")
+        self._building = ThreadPoolExecutor(1, thread_name_prefix="recollex graph")
         self._surroundings = Surroundings(
-            embedder, clock, durability, read_only, language, threads, self._background
+            embedder,
+            clock,
+            durability,
+            read_only,
+            language,
+            threads,
+            self._background,
+            self._building,
         )
 
     def _check_format(self) -> None:
@@ -120,3 +128,4 @@ class Store:
         for agent in agents:
             agent.close()
         self._background.shutdown()
+        self._building.shutdown()

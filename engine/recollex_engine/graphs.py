@@ -1,0 +1,77 @@
+"""When and how does a segment get its HNSW graph? Beside everything else, and never in its way.
+
+Inserting a vector costs a hundred times what the rest of a checkpoint costs a row, so graphs are
+extended by a job of their own. Until it is done, the rows that no graph covers are scanned, which
+gives the exact answer; recalls only get faster when it is.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+
+from recollex_engine.disk import flush_folder
+from recollex_engine.hnsw import Hnsw, extend_graph
+from recollex_engine.manifest import SegmentEntry
+from recollex_engine.replica import Replica
+from recollex_engine.view import Segment
+
+GRAPH_ROWS = 65_536
+"""Rows of an agent up to which no graph is built: scanning them is as fast."""
+GRAPH_STEP = 16_384
+"""Rows beyond a segment's graph at which it is extended."""
+BUILDING = ".building"
+"""The end of the name of a graph file that is being written."""
+
+
+def due(replica: Replica) -> list[SegmentEntry]:
+    """Return the segments whose graph lacks enough of their indexed rows, sealed ones any row."""
+    if not replica.entries or replica.entries[-1].end_row <= GRAPH_ROWS:
+        return []
+    last = replica.entries[-1].number
+    return [
+        entry
+        for entry in replica.entries
+        if entry.end_row - max(entry.first_row, entry.hnsw_end)
+        >= (GRAPH_STEP if entry.number == last else 1)
+    ]
+
+
+def extend(replica: Replica, indexing: Lock, stopped: Callable[[], bool]) -> None:
+    """Extend every graph that is due, and serve from it.
+
+    ``indexing`` is held while the manifest is replaced, and by checkpoints. ``stopped`` is asked
+    now and then: once it returns True, what is not done is left for another time.
+    """
+    for entry in due(replica):
+        path = replica.folder / f"segment-{entry.number:04d}" / f"hnsw-{entry.end_row}"
+        reached = max(entry.first_row, entry.hnsw_end)
+        codes = replica.view().codes[reached : entry.end_row]
+        building = path.with_suffix(BUILDING)
+        before = replica.folder / entry.hnsw if entry.hnsw else None
+        if not extend_graph(building, before, np.ascontiguousarray(codes), reached, stopped):
+            return
+        building.rename(path)
+        flush_folder(path.parent)
+        with indexing:
+            _serve(replica, entry, path)
+
+
+def _serve(replica: Replica, extended: SegmentEntry, path: Path) -> None:
+    """Put the graph at ``path`` into the manifest and into service."""
+    entries, segments = [], []
+    for entry, segment in zip(replica.entries, replica.segments, strict=True):
+        if entry.number == extended.number:
+            end = extended.end_row
+            graph = Hnsw.open(path, replica.columns.dimension, entry.first_row, end)
+            name = str(path.relative_to(replica.folder))
+            entry = SegmentEntry(
+                entry.number, entry.first_row, entry.end_row, entry.postings, name, end
+            )
+            segment = Segment(segment.number, segment.postings, graph)
+        entries.append(entry)
+        segments.append(segment)
+    replica.install(tuple(segments), tuple(entries))
+    if extended.hnsw is not None:
+        (replica.folder / extended.hnsw).unlink(missing_ok=True)
