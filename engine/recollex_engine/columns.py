@@ -181,9 +181,8 @@ class Columns:
             self.column["closed_by"].set(int(memory), 0)
         self.open = np.ones(max(64, len(closed_by) * 3 // 2), np.uint8)
         self.open[: len(closed_by)] = closed_by == 0
-        self.latest: dict[int, int] = {}
-        self._latest_stored = np.full(self.dictionary["ids"].count, NONE, np.uint32)
-        self._latest_stored[array("id")] = np.arange(len(closed_by), dtype=np.uint32)
+        self._latest = np.full(max(64, self.dictionary["ids"].count * 3 // 2), NONE, np.uint32)
+        self._latest[array("id")] = np.arange(len(closed_by), dtype=np.uint32)
         self.mentions = Chain(array("mention_entity"), self.entities)
         self.incoming = Chain(array("link_target"), self.memories)
 
@@ -286,10 +285,7 @@ class Columns:
 
     def newest_of(self, key: int) -> int:
         """Return the newest memory, open or not, whose id has number ``key``; NONE for none."""
-        memory = self.latest.get(key, NONE)
-        if memory == NONE and key < len(self._latest_stored):
-            memory = int(self._latest_stored[key])
-        return memory
+        return int(self._latest[key])
 
     def apply(self, operations: Iterable[Operation], rows: Rows) -> None:
         """Append what ``operations`` say; ``rows`` gives the vectors of the passages they add."""
@@ -344,6 +340,16 @@ class Columns:
         moved = any(old is not member.buffer for old, member in zip(before, members, strict=True))
         chain.publish(keys, first, count, moved)
 
+    def extend_latest(self, first: int, keys: Sequence[int]) -> None:
+        """Note that memories ``first...`` are the newest versions of ids ``keys``."""
+        count = self.dictionary["ids"].count
+        if count > len(self._latest):
+            grown = np.full(count * 3 // 2, NONE, np.uint32)
+            grown[: len(self._latest)] = self._latest
+            self._latest = grown
+        numbers = np.arange(first, first + len(keys), dtype=np.uint32)
+        self._latest[np.array(keys, np.int64)] = numbers  # the last one written stays
+
     def extend_open(self, memories: int) -> None:
         """Mark new memories as open."""
         if memories > len(self.open):
@@ -376,7 +382,10 @@ class _Staged:
         self.name_entity: list[int] = []
         self.text: list[bytes] = []
         self.metadata: list[bytes] = []
-        self.memories = columns.memories
+        self.words: list[str] = []
+        self.ids: list[str] = []
+        self.known_ids = columns.dictionary["ids"].count
+        self.first_memory = self.memories = columns.memories
         self.first_row = self.rows = columns.rows
         self.entities = columns.entities
         self.folded_names = columns.column["name_entity"].count
@@ -400,9 +409,14 @@ class _Staged:
         columns, at, get = self.columns, self.at, payload.get
         memory = self.memories
         self.memories += 1
-        key = columns.dictionary["ids"].intern(payload["id"])
-        previous = columns.newest_of(key)
-        columns.latest[key] = memory
+        previous = get("previous", NONE)
+        if previous == NONE:
+            key = self.known_ids + len(self.ids)
+            self.ids.append(payload["id"])
+        elif previous >= self.first_memory:
+            key = self.memory[previous - self.first_memory][0]
+        else:
+            key = int(columns.array("id")[previous])
         if (replaces := get("replaces")) is not None:
             self.closed.append((replaces, op))
         said = payload["said"]
@@ -457,17 +471,16 @@ class _Staged:
 
     def _passages(self, memory: int, payload: dict[str, Any]) -> None:
         at = self.at
-        for word in payload.get("words", ()):
-            self.columns.dictionary["terms"].intern(word)
+        if words := payload.get("words"):
+            self.words += words
         tokens = payload["tokens"]
         passages = payload.get("passages") or ((0, len(payload["text"])),)
         several = len(tokens) > 1
         for place, terms in enumerate(payload["terms"]):
             start, end = passages[place]
-            stops = terms.count(STOP_WORD)
-            length = len(terms) - stops
+            length = len(terms) - terms.count(STOP_WORD)
             self.length += length
-            self.term += [NONE if term < 0 else term for term in terms] if stops else terms
+            self.term += terms
             at["term"] += len(terms)
             self.row.append((memory, start, end, tokens[place + several], length, at["term"]))
         self.rows += len(payload["terms"])
@@ -476,12 +489,15 @@ class _Staged:
     def finish(self, rows: Rows) -> None:
         """Append everything, the chains' heads last: they must never name what is not there."""
         columns, flat = self.columns, self.flat
+        columns.dictionary["ids"].add_many(self.ids)
+        columns.dictionary["terms"].add_many(self.words)
         if self.row:
             memory_of_row, *rest = zip(*self.row, strict=True)
             columns.extend_rows(memory_of_row, rows(self.first_row, self.rows))
             for name, items in zip(list(ROW)[1:], rest, strict=True):
                 columns.extend(name, items)
-            columns.extend("term", self.term)
+            # -1, the place of a stop word, becomes NONE
+            columns.column["term"].extend(np.array(self.term, np.int64).astype(np.uint32))
         columns.extend_chained("mention", (flat["mention"], flat["mention_of"]), self.entities)
         columns.extend_chained(
             "link", (flat["link"], flat["link_of"], flat["weight"]), self.memories
@@ -494,6 +510,7 @@ class _Staged:
         columns.extend("first_row", self.first_rows)
         columns.extend_table((*MEMORY, *(f"{name}_offset" for name in LISTS)), self.memory)
         columns.extend_table(tuple(OP), self.op)
+        columns.extend_latest(self.first_memory, [line[0] for line in self.memory])
         columns.extend_open(self.memories)
         for memory, op in self.closed:
             columns.close(memory, op)

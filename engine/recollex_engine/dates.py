@@ -70,6 +70,7 @@ _BEGINNING = frozenset(
 ) - {"a", "an"}  # fmt: skip
 _NUMERIC = frozenset({"iso", "slash", "ordinal", "decade", "number"})
 _LEADING = PREPOSITIONS | {"the", "a", "an", "between", "following", "prior", "up", "to"}
+_DIGIT = re.compile("[0-9]").search
 _WORDS = re.compile("[a-z]+|[0-9]{4}|[0-9]0s").findall
 _FUTURE = re.compile(
     r"\b(?:will|shall|gonna|won't|going to|plan to|plans to|planning|hope to|hoping to|upcoming"
@@ -301,7 +302,7 @@ def _may_hold_a_time(text: str) -> bool:
         return True
     if not _COUNTED.isdisjoint(words) and not _COUNTING.isdisjoint(words):
         return True
-    return any(word[0].isdigit() for word in words)
+    return _DIGIT(text) is not None and any(word[0].isdigit() for word in words)
 
 
 def _local(at_us: int, tz: tzinfo) -> datetime | None:

@@ -76,6 +76,8 @@ def check_text(value: object, name: str, limit: int) -> None:
 
 def check_names(values: object, name: str) -> None:
     """Raise `InputError` unless ``values`` is a short list of names."""
+    if values == ():
+        return
     if isinstance(values, str) or not isinstance(values, Sequence):
         raise InputError(
             f"{name} must be a list of str, got {type(values).__name__}: {name}=['travel'] is one"

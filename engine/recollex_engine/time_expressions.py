@@ -31,7 +31,6 @@ from recollex_engine.time_words import (
     WEEKDAYS,
 )
 
-
 _NEGATIONS = frozenset({"t", "not", "never", "no"})
 
 

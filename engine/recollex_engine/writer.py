@@ -5,11 +5,11 @@ nothing is. What chance or a version decides on the way (entities, semantic link
 goes into the log with it.
 """
 
+import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
@@ -234,16 +234,17 @@ class _Batch:
         statement = prepared.statement
         passages = range(self.passage, self.passage + len(prepared.passages))
         self.passage = passages.stop
-        id = statement.id or str(uuid4())
+        id = statement.id or _uuid()
         self.ids.append(id)
-        replaces = None
+        previous = replaces = None
         if statement.id is not None:
             if (staged := self.statements.get(id)) is not None:
-                replaces, before = staged
+                previous, before = staged
+                replaces = previous
                 if before == statement:
                     return
             else:
-                replaces = self.columns.newest(id, self.columns.memories, self.columns.op)
+                previous, replaces = self._versions(id)
                 if replaces is not None and is_same(self.columns, replaces, statement):
                     return
             self.statements[id] = (self.memories, statement)
@@ -251,9 +252,22 @@ class _Batch:
         self.memories += 1
         self.kept.extend(passages)
         self.memory_of_row.extend([memory] * len(passages))
-        self.operations.append(("retain", self._payload(id, prepared, replaces)))
+        payload = self._payload(id, prepared)
+        if previous is not None:
+            payload["previous"] = previous
+        if replaces is not None:
+            payload["replaces"] = replaces
+        self.operations.append(("retain", payload))
 
-    def _payload(self, id: str, prepared: Prepared, replaces: int | None) -> dict[str, Any]:
+    def _versions(self, id: str) -> tuple[int | None, int | None]:
+        """Return the newest memory that ever had ``id``, and that one again if it is open."""
+        key = self.columns.dictionary["ids"].get(id)
+        if key is None:
+            return None, None
+        open_one = self.columns.newest(id, self.columns.memories, self.columns.op)
+        return self.columns.newest_of(key), open_one
+
+    def _payload(self, id: str, prepared: Prepared) -> dict[str, Any]:
         statement = prepared.statement
         payload: dict[str, Any] = {"id": id, "text": statement.text, "said": prepared.said_at}
         if prepared.event is not None:
@@ -266,8 +280,6 @@ class _Batch:
         for name in ("tags", "metadata"):
             if value := getattr(statement, name):
                 payload[name] = value
-        if replaces is not None:
-            payload["replaces"] = replaces
         self._resolve_names(prepared, payload)
         self._number_words(prepared, payload)
         if len(prepared.passages) > 1:
@@ -328,7 +340,7 @@ class _Batch:
         number = self.writer.numbers.get
         new: list[str] = []
         payload["terms"] = numbered = [
-            [number(word) for word in sequence] for sequence in prepared.sequences
+            list(map(number, sequence)) for sequence in prepared.sequences
         ]
         for terms, sequence in zip(numbered, prepared.sequences, strict=True):
             if None in terms:
@@ -384,6 +396,13 @@ class _Batch:
         for payload, links in zip(retained, found, strict=True):
             if links:
                 payload["links"] = links
+
+
+def _uuid() -> str:
+    """Return a random UUID, version 4 (RFC 9562), in a third of the standard library's time."""
+    digits = os.urandom(16).hex()
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
 def is_same(columns: Any, memory: int, statement: Statement) -> bool:
