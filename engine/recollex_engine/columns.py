@@ -156,7 +156,9 @@ class Columns:
         counts = stored.columns if stored else {}
         generation = stored.generation if stored else 0
         self.column = {
-            name: Column(np.dtype(dtype), folder / name, counts.get(name, 0))
+            name: Column(
+                np.dtype(dtype), folder / name, counts.get(name, 0), fixed=name != "closed_by"
+            )
             for name, dtype in schema().items()
         }
         self.dictionary = {
@@ -297,9 +299,7 @@ class Columns:
             staged.add(operation)
         staged.finish(rows)
 
-    def extend_rows(
-        self, memory_of_row: Sequence[int], vectors: npt.NDArray[np.uint16]
-    ) -> None:
+    def extend_rows(self, memory_of_row: Sequence[int], vectors: npt.NDArray[np.uint16]) -> None:
         """Append passages' memories and their vectors in eight bits."""
         count, dimension = vectors.shape
         codes = np.empty((count, dimension), np.int8)
