@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.errors import StoreFullError
+from recollex_engine.disk import flush
+from recollex_engine.errors import CorruptError, StoreFullError
 
 CONNECTIVITY = 16
 EXPANSION_ADD = 128
@@ -45,9 +46,15 @@ class Hnsw:
 
     @classmethod
     def open(cls, path: Path, dimension: int, first_row: int, end_row: int) -> "Hnsw":
-        """Map the graph of ``path``."""
+        """Map the graph of ``path``. Raises `CorruptError` for a file that is not such a graph."""
         index = _empty(dimension)
-        index.view(str(path))
+        try:
+            index.view(str(path))
+        except Exception as error:  # usearch raises RuntimeError for all that may be wrong
+            raise CorruptError(path, "a graph", str(error)) from error
+        if len(index) != end_row - first_row or index.ndim != dimension:
+            found = f"{len(index)} of {index.ndim} dimensions"
+            raise CorruptError(path, f"{end_row - first_row} rows of {dimension}", found)
         return cls(first_row, end_row, index)
 
     def search(self, code: npt.NDArray[np.int8], count: int) -> npt.NDArray[np.uint32]:
@@ -72,15 +79,24 @@ def extend_graph(
 ) -> None:
     """Write to ``path`` the graph of ``before`` with ``codes`` int8[n, D] added from ``first_row``.
 
-    Cost: reading and writing the whole graph of one segment, and an insertion a row.
+    Durable once this returns. Raises `StoreFullError` with nothing at ``path``, and `CorruptError`
+    for a damaged ``before``. Cost: reading and writing the whole graph of one segment, and an
+    insertion a row.
     """
     index = _empty(codes.shape[1])
     if before is not None:
-        index.load(str(before))
+        try:
+            index.load(str(before))
+        except Exception as error:
+            raise CorruptError(before, "a graph", str(error)) from error
     keys = np.arange(first_row, first_row + len(codes), dtype=np.uint64)
     index.add(keys, codes, threads=threads)
+    temporary = path.with_name(path.name + ".tmp")
     try:
-        index.save(str(path))
+        index.save(str(temporary))
+        with temporary.open("rb") as file:
+            flush(file.fileno())
+        temporary.rename(path)
     except Exception as error:  # usearch raises RuntimeError for any failed write
-        path.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise StoreFullError(f"cannot write {path}: {error}") from error
