@@ -1,8 +1,9 @@
 """What is one agent's memory? Its folder, its one writer or a reader, and what they can do."""
 
 import threading
+import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -12,15 +13,18 @@ import numpy.typing as npt
 
 from recollex_engine import checkpoint, graphs
 from recollex_engine.analyzer import ANALYZER_VERSION, Analyzer
-from recollex_engine.clock import Clock
+from recollex_engine.clock import Clock, from_micros
+from recollex_engine.disk import store_full
 from recollex_engine.durability import Durability
 from recollex_engine.errors import (
     ClosedError,
     InputError,
     ModelMismatchError,
     ReadOnlyError,
+    StoreFullError,
     UnknownIdError,
 )
+from recollex_engine.log_format import BEFORE_ALL_TIMES
 from recollex_engine.memory import Memory, Recall, read_memories
 from recollex_engine.preparation import Prepared, prepare
 from recollex_engine.question import Question
@@ -120,29 +124,41 @@ class Agent:
     # -- opening ---------------------------------------------------------------------------------
 
     def _writing(self) -> Writer:
-        self._check_open()
-        if self._shared.read_only:
-            raise ReadOnlyError(
-                f"agent {self.name!r} was opened with read_only=True: open the store without it "
-                "to write"
-            )
+        self._check_writable()
         with self._opening:
+            self._check_open()
             if self._writer is None:
-                self._writer = Writer(self.folder, self._shared.durability, self._shared.clock)
-                self._check_model(self._writer.settings)
+                writer = Writer(
+                    self.folder, self._shared.durability, self._shared.clock, self._embedder_for
+                )
+                try:
+                    if writer.settings is not None:
+                        self._embedder_for(writer.settings)
+                except BaseException:
+                    writer.close()  # or the folder stays locked
+                    raise
+                self._writer = writer
             return self._writer
 
     def _check_open(self) -> None:
         if self._closed:
             raise ClosedError(f"agent {self.name!r} was closed: open the store again")
 
-    def _check_model(self, settings: Settings | None) -> None:
-        if settings is None:
-            return
-        found = self._shared.embedder().fingerprint
-        if found != settings.model:
-            self.close()
-            raise ModelMismatchError(self.name, settings.model, found)
+    def _check_writable(self) -> None:
+        """Raise unless this agent may be written; nothing is put on disk."""
+        self._check_open()
+        if self._shared.read_only:
+            raise ReadOnlyError(
+                f"agent {self.name!r} was opened with read_only=True: open the store without it "
+                "to write"
+            )
+
+    def _embedder_for(self, settings: Settings) -> Embedder:
+        """Return the model, having checked that it is the one behind the agent's vectors."""
+        embedder = self._shared.embedder()
+        if embedder.fingerprint != settings.model:
+            raise ModelMismatchError(self.name, settings.model, embedder.fingerprint)
+        return embedder
 
     def view(self, op: int | None = None) -> View | None:
         """Return what is visible now, or was at operation ``op``; None before the first retain."""
@@ -154,8 +170,14 @@ class Agent:
                 if self._reader is None:
                     if not (self.folder / "log").exists():
                         return None
-                    self._reader = Reader(self.folder)
-                    self._check_model(self._reader.replica.columns.settings)
+                    reader = Reader(self.folder)
+                    try:
+                        if (settings := reader.replica.columns.settings) is not None:
+                            self._embedder_for(settings)
+                    except BaseException:
+                        reader.close()
+                        raise
+                    self._reader = reader
         now = self._reader.view()
         return now if op is None else self._reader.replica.view(op)
 
@@ -209,32 +231,47 @@ class Agent:
                 f"one call may retain up to {MAX_BATCH:,} memories, got {len(statements):,}: "
                 "retain them in batches"
             )
+        self._check_writable()
         embedder = self._shared.embedder()
         given = None
         if embeddings is not None:
             given = check_embeddings(embeddings, "embedding", len(statements), embedder.dimension)
         if not statements and replace_document is None:
             return []
-        writer = self._writing()
-        language = self._create(writer, embedder, recorded_at)
+        # Everything that may fail comes before the folder is made or anything is written.
+        writer = self._writing() if self.folder.exists() else None
+        if recorded_at is not None:
+            self._check_recorded_at(recorded_at, writer)
         closed: list[int] = []
         ids: dict[int, str] = {}
-        if replace_document is not None:
+        done: set[int] = set()
+        if writer is not None and replace_document is not None:
             closed, ids = self._document_changes(writer, replace_document, statements)
         fresh = [place for place in range(len(statements)) if place not in ids]
-        done = self._known(writer, [statements[place] for place in fresh])
+        if writer is not None:
+            done = self._known(writer, [statements[place] for place in fresh])
         said = self._shared.clock() if recorded_at is None else recorded_at
-        analyzer, counter = self._analyzer(language), self.counter()
-        prepared = prepare([statements[place] for place in fresh], said, analyzer, counter)
+        settings = writer.settings if writer is not None else None
+        analyzer = self._analyzer(settings.language if settings else self._shared.language)
+        prepared = prepare([statements[place] for place in fresh], said, analyzer, self.counter())
         vectors = self._vectors(prepared, done, None if given is None else given[fresh], progress)
-        threshold = embedder.thresholds.link
-        new = writer.retain(prepared, vectors, recorded_at, closed, threshold)
+        writer = self._writing()
+        self._create(writer, embedder, recorded_at)
+        new = writer.retain(prepared, vectors, recorded_at, closed, embedder.thresholds.link)
         self._maintain(writer)
         ids.update(zip(fresh, new, strict=True))
         return [ids[place] for place in range(len(statements))]
 
-    def _create(self, writer: Writer, embedder: Embedder, recorded_at: int | None) -> str:
-        """Return the agent's language, having fixed its settings if this is its first write."""
+    def _check_recorded_at(self, recorded_at: int, writer: Writer | None) -> None:
+        last = writer.log.position.recorded_at if writer is not None else BEFORE_ALL_TIMES
+        if recorded_at <= last:
+            raise InputError(
+                f"recorded_at must be later than the last recorded time, {from_micros(last)}, "
+                f"got {from_micros(recorded_at)}"
+            )
+
+    def _create(self, writer: Writer, embedder: Embedder, recorded_at: int | None) -> None:
+        """Fix the agent's settings if this is its first write."""
         if writer.settings is None:
             writer.create(
                 Settings(
@@ -246,8 +283,6 @@ class Agent:
                 ),
                 recorded_at,
             )
-        assert writer.settings is not None
-        return writer.settings.language
 
     def _known(self, writer: Writer, statements: Sequence[Statement]) -> set[int]:
         """Return the places of statements that are recorded already, which need no vector."""
@@ -317,45 +352,81 @@ class Agent:
 
     def forget(self, ids: Sequence[str]) -> None:
         """Forget memories, as one transaction: they leave every later view."""
-        writer = self._writing()
-        if ids:
-            writer.forget(ids, self.name)
+        self._check_writable()
+        if not ids:
+            return
+        if not self.folder.exists():
+            raise UnknownIdError(ids[0], self.name)
+        self._writing().forget(ids, self.name)
 
     def _maintain(self, writer: Writer) -> None:
-        """Start a checkpoint when the tail is long; wait for it when the tail is far too long."""
+        """Start a checkpoint when the tail is long; wait for it when the tail is far too long.
+
+        One that fails takes nothing away: the log holds what the tail holds. So it is a warning,
+        and the next is tried at the next retain.
+        """
         tail = self._tail(writer)
         if tail < checkpoint.TAIL_ROWS:
             return
         with self._opening:
-            if self._pending is None or self._pending.done():
-                if self._pending is not None:
-                    self._pending.result()  # a checkpoint that failed says so here
-                self._pending = self._shared.background.submit(self._fold)
+            if self._closed:
+                return
+            if self._pending is not None and self._pending.done():
+                self._finished(self._pending)
+                self._pending = None
+            if self._pending is None:
+                self._pending = self._shared.background.submit(self._fold, writer)
             pending = self._pending
         if tail >= BACK_PRESSURE * checkpoint.TAIL_ROWS:
-            pending.result()
+            wait([pending])
+
+    def _finished(self, pending: Future[None]) -> None:
+        """Warn if a checkpoint in the background failed."""
+        if (error := pending.exception()) is not None:
+            self._warn_of_checkpoint(error)
+
+    def _warn_of_checkpoint(self, error: BaseException) -> None:
+        warnings.warn(
+            f"agent {self.name!r}: a checkpoint failed ({error}); nothing is lost, recalls and "
+            "opening are slower until one succeeds",
+            RuntimeWarning,
+            stacklevel=4,
+        )
 
     def _tail(self, writer: Writer) -> int:
         segments = writer.replica.segments
         return writer.replica.columns.rows - (segments[-1].postings.end_row if segments else 0)
 
     def checkpoint(self) -> None:
-        """Fold the tail into the indexes and make opening quick; recalls give the same results."""
-        self._fold()
-        self._extend_graphs()
+        """Fold the tail into the indexes and make opening quick; recalls give the same results.
 
-    def _fold(self) -> None:
+        Raises `StoreFullError` with everything as it was.
+        """
+        self._check_writable()
+        if not self.folder.exists():
+            return
         writer = self._writing()
+        self._fold(writer)
+        self._extend_graphs(writer)
+
+    def _fold(self, writer: Writer) -> None:
         with self._checkpointing:
-            checkpoint.run(writer, writer.replica.generation + 1)
+            if self._writer is not writer:
+                self._check_open()
+            try:
+                checkpoint.run(writer, writer.replica.generation + 1)
+            except StoreFullError:
+                raise
+            except OSError as error:
+                raise store_full(error, self.folder, "make a checkpoint") from error
         with self._opening:
             idle = self._extending is None or self._extending.done()
-            if idle and graphs.due(writer.replica) and not self._stopping.is_set():
-                self._extending = self._shared.building.submit(self._extend_graphs)
+            if idle and graphs.due(writer.replica) and not self._closed:
+                self._extending = self._shared.building.submit(self._extend_graphs, writer)
 
-    def _extend_graphs(self) -> None:
+    def _extend_graphs(self, writer: Writer) -> None:
         with self._building:
-            graphs.extend(self._writing().replica, self._checkpointing, self._stopping.is_set)
+            graphs.extend(writer.replica, self._checkpointing, self._stopping.is_set)
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -422,23 +493,25 @@ class Agent:
         with self._opening:
             if self._closed:
                 return
-            pending = self._pending
-        self._stopping.set()
-        for job in (pending, self._extending):
-            if job is not None:
-                job.exception()
-        with self._opening:
-            writer, self._writer = self._writer, None
-            reader, self._reader = self._reader, None
             self._closed = True
+            pending, reader, writer = self._pending, self._reader, self._writer
+            extending = self._extending
+        self._stopping.set()
+        for job in (pending, extending):
+            if job is not None:
+                self._finished(job)
         if reader is not None:
             reader.close()
-        if writer is not None:
-            try:
-                if self._tail(writer) >= CLOSING_TAIL:
-                    with self._checkpointing:
-                        checkpoint.run(writer, writer.replica.generation + 1)
-            finally:
+        if writer is None:
+            return
+        try:
+            if self._tail(writer) >= CLOSING_TAIL:
+                self._fold(writer)
+        except StoreFullError as error:
+            self._warn_of_checkpoint(error)
+        finally:
+            with self._checkpointing:
+                self._writer = None
                 writer.close()
 
 

@@ -33,6 +33,9 @@ class Column:
     stays valid and keeps showing the items it had; the file never shrinks; bytes in it behind
     ``stored`` mean nothing.
 
+    A ``fixed`` column is one whose items are never changed: its stored pages are read-only maps,
+    shared by all processes, and count as nobody's memory. `set` is refused.
+
     Threads: one appends, sets and persists (`persist` may run in another thread than appends, up
     to a count that is reached already); any number read `array`.
 
@@ -47,17 +50,26 @@ class Column:
         "_count",
         "_covered",
         "_file_id",
+        "_fixed",
         "_lock",
         "_path",
         "_storage",
         "_stored",
     )
 
-    def __init__(self, dtype: DTypeLike, path: Path | None = None, stored: int = 0) -> None:
+    def __init__(
+        self,
+        dtype: DTypeLike,
+        path: Path | None = None,
+        stored: int = 0,
+        *,
+        fixed: bool = False,
+    ) -> None:
         kind = np.dtype(dtype)
         if kind != kind.newbyteorder("<") or kind.hasobject:
             raise InputError(f"a column's dtype must be little-endian items, got {kind}")
         self._path = path
+        self._fixed = fixed
         self._stored = stored
         self._count = stored
         self._covered = stored  # items below it are in the file, or being written to it
@@ -124,6 +136,8 @@ class Column:
         """Change one item in place; arrays handed out before may or may not show it."""
         if not 0 <= index < self._count:
             raise InputError(f"index must lie in [0, {self._count}), got {index}")
+        if self._fixed:
+            raise InputError(f"the items of {self._path or 'this column'} are fixed, got a change")
         self._storage[index] = value
         if index < self._covered:
             self._changed.add(index)
@@ -217,7 +231,9 @@ class Column:
             data: NDArray[np.uint8] | None = None
             if mapped:
                 with contextlib.suppress(OSError, ValueError):
-                    data = overlay.private_bytes(fd, mapped, capacity * kind.itemsize)
+                    data = overlay.private_bytes(
+                        fd, mapped, capacity * kind.itemsize, writable=not self._fixed
+                    )
             if data is None:
                 data, mapped = np.empty(capacity * kind.itemsize, np.uint8), 0
             _read_into(data[mapped:size], fd, mapped, path)

@@ -157,7 +157,9 @@ class Columns:
         counts = stored.columns if stored else {}
         generation = stored.generation if stored else 0
         self.column = {
-            name: Column(np.dtype(dtype), folder / name, counts.get(name, 0))
+            name: Column(
+                np.dtype(dtype), folder / name, counts.get(name, 0), fixed=name != "closed_by"
+            )
             for name, dtype in schema().items()
         }
         self.dictionary = {

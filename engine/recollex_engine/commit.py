@@ -19,23 +19,25 @@ import os
 import struct
 from pathlib import Path
 
-from recollex_engine.disk import replace_file
-from recollex_engine.errors import CorruptError, FormatError, ReadOnlyError
+from recollex_engine.disk import replace_file, write_at
+from recollex_engine.errors import FormatError, ReadOnlyError
 
 SIZE = 64
 VERSION = 1
 
 _MAGIC = b"rcxcomit"
 _HEADER = struct.Struct("<8sII")
+_NEW = _HEADER.pack(_MAGIC, VERSION, 0).ljust(SIZE, b"\0")
 _OP, _GENERATION = 2, 3  # in words of 8 bytes
 
 
 class CommitWord:
     """The published operation and generation of an agent, shared by processes.
 
-    A writable word creates its file. A read-only one whose file is absent reads as 0 until the
-    file appears. It is a hint of how far to read, not a truth to recover from: after a crash of
-    the machine it may be ahead of the log or behind it.
+    It is a hint of how far to read, not a truth to recover from: after a crash of the machine it
+    may be ahead of the log or behind it. So a writable word makes a file that is absent, and
+    repairs one that is damaged, in place, since readers may have it mapped; a read-only one reads
+    as 0 until there is a good file. A file of another version is a `FormatError`.
 
     Threads: one sets; any number, in any process, read. A read costs 0.1 us.
 
@@ -52,8 +54,10 @@ class CommitWord:
         self.writable = writable
         self._words: memoryview | None = None
         if writable and not path.exists():
-            replace_file(path, _HEADER.pack(_MAGIC, VERSION, 0).ljust(SIZE, b"\0"))
-        self._open()
+            replace_file(path, _NEW)
+        if self._open() is None and writable:
+            self._repair()
+            self._open()
 
     @property
     def op(self) -> int:
@@ -87,7 +91,7 @@ class CommitWord:
         self._words[word] = value
 
     def _open(self) -> memoryview | None:
-        """Map the file and return its words, or None where there is no file."""
+        """Map the file and return its words, or None where there is no whole commit word."""
         try:
             flags = os.O_RDWR if self.writable else os.O_RDONLY
             fd = os.open(self.path, flags | os.O_CLOEXEC)
@@ -96,17 +100,24 @@ class CommitWord:
         try:
             size = os.fstat(fd).st_size
             if size < SIZE:
-                raise CorruptError(self.path, f"{SIZE} bytes", f"{size}")
+                return None
             access = mmap.ACCESS_WRITE if self.writable else mmap.ACCESS_READ
             pages = mmap.mmap(fd, SIZE, access=access)
         finally:
             os.close(fd)
         magic, version, _ = _HEADER.unpack_from(pages)
         if magic != _MAGIC:
-            raise FormatError(f"{self.path} is not a commit word: it begins with {magic!r}")
+            return None
         if version != VERSION:
             raise FormatError(
                 f"{self.path} has format {version}, this recollex reads format {VERSION}"
             )
         self._words = memoryview(pages).cast("Q")
         return self._words
+
+    def _repair(self) -> None:
+        fd = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            write_at(fd, _NEW, 0, self.path)
+        finally:
+            os.close(fd)

@@ -69,9 +69,9 @@ class Dictionary:
             raise InputError(f"stored must be 0 without a folder, got {stored}")
         self._folder = folder
         self._name = name
-        self._offsets = Column("<i8", self._path("offsets") if stored else None, stored)
+        self._offsets = Column("<i8", self._path("offsets") if stored else None, stored, fixed=True)
         heap_size = int(self._offsets.array[-1]) if stored else 0
-        self._heap = Column("u1", self._path("heap") if stored else None, heap_size)
+        self._heap = Column("u1", self._path("heap") if stored else None, heap_size, fixed=True)
         self._index = _Index.empty()
         if stored >= INDEX_FROM:
             index = _Index.open(self._path(f"index-{generation}"), stored)

@@ -49,8 +49,9 @@ class GroupCommit:
         if self._failure is not None:
             raise StoreFullError(
                 getattr(self._failure, "errno", None),
-                f"{self._name} could not be made durable ({self._failure}): close it and open it "
-                "again, which keeps what reached the disk",
+                f"{self._name} is written no further, since a write could not be made durable "
+                f"({self._failure!r}): close it and open it again, which keeps what reached the "
+                "disk",
             ) from self._failure
         if self._closed:
             raise ClosedError(f"{self._name} was closed: open it again")

@@ -49,6 +49,8 @@ def extend(replica: Replica, indexing: Lock, stopped: Callable[[], bool]) -> Non
         reached = max(entry.first_row, entry.hnsw_end)
         codes = replica.view().codes[reached : entry.end_row]
         building = path.with_suffix(BUILDING)
+        for leftover in path.parent.glob(f"*{BUILDING}"):
+            leftover.unlink()
         before = replica.folder / entry.hnsw if entry.hnsw else None
         if not extend_graph(building, before, np.ascontiguousarray(codes), reached, stopped):
             return

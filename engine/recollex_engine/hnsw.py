@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.errors import StoreFullError
+from recollex_engine.disk import flush
+from recollex_engine.errors import CorruptError, StoreFullError
 
 CONNECTIVITY = 16
 EXPANSION_ADD = 128
@@ -49,9 +50,15 @@ class Hnsw:
 
     @classmethod
     def open(cls, path: Path, dimension: int, first_row: int, end_row: int) -> "Hnsw":
-        """Map the graph of ``path``."""
+        """Map the graph of ``path``. Raises `CorruptError` for a file that is not such a graph."""
         index = _empty(dimension)
-        index.view(str(path))
+        try:
+            index.view(str(path))
+        except Exception as error:  # usearch raises RuntimeError for all that may be wrong
+            raise CorruptError(path, "a graph", str(error)) from error
+        if len(index) != end_row - first_row or index.ndim != dimension:
+            found = f"{len(index)} of {index.ndim} dimensions"
+            raise CorruptError(path, f"{end_row - first_row} rows of {dimension}", found)
         return cls(first_row, end_row, index)
 
     def search(self, code: npt.NDArray[np.int8], count: int) -> npt.NDArray[np.uint32]:
@@ -77,11 +84,16 @@ def extend_graph(
     """Write to ``path`` the graph of ``before`` with ``codes`` int8[n, D] added from ``first_row``.
 
     Returns False, with no file left, once ``stopped()`` is True. Uses all processors but one.
-    Cost: reading and writing the whole graph of one segment, and an insertion a row.
+    Durable once this returns True. Raises `StoreFullError` with nothing at ``path``, and
+    `CorruptError` for a damaged ``before``. Cost: reading and writing the whole graph of one
+    segment, and an insertion a row.
     """
     index = _empty(codes.shape[1])
     if before is not None:
-        index.load(str(before))
+        try:
+            index.load(str(before))
+        except Exception as error:
+            raise CorruptError(before, "a graph", str(error)) from error
     threads = max(1, (os.cpu_count() or 1) - 1)
     for start in range(0, len(codes), CHUNK):
         if stopped():
@@ -91,6 +103,8 @@ def extend_graph(
         index.add(keys, part, threads=threads)
     try:
         index.save(str(path))
+        with path.open("rb") as file:
+            flush(file.fileno())
     except Exception as error:  # usearch raises RuntimeError for any failed write
         path.unlink(missing_ok=True)
         raise StoreFullError(f"cannot write {path}: {error}") from error

@@ -8,7 +8,7 @@ from types import TracebackType
 
 from recollex_engine.disk import flush, flush_folder, replace_file, store_full, write_at
 from recollex_engine.durability import Durability, GroupCommit
-from recollex_engine.errors import CorruptError, InputError, StoreFullError
+from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.log_files import compress_file, file_exists, file_numbers, plain_path
 from recollex_engine.log_format import (
     SALT_BYTES,
@@ -59,6 +59,8 @@ class LogWriter:
         self._descriptor_lock = threading.Lock()  # taken before _lock; held while flushing
         self._fd = -1
         if not file_numbers(folder):
+            if start not in (None, START):
+                raise CorruptError(folder, f"the log up to operation {start.op}", "no files")
             folder.mkdir(parents=True, exist_ok=True)
             self._create_file(1, START)
         self._position = self._recover(START if start is None else start, known_op)
@@ -99,22 +101,27 @@ class LogWriter:
             path = plain_path(self.folder, before.file)
             try:
                 write_at(self._fd, lines, before.offset, path)
-            except StoreFullError:
+                self._position = Position(
+                    before.file,
+                    before.offset + len(lines),
+                    before.op + len(operations),
+                    recorded_at,
+                    chain,
+                )
+            except BaseException:  # a full disk, or a key pressed at the wrong moment
+                self._position = before
                 self._cut(before.offset)
                 raise
-            self._position = Position(
-                before.file,
-                before.offset + len(lines),
-                before.op + len(operations),
-                recorded_at,
-                chain,
-            )
             self._commits.wrote(self._position.op)
             return self._position
 
     def wait_durable(self, op: int) -> None:
         """Return once operation ``op`` is as durable as the mode promises (see `GroupCommit`)."""
         self._commits.wait(op)
+
+    def poison(self, cause: BaseException) -> None:
+        """Refuse every later call: what the caller made of the log can no longer be trusted."""
+        self._commits.poison(cause)
 
     def sync(self) -> None:
         """Return once everything appended so far is on the disk, whatever the mode."""

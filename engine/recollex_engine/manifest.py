@@ -2,10 +2,11 @@
 
 MANIFEST is JSON: the format, the generation, the position in the log up to which columns and
 segments hold everything, the agent's settings, how many items each column and dictionary has, and
-the segments with the names of their files. Without it, or with a file that it names missing,
-everything is rebuilt from the log.
+the segments with the names of their files, and a checksum of all that. Without it, or with a file
+that it names missing, everything is rebuilt from the log.
 """
 
+import hashlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -55,11 +56,15 @@ class Manifest:
             "dictionaries": self.dictionaries,
             "segments": [asdict(segment) for segment in self.segments],
         }
+        values["sha256"] = _checksum(values)
         replace_file(folder / NAME, orjson.dumps(values, option=orjson.OPT_INDENT_2))
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest | None":
-        """Return the manifest of ``folder``, None where no checkpoint was made yet."""
+        """Return the manifest of ``folder``, None where no checkpoint was made yet.
+
+        Raises `CorruptError` for a damaged one, `FormatError` for one of another version.
+        """
         path = folder / NAME
         try:
             values = orjson.loads(path.read_bytes())
@@ -73,6 +78,8 @@ class Manifest:
                     f"{path} has format {values['format']}, this recollex reads {FORMAT}: "
                     "open the store with the version that wrote it"
                 )
+            if (found := values.pop("sha256")) != (expected := _checksum(values)):
+                raise CorruptError(path, f"checksum {expected}", found)
             return cls(
                 values["generation"],
                 Position.from_json(values["position"]),
@@ -83,3 +90,7 @@ class Manifest:
             )
         except (KeyError, TypeError, ValueError) as error:
             raise CorruptError(path, "the fields of a manifest", repr(error)) from error
+
+
+def _checksum(values: dict[str, Any]) -> str:
+    return hashlib.sha256(orjson.dumps(values, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from recollex_engine.errors import CorruptError, StoreFullError
+from recollex_engine.disk import store_full
+from recollex_engine.errors import CorruptError
 
 MAGIC = b"RCXPACK1"
 ALIGNMENT = 64
@@ -27,7 +28,7 @@ ALIGNMENT = 64
 def write_pack(path: Path, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
     """Write ``arrays`` and ``meta`` to ``path``, durable once this returns.
 
-    Raises `StoreFullError` when the disk is full; no file is left then.
+    Raises `StoreFullError` when the disk is full; what was at ``path`` stays then.
     """
     directory: dict[str, list[Any]] = {}
     header = b""
@@ -37,19 +38,22 @@ def write_pack(path: Path, arrays: dict[str, np.ndarray], meta: dict[str, Any]) 
             directory[name] = [array.dtype.newbyteorder("<").str, array.size, at]
             at = _aligned(at + array.nbytes)
         header = orjson.dumps({"meta": meta, "arrays": directory})
+    temporary = path.with_name(path.name + ".tmp")
     try:
-        with path.open("wb") as file:
+        with temporary.open("wb") as file:
             file.write(MAGIC + len(header).to_bytes(8, "little") + header)
             for name, array in arrays.items():
                 file.seek(directory[name][2])
-                file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+                if array.size:
+                    file.write(np.ascontiguousarray(array).view(np.uint8).data)
             file.seek(at)
             file.write(MAGIC)
             file.flush()
             os.fsync(file.fileno())
+        temporary.rename(path)  # a file of this name may be mapped: it must not be written over
     except OSError as error:
-        path.unlink(missing_ok=True)
-        raise StoreFullError(f"cannot write {path}: {error}") from error
+        temporary.unlink(missing_ok=True)
+        raise store_full(error, path, f"write {path.name}") from error
 
 
 def read_pack(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -57,7 +61,11 @@ def read_pack(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
     Raises `CorruptError` for a file that is cut short or not a pack.
     """
-    with path.open("rb") as file:
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        raise CorruptError(path, "a pack", "no file") from None
+    with file:
         size = os.fstat(file.fileno()).st_size
         if size < len(MAGIC) + 8:
             raise CorruptError(path, "a pack of at least 16 bytes", f"{size} bytes")
@@ -67,13 +75,13 @@ def read_pack(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     length = int.from_bytes(mapped[8:16], "little")
     try:
         header = orjson.loads(mapped[16 : 16 + length])
-    except orjson.JSONDecodeError as error:
-        raise CorruptError(path, "a header in JSON", str(error)) from error
-    arrays = {
-        name: np.frombuffer(mapped, dtype=dtype, count=count, offset=offset)
-        for name, (dtype, count, offset) in header["arrays"].items()
-    }
-    return arrays, header["meta"]
+        arrays = {
+            name: np.frombuffer(mapped, dtype=dtype, count=count, offset=offset)
+            for name, (dtype, count, offset) in header["arrays"].items()
+        }
+        return arrays, header["meta"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptError(path, "a header that fits the file", repr(error)) from error
 
 
 def _aligned(offset: int) -> int:

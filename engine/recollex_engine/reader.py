@@ -21,6 +21,7 @@ class Reader:
     def __init__(self, folder: Path) -> None:
         self._lock = threading.Lock()
         self._commit = CommitWord(folder / "COMMIT")
+        self._is_whole = False
         self._open(folder)
 
     def _open(self, folder: Path) -> None:
@@ -29,23 +30,33 @@ class Reader:
         self._opened_rows = self.replica.columns.rows
         # All that is in the log, not only what COMMIT says: after a loss of power the word may be
         # older than the log, and what was acknowledged must be seen.
-        self.replica.follow(self._follower, None)
+        self.replica.follow(self._follower, None, check_vectors=True)
+        self._is_whole = True
 
     def view(self) -> View:
         """Return what was committed by now; cost 0.2 us while nothing is new."""
-        if self._commit.op > self.replica.published:
+        if self._commit.op > self.replica.published or not self._is_whole:
             with self._lock:
                 until = self._commit.op
-                if until > self.replica.published:
-                    self.replica.follow(self._follower, until)
-                    self._reopen_if_long()
+                if until > self.replica.published or not self._is_whole:
+                    self._catch_up(until)
         return self.replica.view()
 
-    def _reopen_if_long(self) -> None:
+    def _catch_up(self, until: int) -> None:
+        if not self._is_whole:
+            self._reopen()
+            return
+        self._is_whole = False  # if this fails, the replica may hold a part of an operation
+        self.replica.follow(self._follower, until)
+        self._is_whole = True
         grown = self.replica.columns.rows - self._opened_rows
         if grown > REOPEN_ROWS and self._commit.generation > self.replica.generation:
-            self._follower.close()
-            self._open(self.replica.folder)
+            self._reopen()
+
+    def _reopen(self) -> None:
+        self._is_whole = False
+        self._follower.close()
+        self._open(self.replica.folder)
 
     def close(self) -> None:
         """Let the files go."""

@@ -7,13 +7,14 @@ writer's replica is fed by the writer itself; a reader's follows the COMMIT word
 
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.batches import Batches
 from recollex_engine.columns import Columns, Stored
 from recollex_engine.errors import CorruptError
 from recollex_engine.hnsw import Hnsw
@@ -29,6 +30,9 @@ COLUMNS = "columns"
 LOG = "log"
 VECTORS = "vectors.f16"
 
+GROUP = 4096
+"""Operations that are applied together while a log is read."""
+
 
 class Replica:
     """The state of one agent's folder in this process.
@@ -43,22 +47,28 @@ class Replica:
         self._load()
 
     def _load(self) -> None:
-        manifest = Manifest.read(self.folder)
-        if manifest is not None:
+        try:
+            manifest = Manifest.read(self.folder)
+        except CorruptError as error:
+            self._warn(f"the manifest is damaged ({error})")
+            manifest = None
+        while manifest is not None:
             try:
                 self._start_from(manifest)
-                return
-            except (FileNotFoundError, CorruptError) as error:
-                if (later := Manifest.read(self.folder)) != manifest and later is not None:
-                    self._load()  # a checkpoint replaced the files while they were being opened
-                    return
-                warnings.warn(
-                    f"{self.folder}: columns or segments are missing or damaged ({error}); "
-                    "rebuilding them from the log",
-                    RuntimeWarning,
-                    stacklevel=2,
-                )
-        self._start_from(None)
+                break
+            except CorruptError as error:
+                later = Manifest.read(self.folder)
+                if later == manifest:  # else a checkpoint replaced the files meanwhile
+                    self._warn(f"columns are missing or damaged ({error})")
+                    later = None
+                manifest = later
+        if manifest is None:
+            self._start_from(None)
+
+    def _warn(self, what: str) -> None:
+        warnings.warn(
+            f"{self.folder}: {what}; rebuilding from the log", RuntimeWarning, stacklevel=2
+        )
 
     def _start_from(self, manifest: Manifest | None) -> None:
         stored = (
@@ -67,24 +77,10 @@ class Replica:
             else None
         )
         self.position: Position = manifest.position if manifest else START
-        self.columns = Columns(self.folder / COLUMNS, stored)
+        self.columns = self._open_columns(stored)
         self.vectors: VectorsReader | None = None
-        self.segments = tuple(
-            Segment(
-                entry.number,
-                Postings.read(self.folder / entry.postings),
-                Hnsw.open(
-                    self.folder / entry.hnsw,
-                    self.columns.dimension,
-                    entry.first_row,
-                    entry.hnsw_end,
-                )
-                if entry.hnsw
-                else None,
-            )
-            for entry in (manifest.segments if manifest else ())
-        )
         self.manifest = manifest
+        self.segments = self._open_segments(manifest)
         self._view: View | None = None
         self._timeline = Timeline.of(self.columns.array("said_at")[:0])
         self.published = self.position.op
@@ -99,12 +95,62 @@ class Replica:
         """The number of the last checkpoint, 0 before the first."""
         return self.manifest.generation if self.manifest else 0
 
-    def follow(self, follower: LogFollower, until_op: int | None) -> None:
-        """Apply and publish what ``follower`` finds in the log up to operation ``until_op``."""
-        transactions = list(follower.read_new(until_op))
-        if transactions:
+    def _open_columns(self, stored: Stored | None) -> Columns:
+        try:
+            columns = Columns(self.folder / COLUMNS, stored)
+        except (IndexError, ValueError) as error:
+            found = f"items that contradict each other ({error})"
+            raise CorruptError(self.folder / COLUMNS, "whole columns", found) from error
+        if columns.op != self.position.op:
+            found = f"{columns.op}"
+            raise CorruptError(self.folder / COLUMNS, f"operation {self.position.op}", found)
+        return columns
+
+    def _open_segments(self, manifest: Manifest | None) -> tuple[Segment, ...]:
+        """Map the indexes; without whole ones everything is tail, and recalls are slower."""
+        try:
+            return tuple(self._open_segment(entry) for entry in self.entries)
+        except CorruptError as error:
+            if Manifest.read(self.folder) != manifest:
+                raise
+            self.manifest = None if self.manifest is None else replace(self.manifest, segments=())
+            warnings.warn(
+                f"{self.folder}: an index is missing or damaged ({error}); the next checkpoint "
+                "builds them again",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            return ()
+
+    def _open_segment(self, entry: SegmentEntry) -> Segment:
+        folder, graph = self.folder, None
+        if entry.hnsw is not None:
+            dimension = self.columns.dimension
+            graph = Hnsw.open(folder / entry.hnsw, dimension, entry.first_row, entry.hnsw_end)
+        return Segment(entry.number, Postings.read(folder / entry.postings), graph)
+
+    def follow(
+        self, follower: LogFollower, until_op: int | None, *, check_vectors: bool = False
+    ) -> None:
+        """Apply and publish what ``follower`` finds in the log up to operation ``until_op``.
+
+        ``check_vectors`` compares the vectors' checksums too, as after a crash of the machine: the
+        log may have reached the disk before the vectors that it speaks of. Raises `CorruptError`;
+        then this replica may hold a part of what was found, and must not be used further.
+        """
+        batches = Batches(self.columns.rows)
+        for transactions in _groups(follower.read_new(until_op)):
+            for transaction in transactions:
+                for operation in transaction.operations:
+                    batches.add(operation)
             self.apply(transactions)
-            self.published = self.columns.op
+        if check_vectors and batches.in_force:
+            self.rows_of_file(0, batches.rows)
+            assert self.vectors is not None
+            for batch, found in batches.damaged(self.vectors):
+                rows = f"rows {batch.first} to {batch.end - 1}"
+                raise CorruptError(self.vectors.path, f"checksum {batch.sha256} of {rows}", found)
+        self.published = self.columns.op
 
     def apply(
         self,
@@ -163,3 +209,17 @@ class Replica:
         """Let the maps go; views still held keep what they need."""
         self._view = None
         self.vectors = None
+
+
+def _groups(transactions: Iterable[Transaction]) -> Iterator[list[Transaction]]:
+    """Yield the transactions in lists of about `GROUP` operations: memory stays bounded."""
+    group: list[Transaction] = []
+    count = 0
+    for transaction in transactions:
+        group.append(transaction)
+        count += len(transaction.operations)
+        if count >= GROUP:
+            yield group
+            group, count = [], 0
+    if group:
+        yield group

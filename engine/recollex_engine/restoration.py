@@ -1,63 +1,154 @@
-"""What if the vectors file was lost? The texts are in the log, so the model makes them again."""
+"""What if the vectors file was lost? The texts are in the log, so the model makes them again.
 
+The order keeps a crash from hiding the loss: the new file is written beside; a `restore` operation
+for each run of rows goes into the log, with the checksum that holds from then on; the manifest,
+whose columns were made from the old vectors, is removed; the new file takes the place of the old.
+Until that last step the file is as lost as it was, and the next opening starts over.
+"""
+
+import contextlib
 import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
+import orjson
 
-from recollex_engine.errors import CorruptError
+from recollex_engine.batches import Batch, Batches
+from recollex_engine.clock import Clock
+from recollex_engine.disk import flush_folder
+from recollex_engine.errors import CorruptError, ModelError
+from recollex_engine.log import LogWriter
 from recollex_engine.log_format import START
 from recollex_engine.log_reader import LogFollower
+from recollex_engine.manifest import NAME as MANIFEST
 from recollex_engine.settings import Settings
 from recollex_engine.vectors_file import VectorsReader, VectorsWriter, checksum
 
+CHUNK = 1024
+"""Rows that are embedded, or copied, at a time."""
 
-def restore_vectors(folder: Path, log: Path, path: Path, embedder: Any) -> int:
-    """Embed again what the log says and ``path`` lacks; return how many rows that were.
 
-    Batches whose bytes still have the checksum that the log holds are kept. Warns, naming the
-    rows, since vectors that a caller had given are replaced by the model's own.
+class TextEmbedder(Protocol):
+    """What a restoration needs of a model."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the model and its weights."""
+
+    def embed(self, texts: list[str], /) -> npt.NDArray[np.float32]:
+        """Return float32[n, dimension], each row of length 1."""
+
+
+def restore_vectors(
+    log: LogWriter,
+    path: Path,
+    embedder_for: Callable[[Settings], TextEmbedder],
+    clock: Clock,
+) -> None:
+    """Embed again what the log says and the vectors file at ``path`` lacks.
+
+    Batches whose bytes still have the checksum that the log holds are kept, the others are made
+    again from their texts. Warns, naming the rows: where a caller had given vectors, the model's
+    own replace them. Raises `CorruptError`, with everything left as it is, where the embedder has
+    no model to make them with. Replicas made before are worthless afterwards.
     """
+    settings, batches = _read(log.folder)
+    embedder = embedder_for(settings)
+    held = VectorsReader(path, settings.dimension)
+    lost = [batch for batch in batches.in_force if not _is_whole(held, batch)]
+    count = sum(batch.end - batch.first for batch in lost)
+    what = f"{count} of {batches.rows} passages"
+    if lost:
+        what += f" (rows {lost[0].first} to {lost[-1].end - 1})"
+    temporary = path.with_name(path.name + ".restored")
+    temporary.unlink(missing_ok=True)
+    runs: list[Batch] = []
+    texts = _texts(log.folder)
+    try:
+        with VectorsWriter(temporary, settings.dimension) as writer:
+            for run, is_lost in _runs(batches.in_force, lost):
+                for first in range(run.first, run.end, CHUNK):
+                    end = min(first + CHUNK, run.end)
+                    mine = [next(texts) for _ in range(first, end)]
+                    if not is_lost:
+                        writer.append(held.rows(end)[first:])
+                        continue
+                    writer.append(np.asarray(embedder.embed(mine), np.float16))
+                    if not runs and first == run.first:
+                        _warn(path, what, embedder)
+                if is_lost:
+                    made = VectorsReader(temporary, settings.dimension).rows(run.end)[run.first :]
+                    runs.append(Batch(run.first, run.end, checksum(made)))
+            writer.sync()
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, ModelError):
+            raise CorruptError(
+                path,
+                f"the vectors of {batches.rows} passages",
+                f"none for {what}, and {settings.model} cannot make them: put the file back from a "
+                "copy",
+            ) from error
+        raise
+    if runs:
+        at = max(clock(), log.position.recorded_at + 1)
+        log.append(at, [("restore", orjson.dumps(asdict(run))) for run in runs])
+        log.sync()
+    (path.parent / MANIFEST).unlink(missing_ok=True)
+    temporary.rename(path)
+    flush_folder(path.parent)
+
+
+def _read(log: Path) -> tuple[Settings, Batches]:
     settings: Settings | None = None
-    texts: list[str] = []
-    batches: list[tuple[int, int, str]] = []
+    batches = Batches()
     for transaction in LogFollower(log, START).read_new():
         for operation in transaction.operations:
-            payload = operation.payload or {}
-            if operation.kind == "create":
-                settings = Settings.from_payload(payload)
-            elif operation.kind == "retain" and payload:
-                if said := payload.get("vectors"):
-                    batches.append((len(texts), len(texts) + said["rows"], said["sha256"]))
-                text = payload["text"]
-                spans = payload.get("passages") or [(0, len(text))]
-                texts += [text[start:end] for start, end in spans]
+            batches.add(operation)
+            if operation.kind == "create" and operation.payload is not None:
+                settings = Settings.from_payload(operation.payload)
     if settings is None:
-        return 0
-    held = VectorsReader(path, settings.dimension)
-    rows = np.zeros((len(texts), settings.dimension), np.float16)
-    lost: list[int] = []
-    for first, end, expected in batches:
-        try:
-            rows[first:end] = held.rows(end)[first:]
-        except (CorruptError, FileNotFoundError):
-            lost += range(first, end)
-            continue
-        if checksum(rows[first:end]) != expected:
-            lost += range(first, end)
-    if not lost:
-        return 0
+        raise CorruptError(log, "the settings of an agent", "none")
+    return settings, batches
+
+
+def _warn(path: Path, what: str, embedder: TextEmbedder) -> None:
     warnings.warn(
-        f"{folder}: vectors of {len(lost)} of {len(texts)} passages are lost (rows {lost[0]} to "
-        f"{lost[-1]}); embedding their texts again with {embedder.fingerprint}",
+        f"{path}: the vectors of {what} are lost; embedding their texts again with "
+        f"{embedder.fingerprint}",
         RuntimeWarning,
-        stacklevel=2,
+        stacklevel=3,
     )
-    rows[lost] = embedder.embed([texts[row] for row in lost])
-    if not path.exists() or path.stat().st_size < 64:
-        path.unlink(missing_ok=True)
-    with VectorsWriter(path, settings.dimension, 0) as writer:
-        writer.append(rows)
-        writer.sync()
-    return len(lost)
+
+
+def _is_whole(held: VectorsReader, batch: Batch) -> bool:
+    try:
+        return checksum(held.rows(batch.end)[batch.first :]) == batch.sha256
+    except CorruptError:
+        return False
+
+
+def _runs(batches: list[Batch], lost: list[Batch]) -> Iterator[tuple[Batch, bool]]:
+    """Yield runs of neighbouring batches that are all lost, or all held, and which they are."""
+    gone = set(lost)
+    for is_lost, run in groupby(batches, gone.__contains__):
+        first, *rest = run
+        last = rest[-1] if rest else first
+        yield Batch(first.first, last.end, ""), is_lost
+
+
+def _texts(log: Path) -> Iterator[str]:
+    """Yield the text of every row."""
+    for transaction in LogFollower(log, START).read_new():
+        for operation in transaction.operations:
+            payload = operation.payload
+            if operation.kind == "retain" and payload is not None:
+                text = payload["text"]
+                for start, end in payload.get("passages") or [(0, len(text))]:
+                    yield text[start:end]

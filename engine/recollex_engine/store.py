@@ -125,7 +125,13 @@ class Store:
         with self._lock:
             self._closed = True
             agents, self._agents = list(self._agents.values()), {}
+        failures = []
         for agent in agents:
-            agent.close()
+            try:
+                agent.close()
+            except Exception as error:  # the others must be closed all the same
+                failures.append(error)
         self._background.shutdown()
         self._building.shutdown()
+        if failures:
+            raise failures[0]

@@ -32,6 +32,7 @@ VERSION = 1
 
 _MAGIC = b"rcxvec16"
 _HEADER = struct.Struct("<8sII")
+_REMEDY = "; opening the agent for writing embeds lost texts again"
 _LEAST_CAPACITY = 1 << 20  # bytes of addresses for a reader; not memory
 
 Rows = NDArray[np.float16]
@@ -160,7 +161,7 @@ class VectorsReader:
         try:
             status = self.path.stat()
         except FileNotFoundError:
-            raise CorruptError(self.path, f"{count} rows", "no file") from None
+            raise CorruptError(self.path, f"{count} rows", f"no file{_REMEDY}") from None
         held = _check_rows(self.path, count, self.dimension, status.st_size)
         found = (status.st_dev, status.st_ino)
         if count > len(rows) or found != file_id:
@@ -200,11 +201,14 @@ def _check_header(fd: int, path: Path, dimension: int) -> int:
     """Return the file's size, having checked that it holds rows of this dimension."""
     header = os.pread(fd, HEADER_BYTES, 0)
     if len(header) < HEADER_BYTES:
-        raise CorruptError(path, f"a header of {HEADER_BYTES} bytes", f"{len(header)}")
+        raise CorruptError(path, f"a header of {HEADER_BYTES} bytes", f"{len(header)}{_REMEDY}")
     magic, version, found = _HEADER.unpack_from(header)
-    if magic != _MAGIC or version != VERSION:
+    if magic != _MAGIC:
+        raise CorruptError(path, f"{_MAGIC!r} at its start", f"{magic!r}{_REMEDY}")
+    if version != VERSION:
         raise FormatError(
-            f"{path} is not a vectors file of format {VERSION}: it begins with {header[:12]!r}"
+            f"{path} has format {version}, this recollex reads format {VERSION}: "
+            "open it with the version that wrote it"
         )
     if found != dimension:
         raise FormatError(f"{path} holds vectors of {found} dimensions, not {dimension}")
@@ -215,5 +219,5 @@ def _check_rows(path: Path, count: int, dimension: int, size: int) -> int:
     """Return how many whole rows ``size`` bytes hold, having checked that it is ``count``."""
     held = max(0, size - HEADER_BYTES) // (2 * dimension)
     if held < count:
-        raise CorruptError(path, f"{count} rows", f"{held}")
+        raise CorruptError(path, f"{count} rows", f"{held}{_REMEDY}")
     return held

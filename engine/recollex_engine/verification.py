@@ -6,18 +6,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from recollex_engine.agent import Agent
+from recollex_engine.batches import Batches
 from recollex_engine.columns import DICTIONARIES, Columns, schema
 from recollex_engine.errors import CorruptError
 from recollex_engine.log_format import START
-from recollex_engine.log_reader import LogFollower, Transaction
+from recollex_engine.log_reader import LogFollower
 from recollex_engine.postings import Postings
 from recollex_engine.replica import LOG, Replica
-from recollex_engine.vectors_file import checksum
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was checked, and what is wrong: nothing, if `ok`."""
+    """What was checked, and what is wrong: nothing, if `ok`.
+
+    Columns, indexes and vectors can be made again: with MANIFEST removed, opening for writing
+    rebuilds them from the log, and embeds the texts whose vectors are damaged.
+    """
 
     operations: int
     memories: int
@@ -42,16 +46,20 @@ def verify(agent: Agent, progress: Callable[[int], None] | None = None) -> Verif
     replica = agent.replica()
     problems: list[str] = []
     fresh = Columns(replica.folder / "none", None)
+    batches = Batches()
     follower = LogFollower(replica.folder / LOG, START, verify=True)
     try:
         for transaction in follower.read_new(view.op):
-            _replay(fresh, transaction, replica, problems)
+            fresh.apply(transaction.operations, replica.rows_of_file)
+            for operation in transaction.operations:
+                batches.add(operation)
             if progress is not None:
                 progress(len(transaction.operations))
     except CorruptError as error:
         problems.append(str(error))
     finally:
         follower.close()
+    _compare_vectors(batches, replica, problems)
     if fresh.op == view.op:
         _compare_columns(fresh, replica.columns, problems)
         _compare_indexes(fresh, replica, problems)
@@ -60,22 +68,21 @@ def verify(agent: Agent, progress: Callable[[int], None] | None = None) -> Verif
     return Verification(fresh.op, fresh.memories, fresh.rows, tuple(problems))
 
 
-def _replay(
-    fresh: Columns, transaction: Transaction, replica: Replica, problems: list[str]
-) -> None:
-    """Apply ``transaction`` and check the vectors that it brought."""
-    first = fresh.rows
-    fresh.apply(transaction.operations, replica.rows_of_file)
-    for operation in transaction.operations:
-        said = (operation.payload or {}).get("vectors")
-        if said is None:
-            continue
-        rows = replica.rows_of_file(first, first + said["rows"])
-        if (found := checksum(rows)) != said["sha256"]:
-            problems.append(
-                f"vectors of rows {first} to {first + said['rows'] - 1}: the log has checksum "
-                f"{said['sha256']}, the file has {found}"
-            )
+def _compare_vectors(batches: Batches, replica: Replica, problems: list[str]) -> None:
+    if not batches.in_force:
+        return
+    try:
+        replica.rows_of_file(0, batches.rows)
+        assert replica.vectors is not None
+        damaged = batches.damaged(replica.vectors)
+    except CorruptError as error:
+        problems.append(str(error))
+        return
+    for batch, found in damaged:
+        problems.append(
+            f"vectors of rows {batch.first} to {batch.end - 1}: the log has checksum "
+            f"{batch.sha256}, the file has {found}"
+        )
 
 
 def _compare_columns(fresh: Columns, held: Columns, problems: list[str]) -> None:

@@ -7,7 +7,7 @@ goes into the log with it.
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +15,19 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from recollex_engine.clock import Clock
+from recollex_engine.clock import Clock, from_micros
 from recollex_engine.columns import NONE, STOP_WORD
 from recollex_engine.commit import CommitWord
 from recollex_engine.durability import Durability
 from recollex_engine.entities import EntityTable, fold
-from recollex_engine.errors import InputError, UnknownIdError
+from recollex_engine.errors import CorruptError, InputError, UnknownIdError
 from recollex_engine.links import semantic_links
 from recollex_engine.lock import WriterLock
 from recollex_engine.log import LogWriter
 from recollex_engine.log_reader import LogFollower, Operation, Transaction
 from recollex_engine.preparation import Prepared
 from recollex_engine.replica import LOG, VECTORS, Replica
+from recollex_engine.restoration import TextEmbedder, restore_vectors
 from recollex_engine.settings import Settings
 from recollex_engine.statement import Statement
 from recollex_engine.vectors_file import VectorsWriter, checksum
@@ -44,7 +45,13 @@ class Writer:
     disk share one flush.
     """
 
-    def __init__(self, folder: Path, durability: Durability, clock: Clock) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        durability: Durability,
+        clock: Clock,
+        embedder_for: Callable[[Settings], TextEmbedder],
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.lock_file = WriterLock(folder / "LOCK")
         try:
@@ -60,21 +67,43 @@ class Writer:
             self.vectors: VectorsWriter | None = None
             self.lock = threading.RLock()
             self._names: EntityTable | None = None
-            self._recover()
+            try:
+                self._recover()
+            except CorruptError as error:
+                if error.path != folder / VECTORS:
+                    raise
+                restore_vectors(self.log, folder / VECTORS, embedder_for, clock)
+                self.replica = Replica(folder)
+                self._recover()
             self.commit_word = CommitWord(folder / "COMMIT", writable=True)
+            # Never back, not even after the manifest was lost: readers wait for a greater one.
+            self.replica.generation = max(self.replica.generation, self.commit_word.generation)
             self.commit_word.generation = self.replica.generation
             self.commit_word.op = self.replica.published
         except BaseException:
-            self.lock_file.close()
+            self._let_go()
             raise
 
     def _recover(self) -> None:
-        """Apply what the log holds beyond the last checkpoint."""
+        """Apply what the log holds beyond the last checkpoint, and see that its vectors are there.
+
+        Raises `CorruptError` with the path of the vectors file if they are not.
+        """
         follower = LogFollower(self.replica.folder / LOG, self.replica.position)
         try:
-            self.replica.follow(follower, None)
+            self.replica.follow(follower, None, check_vectors=True)
         finally:
             follower.close()
+        if self.replica.columns.rows:
+            self.replica.rows_of_file(0, self.replica.columns.rows)
+
+    def _let_go(self) -> None:
+        """Close what an opening that failed has opened."""
+        try:
+            if (log := getattr(self, "log", None)) is not None:
+                log.close()
+        finally:
+            self.lock_file.close()
 
     def _flush_vectors(self) -> None:
         if self.vectors is not None:
@@ -169,8 +198,8 @@ class Writer:
         at = max(self.clock(), last + 1) if recorded_at is None else recorded_at
         if at <= last:
             raise InputError(
-                f"recorded_at must be later than the last recorded time, {last} microseconds, "
-                f"got {at}"
+                f"recorded_at must be later than the last recorded time, {from_micros(last)}, "
+                f"got {from_micros(at)}"
             )
         encoded = [(kind, orjson.dumps(payload)) for kind, payload in payloads]
         position = self.log.append(at, encoded)
@@ -179,7 +208,11 @@ class Writer:
             Operation(first + place, at, kind, payload)
             for place, (kind, payload) in enumerate(payloads)
         ]
-        replica.apply([Transaction(at, first, operations, position)], vectors)
+        try:
+            replica.apply([Transaction(at, first, operations, position)], vectors)
+        except BaseException as error:  # the log holds all of it, the columns perhaps a part
+            self.log.poison(error)
+            raise
         return position.op
 
     def append_vectors(self, vectors: npt.NDArray[np.uint16]) -> None:

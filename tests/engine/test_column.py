@@ -290,6 +290,47 @@ def test_columns_open_under_a_data_limit(tmp_path):
     subprocess.run([sys.executable, "-c", LIMITED, tmp_path / "c"], check=True, env=environment)
 
 
+FIXED = """
+import resource, sys
+from pathlib import Path
+from recollex_engine.column import Column
+path, fixed = Path(sys.argv[1]), sys.argv[2] == "fixed"
+resource.setrlimit(resource.RLIMIT_DATA, (400 << 20, 400 << 20))
+columns = [Column("u1", path, 64 << 20, fixed=fixed) for _ in range(20)]
+for column in columns:
+    column.extend([1] * 1000)
+    assert column.array[-1] == 1 and column.array[5] == 0 and len(column) == (64 << 20) + 1000
+mapped = Path("/proc/self/maps").read_text().count(path.name)
+assert (mapped == 20) == fixed, mapped  # without a map the file would have to be copied
+"""
+
+
+@needs_maps
+@pytest.mark.parametrize("kind", ["fixed", "changing"])
+def test_the_pages_of_a_fixed_column_are_nobodys_memory(tmp_path, kind):
+    with (tmp_path / "column").open("wb") as file:
+        file.truncate(64 << 20)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    environment |= {"OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-c", FIXED, tmp_path / "column", kind]
+    run = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (run.returncode == 0) == (kind == "fixed"), run.stderr
+    assert kind == "fixed" or "MemoryError" in run.stderr
+
+
+def test_a_fixed_column_grows_and_is_never_changed(large, tmp_path):
+    column = Column("<i8", tmp_path / "large", LARGE, fixed=True)
+    held = column.array
+    column.extend(np.arange(LARGE, LARGE + 50_000))
+    column.persist(tmp_path / "large")
+    column.extend(np.arange(LARGE + 50_000, 2 * LARGE + 50_000))  # maps what was persisted
+    assert column.array.tolist() == list(range(2 * LARGE + 50_000))
+    assert held.tolist() == list(range(LARGE))
+    for index in (0, LARGE, 2 * LARGE):
+        with pytest.raises(InputError, match="fixed"):
+            column.set(index, 1)
+
+
 class Columns(RuleBasedStateMachine):
     """A writer's column and a model, over files that are sometimes large enough to be mapped."""
 

@@ -179,7 +179,10 @@ def test_wrong_files_and_shapes_are_refused(path):
         VectorsWriter(path, 0)
     data = path.read_bytes()
     path.write_bytes(b"x" + data[1:])
-    with pytest.raises(FormatError, match="not a vectors file"):
+    with pytest.raises(CorruptError, match="at its start, found b'xcxvec16'; opening"):
+        VectorsReader(path, D).rows(1)
+    path.write_bytes(data[:8] + b"\2" + data[9:])
+    with pytest.raises(FormatError, match="format 2"):
         VectorsReader(path, D).rows(1)
     path.write_bytes(data[:10])
     with pytest.raises(CorruptError, match="a header of 64 bytes"):

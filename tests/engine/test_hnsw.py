@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from recollex_engine import hnsw
+from recollex_engine.errors import CorruptError, StoreFullError
+from recollex_engine.hnsw import Hnsw, extend_graph
+
+CODES = np.random.default_rng(1).integers(-127, 128, (600, 32)).astype(np.int8)
+
+
+def test_a_graph_is_extended_and_finds_every_row(tmp_path):
+    extend_graph(tmp_path / "1", None, CODES[:300], 1000)
+    extend_graph(tmp_path / "2", tmp_path / "1", CODES[300:], 1300)
+    graph = Hnsw.open(tmp_path / "2", 32, 1000, 1600)
+    for row in range(0, 600, 50):
+        assert graph.search(CODES[row], 5)[0] == 1000 + row
+    found = graph.search_many(CODES[::50], 3)
+    assert found.shape == (12, 3)
+    assert found[:, 0].tolist() == list(range(1000, 1600, 50))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["1", "2"]
+
+
+@pytest.mark.parametrize("damage", [None, lambda d: b"", lambda d: d[:99], lambda d: d[:-1]])
+def test_a_damaged_graph_is_named(tmp_path, damage):
+    if damage is not None:
+        extend_graph(tmp_path / "g", None, CODES, 0)
+        (tmp_path / "g").write_bytes(damage((tmp_path / "g").read_bytes()))
+    with pytest.raises(CorruptError, match="g: expected a graph"):
+        Hnsw.open(tmp_path / "g", 32, 0, 600)
+    with pytest.raises(CorruptError, match="g: expected a graph"):
+        extend_graph(tmp_path / "h", tmp_path / "g", CODES, 600)
+
+
+def test_a_graph_of_other_rows_is_named(tmp_path):
+    extend_graph(tmp_path / "g", None, CODES, 0)
+    with pytest.raises(CorruptError, match="expected 601 rows of 32, found 600"):
+        Hnsw.open(tmp_path / "g", 32, 0, 601)
+
+
+def test_a_full_disk_leaves_no_graph(tmp_path, monkeypatch):
+    def refuse(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(hnsw, "flush", refuse)
+    with pytest.raises(StoreFullError, match="No space left"):
+        extend_graph(tmp_path / "g", None, CODES, 0)
+    assert list(tmp_path.iterdir()) == []
