@@ -91,7 +91,7 @@ def run(writer: Writer, generation: int) -> None:
         tuple(entry for _, entry in everything),
     )
     manifest.write(folder)
-    replica.manifest = manifest
+    replica.manifest, replica.generation = manifest, generation
     replica.segments = tuple(segment for segment, _ in everything)
     writer.commit_word.generation = generation
     _remove_old(folder, manifest)

@@ -80,6 +80,7 @@ class Replica:
         self.columns = self._open_columns(stored)
         self.vectors: VectorsReader | None = None
         self.manifest = manifest
+        self.generation = manifest.generation if manifest else 0
         self.segments = self._open_segments(manifest)
         self._view: View | None = None
         self._timeline = Timeline.of(self.columns.array("said_at")[:0])
@@ -89,11 +90,6 @@ class Replica:
     def entries(self) -> tuple[SegmentEntry, ...]:
         """The files of `segments`."""
         return self.manifest.segments if self.manifest else ()
-
-    @property
-    def generation(self) -> int:
-        """The number of the last checkpoint, 0 before the first."""
-        return self.manifest.generation if self.manifest else 0
 
     def _open_columns(self, stored: Stored | None) -> Columns:
         try:

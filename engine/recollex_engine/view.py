@@ -48,12 +48,11 @@ class View:
         self.entity_head = columns.mentions.head
         self.link_head = columns.incoming.head
         self._buffers = {name: column.buffer for name, column in columns.column.items()}
-        self.open = columns.open
         self.memories = int(self._buffers["op_memories"][op - 1]) if op else 0
         self.rows = int(self._buffers["op_rows"][op - 1]) if op else 0
         self.recorded_at = int(self._buffers["op_recorded_at"][op - 1]) if op else -1
         self.total_length = int(self._buffers["op_length"][op - 1]) if op else 0
-        self.open = self.open[: self.memories]
+        self.open = columns.open_at(self.memories, op)
         self.vectors = vectors
         self.timeline = timeline.before(self.memories)
         self.indexed_rows = min(self.rows, segments[-1].postings.end_row) if segments else 0
