@@ -79,7 +79,7 @@ def extend_graph(
     before: Path | None,
     codes: npt.NDArray[np.int8],
     first_row: int,
-    stopped: Callable[[], bool],
+    stopped: Callable[[], bool] = bool,
 ) -> bool:
     """Write to ``path`` the graph of ``before`` with ``codes`` int8[n, D] added from ``first_row``.
 

@@ -165,7 +165,7 @@ class Stores(RuleBasedStateMachine):
         self.patch.setattr(engine_agent, "CLOSING_TAIL", 12)
         self.patch.setattr(os, "fsync", lambda fd: None)  # what the disk keeps is tested elsewhere
         self.patch.setattr(os, "fdatasync", lambda fd: None)
-        self.patch.setattr(writer, "uuid4", lambda: UUID(int=next(self.uuids)))
+        self.patch.setattr(writer, "_uuid", lambda: str(UUID(int=next(self.uuids))))
         self.folder = Path(tempfile.mkdtemp())
         self.now = START
         self.calls = 0
