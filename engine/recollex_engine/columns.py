@@ -174,8 +174,6 @@ class Columns:
                 self.column[name].append(0)
         self._labels: dict[int, str] = {}
         self._entity_names: dict[int, str] = {}
-        self._entity_of: dict[str, int] = {}
-        self._names_folded = 0
         self._find_again()
 
     def _find_again(self) -> None:
@@ -276,16 +274,11 @@ class Columns:
     def entity(self, surface: str) -> int | None:
         """Return the entity that was met under a name, whatever its case; None if none was.
 
-        Beside a writer it may be newer than the caller's view. Cost: 2 us; the first call reads
-        all names, 3 us each.
+        Beside a writer it may be newer than the caller's view.
         """
-        entities = self.array("name_entity")  # first: the names it counts are all there
-        if len(entities) > self._names_folded:
-            string = self.dictionary["names"].string
-            for name in range(self._names_folded, len(entities)):
-                self._entity_of.setdefault(fold(string(name)), int(entities[name]))
-            self._names_folded = len(entities)
-        return self._entity_of.get(fold(surface))
+        name = self.dictionary["names"].get(fold(surface))
+        entities = self.array("name_entity")  # it may lag behind the dictionary
+        return None if name is None or name >= len(entities) else int(entities[name])
 
     def newest(self, id: str, memories: int, op: int) -> int | None:
         """Return the ordinal of the open version of ``id`` in the view (memories, op), if any."""
@@ -302,7 +295,8 @@ class Columns:
 
     def newest_of(self, key: int) -> int:
         """Return the newest memory, open or not, whose id has number ``key``; NONE for none."""
-        return int(self._latest[key])
+        latest = self._latest  # it may lag behind the dictionary
+        return int(latest[key]) if key < len(latest) else NONE
 
     def apply(self, operations: Iterable[Operation], rows: Rows) -> None:
         """Append what ``operations`` say; ``rows`` gives the vectors of the passages they add."""

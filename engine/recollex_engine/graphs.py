@@ -9,8 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 
-import numpy as np
-
 from recollex_engine.disk import flush_folder
 from recollex_engine.hnsw import Hnsw, extend_graph
 from recollex_engine.manifest import SegmentEntry
@@ -47,12 +45,12 @@ def extend(replica: Replica, indexing: Lock, stopped: Callable[[], bool]) -> Non
     for entry in due(replica):
         path = replica.folder / f"segment-{entry.number:04d}" / f"hnsw-{entry.end_row}"
         reached = max(entry.first_row, entry.hnsw_end)
-        codes = replica.view().codes[reached : entry.end_row]
+        codes = replica.codes(reached, entry.end_row)
         building = path.with_suffix(BUILDING)
         for leftover in path.parent.glob(f"*{BUILDING}"):
             leftover.unlink()
         before = replica.folder / entry.hnsw if entry.hnsw else None
-        if not extend_graph(building, before, np.ascontiguousarray(codes), reached, stopped):
+        if not extend_graph(building, before, codes, reached, stopped):
             return
         building.rename(path)
         flush_folder(path.parent)

@@ -25,12 +25,18 @@ class Reader:
         self._open(folder)
 
     def _open(self, folder: Path) -> None:
-        self.replica = Replica(folder)
-        self._follower = LogFollower(folder / LOG, self.replica.position)
-        self._opened_rows = self.replica.columns.rows
-        # All that is in the log, not only what COMMIT says: after a loss of power the word may be
-        # older than the log, and what was acknowledged must be seen.
-        self.replica.follow(self._follower, None, check_vectors=True)
+        replica = Replica(folder)
+        follower = LogFollower(folder / LOG, replica.position)
+        opened_rows = replica.columns.rows
+        try:
+            # All that is in the log, not only what COMMIT says: after a loss of power the word may
+            # be older than the log, and what was acknowledged must be seen.
+            replica.follow(follower, None, check_vectors=True)
+        except BaseException:
+            follower.close()
+            raise
+        # Only now: other threads take views meanwhile, and none may be older than the one before.
+        self.replica, self._follower, self._opened_rows = replica, follower, opened_rows
         self._is_whole = True
 
     def view(self) -> View:
@@ -54,9 +60,9 @@ class Reader:
             self._reopen()
 
     def _reopen(self) -> None:
-        self._is_whole = False
-        self._follower.close()
+        before = self._follower
         self._open(self.replica.folder)
+        before.close()
 
     def close(self) -> None:
         """Let the files go."""

@@ -173,6 +173,12 @@ class Replica:
             self.vectors = VectorsReader(self.folder / VECTORS, self.columns.dimension)
         return self.vectors.rows(end)[first:].view(np.uint16)
 
+    def codes(self, first: int, end: int) -> npt.NDArray[np.int8]:
+        """Return the vectors of applied rows [first, end) in eight bits: int8[n, dimension]."""
+        dimension = self.columns.dimension
+        flat = self.columns.array("code")[first * dimension : end * dimension]
+        return flat.reshape(end - first, dimension)
+
     def view(self, op: int | None = None) -> View:
         """Return what a reader sees now, or saw at ``op``; cost O(1) while there is nothing new."""
         at = self.published if op is None else op
