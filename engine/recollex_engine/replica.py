@@ -139,9 +139,7 @@ class Replica:
             assert self.vectors is not None
             for batch, found in batches.damaged(self.vectors):
                 rows = f"rows {batch.first} to {batch.end - 1}"
-                raise CorruptError(
-                    self.vectors.path, f"checksum {batch.sha256} of {rows}", found
-                )
+                raise CorruptError(self.vectors.path, f"checksum {batch.sha256} of {rows}", found)
         self.published = self.columns.op
 
     def apply(
@@ -181,17 +179,13 @@ class Replica:
             if memories > len(self._timeline.order):
                 said_at = self.columns.array("said_at")[:memories]
                 self._timeline = self._timeline.extended(said_at)
-            vectors = (
-                self.rows_of_file(0, rows) if rows else np.empty((0, 0), np.uint16)
-            )
+            vectors = self.rows_of_file(0, rows) if rows else np.empty((0, 0), np.uint16)
             view = View(self.columns, at, segments, vectors, self._timeline)
             if op is None:
                 self._view = view
             return view
 
-    def replace_segments(
-        self, segments: tuple[Segment, ...], manifest: Manifest
-    ) -> None:
+    def replace_segments(self, segments: tuple[Segment, ...], manifest: Manifest) -> None:
         """Serve from the indexes of a new checkpoint; views taken before keep theirs."""
         self.entries = manifest.segments
         self.generation = manifest.generation

@@ -47,7 +47,9 @@ def test_no_file_is_named(tmp_path):
         read_pack(tmp_path / "p")
 
 
-@pytest.mark.parametrize("old, new", [(b'"arrays"', b'"arrayx"'), (b",1000,", b",9999,"), (b"{", b"[")])
+@pytest.mark.parametrize(
+    "old, new", [(b'"arrays"', b'"arrayx"'), (b",1000,", b",9999,"), (b"{", b"[")]
+)
 def test_a_header_that_does_not_fit_is_named(tmp_path, old, new):
     write_pack(tmp_path / "p", ARRAYS, {})
     data = (tmp_path / "p").read_bytes()
