@@ -63,7 +63,7 @@ class Hnsw:
         return cls(first_row, end_row, index, pages)
 
     def search(self, code: npt.NDArray[np.int8], count: int) -> npt.NDArray[np.uint32]:
-        """Return up to ``count`` rows near ``code`` int8[dimension], nearest first, approximately."""
+        """Return up to ``count`` rows near ``code`` int8[dimension], nearest first, by chance not all."""
         found = self.index.search(code, count)
         return np.asarray(found.keys, dtype=np.uint32)
 
