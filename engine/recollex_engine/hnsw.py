@@ -5,6 +5,7 @@ same number whichever way a row was found. Codes are ours (one scale a row, whic
 not usearch's own cast, which loses a twentieth of the recall.
 """
 
+import mmap
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -47,19 +48,23 @@ class Hnsw:
     first_row: int
     end_row: int
     index: Any
+    pages: memoryview  # what the index looks into
 
     @classmethod
     def open(cls, path: Path, dimension: int, first_row: int, end_row: int) -> "Hnsw":
         """Map the graph of ``path``. Raises `CorruptError` for a file that is not such a graph."""
         index = _empty(dimension)
         try:
-            index.view(str(path))
+            # Not by its name: where the file is absent, usearch 2.26 closes a descriptor at random.
+            with path.open("rb") as file:
+                pages = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+            index.view(pages)
         except Exception as error:  # usearch raises RuntimeError for all that may be wrong
             raise CorruptError(path, "a graph", str(error)) from error
         if len(index) != end_row - first_row or index.ndim != dimension:
             found = f"{len(index)} of {index.ndim} dimensions"
             raise CorruptError(path, f"{end_row - first_row} rows of {dimension}", found)
-        return cls(first_row, end_row, index)
+        return cls(first_row, end_row, index, pages)
 
     def search(self, code: npt.NDArray[np.int8], count: int) -> npt.NDArray[np.uint32]:
         """Return up to ``count`` rows near ``code`` int8[dimension], approximately the nearest."""
