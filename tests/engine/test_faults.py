@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine import arms, checkpoint, column, disk, log, pack, vectors_file
+from recollex_engine import arms, checkpoint, column, disk, graphs, log, pack, vectors_file
 from recollex_engine.columns import Columns
 from recollex_engine.errors import (
     ClosedError,
@@ -258,8 +258,8 @@ def test_what_is_derived_is_made_again(path, folder, held, name):
 
 @pytest.mark.parametrize("damage", [os.unlink, cut, garbage])
 def test_a_damaged_graph_is_made_again(path, folder, monkeypatch, damage):
-    monkeypatch.setattr(checkpoint, "GRAPH_ROWS", 20)
-    monkeypatch.setattr(checkpoint, "GRAPH_STEP", 20)
+    monkeypatch.setattr(graphs, "GRAPH_ROWS", 20)
+    monkeypatch.setattr(graphs, "GRAPH_STEP", 20)
     monkeypatch.setattr(arms, "EXACT_ROWS", 20)
     with opened(path) as agent:
         fill(agent, 0, 60)

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine import checkpoint
+from recollex_engine import checkpoint, graphs
 
 D = 32
 CONSTANTS = {
@@ -33,9 +33,9 @@ CHILD = """
 import os, random, sys, tempfile, threading
 import numpy as np
 import recollex
-from recollex_engine import checkpoint
+from recollex_engine import checkpoint, graphs
 for name, value in eval(sys.argv[4]).items():
-    setattr(checkpoint, name, value)
+    setattr(graphs if name.startswith("GRAPH") else checkpoint, name, value)
 
 def say(line):
     os.write(1, line.encode() + b"\\n")
@@ -223,7 +223,7 @@ def kill_repeatedly(path, durability, runs, seed):
 @pytest.fixture(autouse=True)
 def small_checkpoints(monkeypatch):
     for name, value in CONSTANTS.items():
-        monkeypatch.setattr(checkpoint, name, value)
+        monkeypatch.setattr(graphs if name.startswith("GRAPH") else checkpoint, name, value)
 
 
 @pytest.mark.parametrize("durability", ["always", "off"])
@@ -236,5 +236,5 @@ def test_killed_at_any_moment_nothing_acknowledged_is_lost(tmp_path, durability)
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("durability", ["always", "interval", "off"])
 def test_killed_two_hundred_times(tmp_path, durability, seed):
-    said, segments, stats = kill_repeatedly(tmp_path / "s", durability, 7, seed + 10)
+    said, _segments, stats = kill_repeatedly(tmp_path / "s", durability, 7, seed + 10)
     assert said > 20 and stats.operations
