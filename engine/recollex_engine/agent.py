@@ -26,6 +26,7 @@ from recollex_engine.errors import (
 )
 from recollex_engine.log_format import BEFORE_ALL_TIMES
 from recollex_engine.memory import Memory, Recall, read_memories
+from recollex_engine.plan import Plan, find_plan
 from recollex_engine.preparation import Prepared, prepare
 from recollex_engine.question import Question
 from recollex_engine.reader import Reader
@@ -35,7 +36,7 @@ from recollex_engine.settings import Settings
 from recollex_engine.statement import MAX_BATCH, Statement, check_embeddings
 from recollex_engine.tokens import TokenCounter, open_counter
 from recollex_engine.view import View
-from recollex_engine.writer import Writer, is_same
+from recollex_engine.writer import Overtaken, Writer
 
 Progress = Callable[[int], None]
 """Told how many more memories are done."""
@@ -242,25 +243,36 @@ class Agent:
         writer = self._writing() if self.folder.exists() else None
         if recorded_at is not None:
             self._check_recorded_at(recorded_at, writer)
-        closed: list[int] = []
-        ids: dict[int, str] = {}
-        done: set[int] = set()
-        if writer is not None and replace_document is not None:
-            closed, ids = self._document_changes(writer, replace_document, statements)
-        fresh = [place for place in range(len(statements)) if place not in ids]
-        if writer is not None:
-            done = self._known(writer, [statements[place] for place in fresh])
-        said = self._shared.clock() if recorded_at is None else recorded_at
-        settings = writer.settings if writer is not None else None
-        analyzer = self._analyzer(settings.language if settings else self._shared.language)
-        prepared = prepare([statements[place] for place in fresh], said, analyzer, self.counter())
-        vectors = self._vectors(prepared, done, None if given is None else given[fresh], progress)
-        writer = self._writing()
-        self._create(writer, embedder, recorded_at)
-        new = writer.retain(prepared, vectors, recorded_at, closed, embedder.thresholds.link)
-        self._maintain(writer)
-        ids.update(zip(fresh, new, strict=True))
-        return [ids[place] for place in range(len(statements))]
+        threshold = embedder.thresholds.link
+
+        def record(plan: Plan) -> list[str]:
+            fresh = [place for place in range(len(statements)) if place not in plan.held]
+            said = self._shared.clock() if recorded_at is None else recorded_at
+            settings = writer.settings if writer is not None else None
+            analyzer = self._analyzer(settings.language if settings else self._shared.language)
+            chosen = [statements[place] for place in fresh]
+            prepared = prepare(chosen, said, analyzer, self.counter())
+            own = None if given is None else given[fresh]
+            known = {place for place, at in enumerate(fresh) if at in plan.known}
+            vectors = self._vectors(prepared, known, own, progress)
+            open_writer = self._writing()
+            self._create(open_writer, embedder, recorded_at)
+            new = iter(
+                open_writer.retain(
+                    prepared, vectors, recorded_at, plan.closed, threshold, plan.as_of
+                )
+            )
+            places = range(len(statements))
+            return [plan.held[place] if place in plan.held else next(new) for place in places]
+
+        try:
+            ids = record(find_plan(writer, statements, replace_document))
+        except Overtaken:
+            writer = self._writing()
+            with writer.lock:  # nobody writes meanwhile
+                ids = record(find_plan(writer, statements, replace_document))
+        self._maintain(self._writing())
+        return ids
 
     def _check_recorded_at(self, recorded_at: int, writer: Writer | None) -> None:
         last = writer.log.position.recorded_at if writer is not None else BEFORE_ALL_TIMES
@@ -283,47 +295,6 @@ class Agent:
                 ),
                 recorded_at,
             )
-
-    def _known(self, writer: Writer, statements: Sequence[Statement]) -> set[int]:
-        """Return the places of statements that are recorded already, which need no vector."""
-        columns = writer.replica.columns
-        known = set()
-        for place, statement in enumerate(statements):
-            if statement.id is not None:
-                memory = columns.newest(statement.id, columns.memories, columns.op)
-                if memory is not None and is_same(columns, memory, statement):
-                    known.add(place)
-        return known
-
-    def _document_changes(
-        self, writer: Writer, document: str, statements: Sequence[Statement]
-    ) -> tuple[list[int], dict[int, str]]:
-        """Return the document's memories to close, and the statements that it holds already.
-
-        A memory is matched by its id, or, for a statement without one, by saying the same.
-        """
-        view = writer.replica.view()
-        columns = view.columns
-        label = columns.dictionary["labels"].get(f"d:{document}")
-        if label is None:
-            return [], {}
-        held = np.flatnonzero((view.of_memories("document") == label) & (view.open == 1)).tolist()
-        strings, keys = columns.dictionary["ids"], columns.array("id")
-        name = {memory: strings.string(int(keys[memory])) for memory in held}
-        by_id = {id: memory for memory, id in name.items()}
-        ids: dict[int, str] = {}
-        stays: set[int] = set()
-        for place, statement in enumerate(statements):
-            if statement.id is not None:
-                if (memory := by_id.get(statement.id)) is not None:
-                    stays.add(memory)  # equal, or replaced by the statement itself
-                continue
-            for memory in held:
-                if memory not in stays and is_same(columns, memory, statement):
-                    stays.add(memory)
-                    ids[place] = name[memory]
-                    break
-        return [memory for memory in held if memory not in stays], ids
 
     def _vectors(
         self,

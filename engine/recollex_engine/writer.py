@@ -38,6 +38,10 @@ COAPPEARANCES = 64
 """How many of an entity's newest mentions are looked at when two names are compared."""
 
 
+class Overtaken(Exception):  # noqa: N818 - not an error: the caller looks again
+    """Another thread recorded something after the caller had looked at what was recorded."""
+
+
 class Writer:
     """The one writer of an agent's folder.
 
@@ -131,14 +135,18 @@ class Writer:
         recorded_at: int | None,
         replaced_document: Sequence[int] = (),
         link_threshold: float | None = None,
+        as_of: int | None = None,
     ) -> list[str]:
         """Record statements as one transaction and return their ids, in order.
 
         ``vectors`` float16[passages, dimension] holds the passages of all of them in order. A
         statement whose id exists is left out when equal, and replaces the older one when not.
-        ``replaced_document``: memories to close in the same transaction.
+        ``replaced_document``: memories to close in the same transaction. ``as_of``: the operation
+        after which the caller looked at what is recorded; `Overtaken` if there was another since.
         """
         with self.lock:
+            if as_of is not None and self.replica.columns.op > as_of:
+                raise Overtaken
             batch = _Batch(self, vectors.view(np.uint16), link_threshold)
             if replaced_document:
                 batch.operations.append(("replace", {"memories": list(replaced_document)}))
