@@ -6,12 +6,12 @@ from typing import Any
 
 from recollex.progress import progress_bar
 from recollex_engine import agent as engine
-from recollex_engine.agent import Stats
 from recollex_engine.clock import to_micros
 from recollex_engine.errors import InputError
 from recollex_engine.memory import Memory, Recall
 from recollex_engine.question import Question, check_count
 from recollex_engine.statement import Statement, check_embedding, network_number
+from recollex_engine.stats import Stats
 from recollex_engine.turn import read_turn
 from recollex_engine.verification import Verification, verify
 

@@ -41,12 +41,14 @@ class GroupCommit:
         self._flushed_op = 0
         self._written_op = 0
         self._failure: BaseException | None = None
+        self._reported = False
         self._closed = False
         self._thread: threading.Thread | None = None
 
     def check(self) -> None:
         """Raise if the object is closed or a flush has ever failed."""
         if self._failure is not None:
+            self._reported = True
             raise StoreFullError(
                 getattr(self._failure, "errno", None),
                 f"{self._name} is written no further, since a write could not be made durable "
@@ -106,7 +108,8 @@ class GroupCommit:
     def close(self) -> None:
         """Flush what the mode promises, stop the background thread; the second call does nothing.
 
-        Raises as `flush` does; the object is closed all the same.
+        Raises as `flush` does, and for a failure in the background that no call has reported yet;
+        the object is closed all the same.
         """
         with self._changed:
             if self._closed:
@@ -122,6 +125,8 @@ class GroupCommit:
                 thread = self._thread
             if thread is not None:
                 thread.join()
+        if self._failure is not None and not self._reported:
+            self.check()
 
     def _flush_until_clean(self) -> None:
         while True:
@@ -135,6 +140,7 @@ class GroupCommit:
                 self.flush(op)
             except (StoreFullError, ClosedError):
                 with self._changed:
+                    self._reported = False  # to this thread alone
                     self._thread = None
                 return
 

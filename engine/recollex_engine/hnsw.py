@@ -48,16 +48,16 @@ class Hnsw:
     first_row: int
     end_row: int
     index: Any
-    pages: mmap.mmap  # what `index` reads
+    pages: memoryview  # what the index looks into
 
     @classmethod
     def open(cls, path: Path, dimension: int, first_row: int, end_row: int) -> "Hnsw":
         """Map the graph of ``path``. Raises `CorruptError` for a file that is not such a graph."""
         index = _empty(dimension)
         try:
-            # Mapped here: usearch 2.26 closes descriptor 0, whosever that is, where it cannot map.
+            # Not by its name: where the file is absent, usearch 2.26 closes a descriptor at random.
             with path.open("rb") as file:
-                pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                pages = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
             index.view(pages)
         except Exception as error:  # usearch raises RuntimeError for all that may be wrong
             raise CorruptError(path, "a graph", str(error)) from error
@@ -84,7 +84,7 @@ def extend_graph(
     before: Path | None,
     codes: npt.NDArray[np.int8],
     first_row: int,
-    stopped: Callable[[], bool],
+    stopped: Callable[[], bool] = bool,
 ) -> bool:
     """Write to ``path`` the graph of ``before`` with ``codes`` int8[n, D] added from ``first_row``.
 

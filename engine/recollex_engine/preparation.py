@@ -13,6 +13,7 @@ from recollex_engine import dates, entities, passages
 from recollex_engine.analyzer import Analyzer
 from recollex_engine.statement import Statement
 from recollex_engine.tokens import TokenCounter
+from recollex_engine.turn import passages_to_embed
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,8 @@ class Prepared:
 
     @property
     def texts(self) -> list[str]:
-        """The passages' texts, which are what is embedded."""
-        if len(self.passages) == 1:
-            return [self.statement.text]
-        return [self.statement.text[start:end] for start, end in self.passages]
+        """What is embedded, a text a passage."""
+        return passages_to_embed(self.statement.text, self.passages, self.statement.speaker)
 
 
 def prepare(

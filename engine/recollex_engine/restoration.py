@@ -27,6 +27,7 @@ from recollex_engine.log_format import START
 from recollex_engine.log_reader import LogFollower
 from recollex_engine.manifest import NAME as MANIFEST
 from recollex_engine.settings import Settings
+from recollex_engine.turn import passages_to_embed
 from recollex_engine.vectors_file import VectorsReader, VectorsWriter, checksum
 
 CHUNK = 1024
@@ -144,11 +145,11 @@ def _runs(batches: list[Batch], lost: list[Batch]) -> Iterator[tuple[Batch, bool
 
 
 def _texts(log: Path) -> Iterator[str]:
-    """Yield the text of every row."""
+    """Yield what was embedded for every row."""
     for transaction in LogFollower(log, START).read_new():
         for operation in transaction.operations:
             payload = operation.payload
             if operation.kind == "retain" and payload is not None:
                 text = payload["text"]
-                for start, end in payload.get("passages") or [(0, len(text))]:
-                    yield text[start:end]
+                spans = payload.get("passages") or [(0, len(text))]
+                yield from passages_to_embed(text, spans, payload.get("speaker"))

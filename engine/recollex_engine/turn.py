@@ -1,6 +1,6 @@
 """How does a turn of a conversation become a statement?"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from recollex_engine.clock import to_micros
@@ -60,6 +60,25 @@ def read_turn(
         tags,
         dict(metadata),
     )
+
+
+def passages_to_embed(
+    text: str, spans: Sequence[tuple[int, int]], speaker: str | None
+) -> list[str]:
+    """Return what the model reads of a memory, a text a passage.
+
+    A turn is read as ``speaker said: ...``, each of its passages by itself: measured, a small model
+    finds "Ann said: ..." more often than "Ann: ...", and both more often than the words alone.
+
+    >>> passages_to_embed("Ann: Look!", [(0, 10)], "Ann")
+    ['Ann said: Look!']
+    """
+    parts = [text[start:end] for start, end in spans]
+    prefix = f"{speaker}: "
+    if speaker is None or not text.startswith(prefix):
+        return parts
+    parts[0] = parts[0].removeprefix(prefix)
+    return [f"{speaker} said: {part}" for part in parts]
 
 
 def _moment(value: object, name: str) -> int | None:

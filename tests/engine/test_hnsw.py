@@ -28,8 +28,11 @@ def test_a_damaged_graph_is_named(tmp_path, damage):
     if damage is not None:
         extend_graph(tmp_path / "g", None, CODES, 0)
         (tmp_path / "g").write_bytes(damage((tmp_path / "g").read_bytes()))
+    others = [os.open(os.devnull, os.O_RDONLY) for _ in range(20)]
     with pytest.raises(CorruptError, match="g: expected a graph"):
         Hnsw.open(tmp_path / "g", 32, 0, 600)
+    for descriptor in others:  # none of them was closed on the way
+        os.close(descriptor)
     with pytest.raises(CorruptError, match="g: expected a graph"):
         extend_graph(tmp_path / "h", tmp_path / "g", CODES, 600)
 

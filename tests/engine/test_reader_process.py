@@ -17,19 +17,6 @@ from recollex_engine.models.given import GivenVectors
 CHILD = Path(__file__).with_name("reader_child.py")
 QUERIES = ["tea in the garden", '"the cello" quokka', "Ann", "zymurgy letter"]
 WORDS = ["tea", "garden", "the", "cello", "a", "train", "letter", "puppy", "Ann", "Ben", "lost"]
-    "tea",
-    "garden",
-    "the",
-    "cello",
-    "a",
-    "train",
-    "letter",
-    "puppy",
-    "Ann",
-    "Ben",
-    "lost",
-    "bought",
-]
 
 
 class Child:

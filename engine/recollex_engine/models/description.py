@@ -30,7 +30,11 @@ class Thresholds:
 
 
 PAPER_THRESHOLDS = Thresholds()
-MINILM_THRESHOLDS = Thresholds(semantic=0.3, temporal=0.4, entry=0.5, link=0.7)
+MINILM_THRESHOLDS = Thresholds(semantic=0.2, temporal=0.3, entry=0.5, link=0.7)
+"""Measured on LoCoMo, conversations 1 to 5: 95 % of the turns that prove an answer lie at .24 or
+more from their question, 87 % at .30 or more, half of all turns at .24. Entry points from .3 to .5
+and links from .5 to .7 change R@10 by less than .01.
+"""
 
 
 @dataclass(frozen=True, slots=True)
