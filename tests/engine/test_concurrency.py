@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine import checkpoint, graphs
+from recollex_engine import checkpoint, graphs, log
 from recollex_engine.errors import UnknownIdError
 from recollex_engine.models.given import GivenVectors
 
@@ -178,3 +178,34 @@ def test_a_recall_keeps_what_it_found_while_everything_moves(tmp_path, monkeypat
             agent.checkpoint()
         assert list(held) == expected
         assert len(held) == 40
+
+
+def test_what_is_not_on_the_disk_is_shown_to_nobody(tmp_path, monkeypatch):
+    folder = tmp_path / "store"
+    vectors = np.eye(2, DIMENSION)
+    with recollex.open(folder, embedder=GivenVectors(DIMENSION), durability="always") as store:
+        agent = store.agent("a")
+        agent.retain("the letter", embedding=vectors[0])
+        reader = recollex.open(folder, read_only=True, embedder=GivenVectors(DIMENSION))
+        following = reader.agent("a")
+        assert [memory.text for memory in following.list()] == ["the letter"]
+        flushing, may_flush = threading.Event(), threading.Event()
+        flush = log.flush
+
+        def slow_flush(fd):
+            flushing.set()
+            assert may_flush.wait(20)
+            flush(fd)
+
+        monkeypatch.setattr(log, "flush", slow_flush)
+        writing = threading.Thread(target=lambda: agent.retain("the train", embedding=vectors[1]))
+        writing.start()
+        assert flushing.wait(20)
+        for seen_by in (agent, following):
+            assert [memory.text for memory in seen_by.list()] == ["the letter"]
+            assert len(seen_by.recall("train letter", query_embedding=vectors.sum(axis=0))) == 1
+        may_flush.set()
+        writing.join(20)
+        for seen_by in (agent, following):
+            assert [memory.text for memory in seen_by.list()] == ["the letter", "the train"]
+        reader.close()
