@@ -164,7 +164,7 @@ class Stores(RuleBasedStateMachine):
         self.patch.setattr(maintenance, "CLOSING_TAIL", 12)
         self.patch.setattr(os, "fsync", lambda fd: None)  # what the disk keeps is tested elsewhere
         self.patch.setattr(os, "fdatasync", lambda fd: None)
-        self.patch.setattr(draft, "_uuid", lambda: str(UUID(int=next(self.uuids))))
+        self.patch.setattr(draft, "_uuid", lambda _: str(UUID(int=next(self.uuids))))
         self.folder = Path(tempfile.mkdtemp())
         self.now = START
         self.calls = 0
