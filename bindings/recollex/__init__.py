@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from recollex.agent import Agent
     from recollex.store import Store, open
     from recollex_engine import errors
-    from recollex_engine.agent import Stats
     from recollex_engine.memory import Memory, Recall
     from recollex_engine.models.encoder import Encoder, load_encoder
     from recollex_engine.models.given import GivenVectors
+    from recollex_engine.stats import Stats
     from recollex_engine.trace import Trace
     from recollex_engine.verification import Verification
 
@@ -48,7 +48,7 @@ _HOMES = {
     "GivenVectors": "recollex_engine.models.given",
     "Memory": "recollex_engine.memory",
     "Recall": "recollex_engine.memory",
-    "Stats": "recollex_engine.agent",
+    "Stats": "recollex_engine.stats",
     "Store": "recollex.store",
     "Trace": "recollex_engine.trace",
     "Verification": "recollex_engine.verification",

@@ -7,7 +7,6 @@ from typing import Any
 
 from recollex.progress import progress_bar
 from recollex_engine import agent as engine
-from recollex_engine.agent import Stats
 from recollex_engine.clock import to_micros
 from recollex_engine.errors import InputError
 from recollex_engine.memory import Memory, Recall
@@ -20,6 +19,7 @@ from recollex_engine.statement import (
     check_text,
     network_number,
 )
+from recollex_engine.stats import Stats
 from recollex_engine.turn import read_turn
 from recollex_engine.verification import Verification, verify
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from recollex.agent import Agent
 from recollex_engine import store as engine
-from recollex_engine.agent import Embedder
 from recollex_engine.clock import system_clock, to_micros
 from recollex_engine.durability import Durability
 from recollex_engine.errors import InputError
+from recollex_engine.surroundings import Embedder
 
 
 class Store:

@@ -1,101 +1,37 @@
 """What is one agent's memory? Its folder, its one writer or a reader, and what they can do."""
 
 import threading
-import warnings
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, wait
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine import checkpoint, graphs
 from recollex_engine.analyzer import ANALYZER_VERSION, Analyzer
-from recollex_engine.clock import Clock, from_micros
-from recollex_engine.disk import store_full
-from recollex_engine.durability import Durability
+from recollex_engine.clock import from_micros
 from recollex_engine.errors import (
     ClosedError,
     InputError,
     ModelMismatchError,
     ReadOnlyError,
-    StoreFullError,
     UnknownIdError,
 )
 from recollex_engine.log_format import BEFORE_ALL_TIMES
+from recollex_engine.maintenance import Maintenance
 from recollex_engine.memory import Memory, Recall, read_memories
 from recollex_engine.plan import Plan, find_plan
 from recollex_engine.preparation import Prepared, prepare
 from recollex_engine.question import Question
 from recollex_engine.reader import Reader
-from recollex_engine.recall import QueryEmbedder, recall
+from recollex_engine.recall import recall
 from recollex_engine.replica import Replica
 from recollex_engine.settings import Settings
 from recollex_engine.statement import MAX_BATCH, Statement, check_embeddings
+from recollex_engine.stats import Stats, count
+from recollex_engine.surroundings import Embedder, Progress, Surroundings
 from recollex_engine.tokens import TokenCounter, open_counter
 from recollex_engine.view import View
 from recollex_engine.writer import Overtaken, Writer
-
-Progress = Callable[[int], None]
-"""Told how many more memories are done."""
-
-BACK_PRESSURE = 4
-"""Checkpoints' worth of tail at which a writer waits for the checkpoint that is running."""
-
-
-class Embedder(QueryEmbedder, Protocol):
-    """A model that turns texts into vectors."""
-
-    @property
-    def dimension(self) -> int:
-        """The length of a vector."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Names the model and its weights; an agent keeps to one."""
-
-    def embed(
-        self, texts: Sequence[str], threads: int = 1, progress: Progress | None = None
-    ) -> npt.NDArray[np.float32]:
-        """Return float32[n, dimension], each row of length 1, of passages."""
-
-    def count_tokens(self, text: str) -> int:
-        """Return how many tokens the model's own tokenizer sees."""
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What an agent shares with the others of its store; ``create`` makes its folder."""
-
-    create: Callable[[], None]
-    embedder: Callable[[], Embedder]
-    clock: Clock
-    durability: Durability
-    read_only: bool
-    language: str
-    threads: int
-    background: Executor
-    building: Executor
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """What an agent holds."""
-
-    memories: int
-    forgotten: int
-    passages: int
-    entities: int
-    terms: int
-    links: int
-    operations: int
-    tail_passages: int
-    bytes_on_disk: int
-    model: str | None
-    language: str | None
-    token_counter: str | None
 
 
 class Agent:
@@ -110,12 +46,8 @@ class Agent:
         self.folder = folder
         self._shared = surroundings
         self._opening = threading.RLock()
-        self._checkpointing = threading.Lock()
-        self._building = threading.Lock()
-        self._pending: Future[None] | None = None
-        self._extending: Future[None] | None = None
-        self._stopping = threading.Event()
         self._writer: Writer | None = None
+        self._maintenance: Maintenance | None = None
         self._reader: Reader | None = None
         self._analyzers: dict[str, Analyzer] = {}
         self._counter: TokenCounter | None = None
@@ -140,6 +72,7 @@ class Agent:
                 except BaseException:
                     writer.close()  # or the folder stays locked
                     raise
+                self._maintenance = Maintenance(self.name, writer, self._shared)
                 self._writer = writer
             return self._writer
 
@@ -273,7 +206,9 @@ class Agent:
             writer = self._writing()
             with writer.lock:  # nobody writes meanwhile
                 ids = record(find_plan(writer, statements, replace_document))
-        self._maintain(self._writing())
+        self._writing()
+        assert self._maintenance is not None
+        self._maintenance.after_write()
         return ids
 
     def _check_recorded_at(self, recorded_at: int, writer: Writer | None) -> None:
@@ -332,74 +267,16 @@ class Agent:
             raise UnknownIdError(ids[0], self.name)
         self._writing().forget(ids, self.name)
 
-    def _maintain(self, writer: Writer) -> None:
-        """Start a checkpoint when the tail is long; wait for it when the tail is far too long.
-
-        One that fails takes nothing away: the log holds what the tail holds. So it is a warning,
-        and the next is tried at the next retain.
-        """
-        tail = self._tail(writer)
-        if tail < checkpoint.TAIL_ROWS:
-            return
-        with self._opening:
-            if self._closed:
-                return
-            if self._pending is not None and self._pending.done():
-                self._finished(self._pending)
-                self._pending = None
-            if self._pending is None:
-                self._pending = self._shared.background.submit(self._fold, writer)
-            pending = self._pending
-        if tail >= BACK_PRESSURE * checkpoint.TAIL_ROWS:
-            wait([pending])
-
-    def _finished(self, pending: Future[None]) -> None:
-        """Warn if a checkpoint in the background failed."""
-        if (error := pending.exception()) is not None:
-            self._warn_of_checkpoint(error)
-
-    def _warn_of_checkpoint(self, error: BaseException) -> None:
-        warnings.warn(
-            f"agent {self.name!r}: a checkpoint failed ({error}); nothing is lost, recalls and "
-            "opening are slower until one succeeds",
-            RuntimeWarning,
-            stacklevel=4,
-        )
-
-    def _tail(self, writer: Writer) -> int:
-        segments = writer.replica.segments
-        return writer.replica.columns.rows - (segments[-1].postings.end_row if segments else 0)
-
     def checkpoint(self) -> None:
         """Fold the tail into the indexes and make opening quick; recalls give the same results.
 
         Raises `StoreFullError` with everything as it was.
         """
         self._check_writable()
-        if not self.folder.exists():
-            return
-        writer = self._writing()
-        self._fold(writer)
-        self._extend_graphs(writer)
-
-    def _fold(self, writer: Writer) -> None:
-        with self._checkpointing:
-            if self._writer is not writer:
-                self._check_open()
-            try:
-                checkpoint.run(writer, writer.replica.generation + 1)
-            except StoreFullError:
-                raise
-            except OSError as error:
-                raise store_full(error, self.folder, "make a checkpoint") from error
-        with self._opening:
-            idle = self._extending is None or self._extending.done()
-            if idle and graphs.due(writer.replica) and not self._closed:
-                self._extending = self._shared.building.submit(self._extend_graphs, writer)
-
-    def _extend_graphs(self, writer: Writer) -> None:
-        with self._building:
-            graphs.extend(writer.replica, self._checkpointing, self._stopping.is_set)
+        if self.folder.exists():
+            self._writing()
+            assert self._maintenance is not None
+            self._maintenance.checkpoint()
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -440,26 +317,7 @@ class Agent:
 
     def stats(self) -> Stats:
         """Return what the agent holds."""
-        view = self.view()
-        used = _bytes_under(self.folder)
-        if view is None:
-            return Stats(0, 0, 0, 0, 0, 0, 0, 0, used, None, None, None)
-        columns, settings = view.columns, view.columns.settings
-        opened = int(np.count_nonzero(view.open))
-        return Stats(
-            opened,
-            view.memories - opened,
-            view.rows,
-            columns.entities,
-            columns.dictionary["terms"].count,
-            int(view.offsets("link_offset")[-1]),
-            view.op,
-            view.rows - view.indexed_rows,
-            used,
-            settings.model if settings else None,
-            settings.language if settings else None,
-            settings.counter if settings else None,
-        )
+        return count(self.view(), self.folder)
 
     def close(self) -> None:
         """Finish what is pending and let the next writer in; the second call does nothing."""
@@ -467,30 +325,11 @@ class Agent:
             if self._closed:
                 return
             self._closed = True
-            pending, reader, writer = self._pending, self._reader, self._writer
-            extending = self._extending
-        self._stopping.set()
-        for job in (pending, extending):
-            if job is not None:
-                self._finished(job)
+            reader, maintenance = self._reader, self._maintenance
         if reader is not None:
             reader.close()
-        if writer is None:
-            return
-        try:
-            if self._tail(writer) >= CLOSING_TAIL:
-                self._fold(writer)
-        except StoreFullError as error:
-            self._warn_of_checkpoint(error)
-        finally:
-            with self._checkpointing:
+        if maintenance is not None:
+            try:
+                maintenance.close()
+            finally:
                 self._writer = None
-                writer.close()
-
-
-CLOSING_TAIL = 256
-"""Rows of the tail from which closing makes a checkpoint, so that opening need not replay them."""
-
-
-def _bytes_under(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

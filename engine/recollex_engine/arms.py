@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.clock import DAY
-from recollex_engine.columns import NONE
 from recollex_engine.dates import TimeRange
 from recollex_engine.models.description import Thresholds
+from recollex_engine.schema import NONE
 from recollex_engine.scratch import Scratch
 from recollex_engine.view import View
 from recollex_kernels.filters import mask_overlap

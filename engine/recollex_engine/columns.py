@@ -1,48 +1,11 @@
 """What do an agent's operations add up to? Columns: one append-only array a property.
 
-The log is the truth; these arrays are what it says, in the form that kernels read. `Columns.apply`
+The log is the truth; these arrays are what it says, in the form that kernels read. `applying.apply`
 is the only code that turns operations into columns, for the writer, for a reader that follows it,
 and for a rebuild alike, so all three hold the same bytes.
-
-Properties of a memory (one item a memory, by ordinal)::
-
-    id uint32            its string in the dictionary `ids`
-    previous uint32      the older version with the same id, or NONE
-    op uint64            the operation that recorded it
-    closed_by uint64     the operation that forgot or replaced it; 0 while it is open (written once)
-    said_at int64        when it was said or done, as the caller gave it
-    event_start, event_end int64    the interval it speaks of, [start, end)
-    network uint8        world 0, agent 1, opinion 2
-    document, context, speaker uint32   a label, or NONE
-    tokens uint32        of the whole text
-    first_row uint32     [memories + 1] its passages are rows first_row[m]:first_row[m + 1]
-
-Lists of a memory, flat, with offsets of memories + 1 items::
-
-    text uint8               text_offset uint64       UTF-8
-    metadata uint8           metadata_offset uint64   JSON; empty for none
-    label uint32             label_offset uint64      tags and metadata pairs, for filters
-    mention_entity uint32    mention_offset uint64    CSR: memory -> entities
-    link_target uint32, link_weight float32    link_offset uint64    CSR: memory -> earlier memories
-
-Properties of a passage (one item a row)::
-
-    memory_of_row uint32, passage_start, passage_end uint32 (characters), passage_tokens uint32
-    length uint32 (words that are not stop words), term_offset uint64 [rows + 1], term uint32 (flat)
-    code int8 [rows * dimension], scale, residual float32     the vector in eight bits
-
-Properties of an operation (one item an op, by op - 1)::
-
-    op_recorded_at int64, op_memories uint32, op_rows uint32, op_length uint64
-        what stood after it: counts, and the sum of `length`: a view is one number
-
-The reversed directions (entity -> memories, memory -> later memories that link to it) are chains
-threaded through the flat arrays, newest first: `mention_previous` and `link_previous` hold the
-entry before, and the heads are found again on opening. A chain grows by one store per entry and
-needs no rebuild, so nothing about the graph depends on where an index ends and a tail begins.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,84 +18,13 @@ from recollex_engine.chain import Chain
 from recollex_engine.column import Column
 from recollex_engine.dictionary import Dictionary
 from recollex_engine.entities import fold
-from recollex_engine.log_reader import Operation
+from recollex_engine.schema import CHAINED, DICTIONARIES, LISTS, NONE, schema
 from recollex_engine.settings import Settings
 from recollex_kernels.filters import mask_open
 from recollex_kernels.vectors import quantize
 
-NONE = 0xFFFFFFFF
-NETWORKS = ("world", "agent", "opinion")
-"""The three networks of Memora, section 2.1, by their number in the column."""
-
 AT_HAND = 10_000
 """Labels and names of entities whose text is kept at hand."""
-
-STOP_WORD = -1
-"""In a log record, the place of a stop word among the terms of a passage."""
-
-MEMORY = {
-    "id": "<u4",
-    "previous": "<u4",
-    "op": "<u8",
-    "closed_by": "<u8",
-    "said_at": "<i8",
-    "event_start": "<i8",
-    "event_end": "<i8",
-    "network": "|u1",
-    "document": "<u4",
-    "context": "<u4",
-    "speaker": "<u4",
-    "tokens": "<u4",
-}
-LISTS = {
-    "text": {"text": "|u1"},
-    "metadata": {"metadata": "|u1"},
-    "label": {"label": "<u4"},
-    "mention": {"mention_entity": "<u4", "mention_memory": "<u4", "mention_previous": "<u4"},
-    "link": {
-        "link_target": "<u4",
-        "link_source": "<u4",
-        "link_previous": "<u4",
-        "link_weight": "<f4",
-    },
-}
-ROW = {
-    "memory_of_row": "<u4",
-    "passage_start": "<u4",
-    "passage_end": "<u4",
-    "passage_tokens": "<u4",
-    "length": "<u4",
-    "term_offset": "<u8",
-}
-CODE = {"code": "|i1", "scale": "<f4", "residual": "<f4"}
-OP = {"op_recorded_at": "<i8", "op_memories": "<u4", "op_rows": "<u4", "op_length": "<u8"}
-CHAINED = {
-    "mention": ("mention_entity", "mention_memory"),
-    "link": ("link_target", "link_source", "link_weight"),
-}
-"""The columns of a chained list that are given, the chain's key first."""
-DICTIONARIES = ("ids", "terms", "labels", "names")
-
-Rows = Callable[[int, int], npt.NDArray[np.uint16]]
-"""Returns the vectors of rows [first, end) as float16 bit patterns, uint16[n, dimension]."""
-
-
-def schema() -> dict[str, str]:
-    """Return every column's name and dtype."""
-    offsets = {f"{name}_offset": "<u8" for name in LISTS}
-    flat = {name: dtype for group in LISTS.values() for name, dtype in group.items()}
-    return {
-        **MEMORY,
-        "first_row": "<u4",
-        **offsets,
-        **flat,
-        **ROW,
-        **CODE,
-        "term": "<u4",
-        "entity_name": "<u4",
-        "name_entity": "<u4",
-        **OP,
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,13 +190,6 @@ class Columns:
         latest = self._latest  # it may lag behind the dictionary
         return int(latest[key]) if key < len(latest) else NONE
 
-    def apply(self, operations: Iterable[Operation], rows: Rows) -> None:
-        """Append what ``operations`` say; ``rows`` gives the vectors of the passages they add."""
-        staged = _Staged(self)
-        for operation in operations:
-            staged.add(operation)
-        staged.finish(rows)
-
     def extend_rows(self, memory_of_row: Sequence[int], vectors: npt.NDArray[np.uint16]) -> None:
         """Append passages' memories and their vectors in eight bits."""
         count, dimension = vectors.shape
@@ -390,158 +275,3 @@ class Columns:
         opened = np.ones(memories, np.uint8)
         mask_open(self.array("closed_by")[:memories], op, opened)
         return opened
-
-
-class _Staged:
-    """The items that a run of operations adds, gathered in lists and appended at once."""
-
-    def __init__(self, columns: Columns) -> None:
-        self.columns = columns
-        self.memory: list[tuple[int, ...]] = []  # in the order of MEMORY, then ends of the lists
-        self.row: list[tuple[int, ...]] = []
-        self.op: list[tuple[int, int, int, int]] = []
-        self.flat: dict[str, list[Any]] = {
-            name: [] for name in ("label", "mention", "mention_of", "link", "link_of", "weight")
-        }
-        self.term: list[int] = []
-        self.first_rows: list[int] = []
-        self.names: list[int] = []
-        self.name_entity: list[int] = []
-        self.text: list[bytes] = []
-        self.metadata: list[bytes] = []
-        self.words: list[str] = []
-        self.ids: list[str] = []
-        self.known_ids = columns.dictionary["ids"].count
-        self.first_memory = self.memories = columns.memories
-        self.first_row = self.rows = columns.rows
-        self.entities = columns.entities
-        self.folded_names = columns.column["name_entity"].count
-        self.length = int(columns.array("op_length")[-1]) if columns.op else 0
-        self.at = {name: int(columns.array(f"{name}_offset")[-1]) for name in (*LISTS, "term")}
-        self.closed: list[tuple[int, int]] = []
-
-    def add(self, operation: Operation) -> None:
-        """Take in one operation."""
-        payload = operation.payload
-        if payload is not None:
-            if operation.kind == "retain":
-                self._retain(operation.op, payload)
-            elif operation.kind == "create":
-                self.columns.settings = Settings.from_payload(payload)
-            elif operation.kind in ("forget", "replace"):
-                self.closed.extend((memory, operation.op) for memory in payload["memories"])
-        self.op.append((operation.recorded_at, self.memories, self.rows, self.length))
-
-    def _retain(self, op: int, payload: dict[str, Any]) -> None:
-        columns, at, get = self.columns, self.at, payload.get
-        memory = self.memories
-        self.memories += 1
-        previous = get("previous", NONE)
-        if previous == NONE:
-            key = self.known_ids + len(self.ids)
-            self.ids.append(payload["id"])
-        elif previous >= self.first_memory:
-            key = self.memory[previous - self.first_memory][0]
-        else:
-            key = int(columns.array("id")[previous])
-        if (replaces := get("replaces")) is not None:
-            self.closed.append((replaces, op))
-        said = payload["said"]
-        start, end = get("event") or (said, said + 1)
-        text = payload["text"].encode()
-        self.text.append(text)
-        at["text"] += len(text)
-        label = columns.dictionary["labels"].intern
-        document = NONE if (value := get("document")) is None else label(f"d:{value}")
-        context = NONE if (value := get("context")) is None else label(f"c:{value}")
-        speaker = NONE if (value := get("speaker")) is None else label(f"s:{value}")
-        if tags := get("tags"):
-            self._label([label(f"t:{tag}") for tag in tags])
-        if metadata := get("metadata"):
-            raw = orjson.dumps(metadata)
-            self.metadata.append(raw)
-            at["metadata"] += len(raw)
-            self._label([label(metadata_label(name, value)) for name, value in metadata.items()])
-        if names := get("names"):
-            self._name(names)
-        if entities := get("entities"):
-            self.flat["mention"] += entities
-            self.flat["mention_of"] += [memory] * len(entities)
-            at["mention"] += len(entities)
-        if links := get("links"):
-            self.flat["link"] += [target for target, _ in links]
-            self.flat["weight"] += [weight for _, weight in links]
-            self.flat["link_of"] += [memory] * len(links)
-            at["link"] += len(links)
-        self._passages(memory, payload)
-        network, tokens = get("network", 0), payload["tokens"][0]
-        self.memory.append(
-            (
-                *(key, previous, op, 0, said, start, end, network),
-                *(document, context, speaker, tokens),
-                *(at["text"], at["metadata"], at["label"], at["mention"], at["link"]),
-            )
-        )
-
-    def _label(self, labels: list[int]) -> None:
-        self.flat["label"] += labels
-        self.at["label"] += len(labels)
-
-    def _name(self, names: list[tuple[str, str, int]]) -> None:
-        for surface, folded, entity in names:
-            if self.columns.dictionary["names"].intern(folded) == self.folded_names:
-                self.folded_names += 1
-                self.name_entity.append(entity)
-            if entity == self.entities:
-                self.names.append(self.columns.dictionary["labels"].intern(f"e:{surface}"))
-                self.entities += 1
-
-    def _passages(self, memory: int, payload: dict[str, Any]) -> None:
-        at = self.at
-        if words := payload.get("words"):
-            self.words += words
-        tokens = payload["tokens"]
-        passages = payload.get("passages") or ((0, len(payload["text"])),)
-        several = len(tokens) > 1
-        for place, terms in enumerate(payload["terms"]):
-            start, end = passages[place]
-            length = len(terms) - terms.count(STOP_WORD)
-            self.length += length
-            self.term += terms
-            at["term"] += len(terms)
-            self.row.append((memory, start, end, tokens[place + several], length, at["term"]))
-        self.rows += len(payload["terms"])
-        self.first_rows.append(self.rows)
-
-    def finish(self, rows: Rows) -> None:
-        """Append everything, the chains' heads last: they must never name what is not there."""
-        columns, flat = self.columns, self.flat
-        columns.dictionary["ids"].add_many(self.ids)
-        columns.dictionary["terms"].add_many(self.words)
-        if self.row:
-            memory_of_row, *rest = zip(*self.row, strict=True)
-            columns.extend_rows(memory_of_row, rows(self.first_row, self.rows))
-            for name, items in zip(list(ROW)[1:], rest, strict=True):
-                columns.extend(name, items)
-            # -1, the place of a stop word, becomes NONE
-            columns.column["term"].extend(np.array(self.term, np.int64).astype(np.uint32))
-        columns.extend_chained("mention", (flat["mention"], flat["mention_of"]), self.entities)
-        columns.extend_chained(
-            "link", (flat["link"], flat["link_of"], flat["weight"]), self.memories
-        )
-        columns.column["text"].extend(np.frombuffer(b"".join(self.text), np.uint8))
-        columns.column["metadata"].extend(np.frombuffer(b"".join(self.metadata), np.uint8))
-        columns.extend("label", flat["label"])
-        columns.extend("entity_name", self.names)
-        columns.extend("name_entity", self.name_entity)
-        columns.extend("first_row", self.first_rows)
-        columns.extend_table((*MEMORY, *(f"{name}_offset" for name in LISTS)), self.memory)
-        columns.extend_table(tuple(OP), self.op)
-        columns.extend_latest(self.first_memory, [line[0] for line in self.memory])
-        columns.extend_open(self.memories)
-        columns.close(self.closed)
-
-
-def metadata_label(name: str, value: Any) -> str:
-    """Return the label by which a filter on metadata finds ``name`` = ``value``."""
-    return f"m:{name}={orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()}"

@@ -12,7 +12,7 @@ import orjson
 
 from recollex_engine.arms import Ranked
 from recollex_engine.clock import from_micros
-from recollex_engine.columns import NETWORKS
+from recollex_engine.schema import NETWORKS
 from recollex_engine.trace import Trace
 from recollex_engine.view import View
 

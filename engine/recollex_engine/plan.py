@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from recollex_engine.draft import is_same
 from recollex_engine.statement import Statement
 from recollex_engine.view import View
-from recollex_engine.writer import Writer, is_same
+from recollex_engine.writer import Writer
 
 AFTER_CREATION = 1
 """The operation that creates an agent changes nothing that a plan could depend on."""

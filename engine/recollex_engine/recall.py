@@ -17,12 +17,12 @@ from recollex_engine import arms
 from recollex_engine.analyzer import Analyzer, ParsedQuery
 from recollex_engine.arms import Ranked
 from recollex_engine.clock import from_micros
-from recollex_engine.columns import NONE
 from recollex_engine.dates import TimeRange, find_range
 from recollex_engine.errors import RecollexError
 from recollex_engine.memory import Ranking, Recall
 from recollex_engine.models.description import Thresholds
 from recollex_engine.question import Question
+from recollex_engine.schema import NONE
 from recollex_engine.selection import select
 from recollex_engine.trace import Trace
 from recollex_engine.view import View

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.applying import apply
 from recollex_engine.batches import Batches
 from recollex_engine.columns import Columns, Stored
 from recollex_engine.errors import CorruptError
@@ -159,9 +160,9 @@ class Replica:
         """
         operations = [operation for each in transactions for operation in each.operations]
         if vectors is None:
-            self.columns.apply(operations, self.rows_of_file)
+            apply(self.columns, operations, self.rows_of_file)
         else:
-            self.columns.apply(operations, lambda _first, _end: vectors)
+            apply(self.columns, operations, lambda _first, _end: vectors)
         self.position = transactions[-1].position
 
     def rows_of_file(self, first: int, end: int) -> npt.NDArray[np.uint16]:

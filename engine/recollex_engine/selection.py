@@ -6,8 +6,8 @@ Every filter narrows: a memory must be open in the view and pass them all.
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.columns import metadata_label
 from recollex_engine.question import Question
+from recollex_engine.schema import metadata_label
 from recollex_engine.view import View
 from recollex_kernels.filters import (
     mask_equal,

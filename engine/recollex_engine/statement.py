@@ -10,8 +10,8 @@ import numpy.typing as npt
 import orjson
 
 from recollex_engine.clock import OPEN_END
-from recollex_engine.columns import NETWORKS
 from recollex_engine.errors import InputError
+from recollex_engine.schema import NETWORKS
 
 MAX_TEXT = 1_000_000
 """Characters in one memory."""

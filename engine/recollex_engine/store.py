@@ -10,13 +10,14 @@ from urllib.parse import quote, unquote
 
 import orjson
 
-from recollex_engine.agent import Agent, Embedder, Surroundings
+from recollex_engine.agent import Agent
 from recollex_engine.analyzer import check_language
 from recollex_engine.clock import Clock, system_clock
 from recollex_engine.disk import replace_file
 from recollex_engine.durability import MODES, Durability
 from recollex_engine.errors import ClosedError, CorruptError, FormatError, InputError
 from recollex_engine.statement import check_flag, check_text
+from recollex_engine.surroundings import Embedder, Surroundings
 
 FORMAT = 1
 MAX_AGENT = 80

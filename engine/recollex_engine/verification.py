@@ -6,13 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from recollex_engine.agent import Agent
+from recollex_engine.applying import apply
 from recollex_engine.batches import Batches
-from recollex_engine.columns import DICTIONARIES, Columns, schema
+from recollex_engine.columns import Columns
 from recollex_engine.errors import CorruptError
 from recollex_engine.log_format import START
 from recollex_engine.log_reader import LogFollower
 from recollex_engine.postings import Postings
 from recollex_engine.replica import LOG, Replica
+from recollex_engine.schema import DICTIONARIES, schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def verify(agent: Agent, progress: Callable[[int], None] | None = None) -> Verif
     follower = LogFollower(replica.folder / LOG, START, verify=True)
     try:
         for transaction in follower.read_new(view.op):
-            fresh.apply(transaction.operations, replica.rows_of_file)
+            apply(fresh, transaction.operations, replica.rows_of_file)
             for operation in transaction.operations:
                 batches.add(operation)
             if progress is not None:

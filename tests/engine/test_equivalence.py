@@ -28,8 +28,7 @@ from hypothesis.stateful import (
 )
 
 import recollex
-from recollex_engine import agent as engine_agent
-from recollex_engine import checkpoint, writer
+from recollex_engine import checkpoint, draft, maintenance
 from recollex_engine import recall as pipeline
 from recollex_engine.models.description import PAPER_THRESHOLDS
 from recollex_engine.question import Question
@@ -162,10 +161,10 @@ class Stores(RuleBasedStateMachine):
         self.patch = pytest.MonkeyPatch()
         self.patch.setattr(checkpoint, "SEGMENT_ROWS", segment_rows)
         self.patch.setattr(checkpoint, "LOG_BYTES", 6_000)
-        self.patch.setattr(engine_agent, "CLOSING_TAIL", 12)
+        self.patch.setattr(maintenance, "CLOSING_TAIL", 12)
         self.patch.setattr(os, "fsync", lambda fd: None)  # what the disk keeps is tested elsewhere
         self.patch.setattr(os, "fdatasync", lambda fd: None)
-        self.patch.setattr(writer, "_uuid", lambda: str(UUID(int=next(self.uuids))))
+        self.patch.setattr(draft, "_uuid", lambda _: str(UUID(int=next(self.uuids))))
         self.folder = Path(tempfile.mkdtemp())
         self.now = START
         self.calls = 0

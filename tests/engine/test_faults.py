@@ -623,7 +623,7 @@ def test_a_background_checkpoint_that_fails_is_a_warning_and_is_tried_again(
             warnings.simplefilter("ignore")
             for n in range(100, 140):
                 fill(agent, n, 1)
-                agent.engine._pending and agent.engine._pending.exception()
+            agent.checkpoint()
         assert agent.stats().tail_passages < 40
         expected = contents(agent), answers(agent)
         assert_holds(agent, expected)

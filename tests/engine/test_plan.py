@@ -5,6 +5,7 @@ import pytest
 
 import recollex
 from recollex_engine.models.description import PAPER_THRESHOLDS
+from recollex_engine.turn import passages_to_embed
 
 DIMENSION = 16
 
@@ -54,7 +55,10 @@ def check_vectors(agent, model):
     """Every memory has the vector of its text."""
     view = agent.engine.view()
     for memory in np.flatnonzero(view.open):
-        expected = model.embed_query(view.columns.text(memory)).astype(np.float16)
+        text = view.columns.text(memory)
+        speaker = view.columns.label(int(view.buffer("speaker")[memory]))
+        (read,) = passages_to_embed(text, [(0, len(text))], speaker)
+        expected = model.embed_query(read).astype(np.float16)
         row = int(view.buffer("first_row")[memory])
         assert view.vectors[row].view(np.float16).tolist() == expected.tolist()
     assert agent.verify().problems == ()

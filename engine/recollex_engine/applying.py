@@ -1,0 +1,178 @@
+"""How do operations become columns? The one way in which columns ever grow.
+
+The writer's own transactions, a reader's, and a rebuild's all pass through `apply`, so they end in
+the same bytes.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from recollex_engine.columns import Columns
+from recollex_engine.log_reader import Operation
+from recollex_engine.schema import LISTS, MEMORY, NONE, OP, ROW, STOP_WORD, metadata_label
+from recollex_engine.settings import Settings
+
+Rows = Callable[[int, int], npt.NDArray[np.uint16]]
+"""Returns the vectors of rows [first, end) as float16 bit patterns, uint16[n, dimension]."""
+
+
+def apply(columns: Columns, operations: Iterable[Operation], rows: Rows) -> None:
+    """Append what ``operations`` say; ``rows`` gives the vectors of the passages they add."""
+    staged = _Staged(columns)
+    for operation in operations:
+        staged.add(operation)
+    staged.finish(rows)
+
+
+class _Staged:
+    """The items that a run of operations adds, gathered in lists and appended at once."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self.memory: list[tuple[int, ...]] = []  # in the order of MEMORY, then ends of the lists
+        self.row: list[tuple[int, ...]] = []
+        self.op: list[tuple[int, int, int, int]] = []
+        self.flat: dict[str, list[Any]] = {
+            name: [] for name in ("label", "mention", "mention_of", "link", "link_of", "weight")
+        }
+        self.term: list[int] = []
+        self.first_rows: list[int] = []
+        self.names: list[int] = []
+        self.name_entity: list[int] = []
+        self.text: list[bytes] = []
+        self.metadata: list[bytes] = []
+        self.words: list[str] = []
+        self.ids: list[str] = []
+        self.known_ids = columns.dictionary["ids"].count
+        self.first_memory = self.memories = columns.memories
+        self.first_row = self.rows = columns.rows
+        self.entities = columns.entities
+        self.folded_names = columns.column["name_entity"].count
+        self.length = int(columns.array("op_length")[-1]) if columns.op else 0
+        self.at = {name: int(columns.array(f"{name}_offset")[-1]) for name in (*LISTS, "term")}
+        self.closed: list[tuple[int, int]] = []
+
+    def add(self, operation: Operation) -> None:
+        """Take in one operation."""
+        payload = operation.payload
+        if payload is not None:
+            if operation.kind == "retain":
+                self._retain(operation.op, payload)
+            elif operation.kind == "create":
+                self.columns.settings = Settings.from_payload(payload)
+            elif operation.kind in ("forget", "replace"):
+                self.closed.extend((memory, operation.op) for memory in payload["memories"])
+        self.op.append((operation.recorded_at, self.memories, self.rows, self.length))
+
+    def _retain(self, op: int, payload: dict[str, Any]) -> None:
+        columns, at, get = self.columns, self.at, payload.get
+        memory = self.memories
+        self.memories += 1
+        previous = get("previous", NONE)
+        if previous == NONE:
+            key = self.known_ids + len(self.ids)
+            self.ids.append(payload["id"])
+        elif previous >= self.first_memory:
+            key = self.memory[previous - self.first_memory][0]
+        else:
+            key = int(columns.array("id")[previous])
+        if (replaces := get("replaces")) is not None:
+            self.closed.append((replaces, op))
+        said = payload["said"]
+        start, end = get("event") or (said, said + 1)
+        text = payload["text"].encode()
+        self.text.append(text)
+        at["text"] += len(text)
+        label = columns.dictionary["labels"].intern
+        document = NONE if (value := get("document")) is None else label(f"d:{value}")
+        context = NONE if (value := get("context")) is None else label(f"c:{value}")
+        speaker = NONE if (value := get("speaker")) is None else label(f"s:{value}")
+        if tags := get("tags"):
+            self._label([label(f"t:{tag}") for tag in tags])
+        if metadata := get("metadata"):
+            raw = orjson.dumps(metadata)
+            self.metadata.append(raw)
+            at["metadata"] += len(raw)
+            self._label([label(metadata_label(name, value)) for name, value in metadata.items()])
+        if names := get("names"):
+            self._name(names)
+        if entities := get("entities"):
+            self.flat["mention"] += entities
+            self.flat["mention_of"] += [memory] * len(entities)
+            at["mention"] += len(entities)
+        if links := get("links"):
+            self.flat["link"] += [target for target, _ in links]
+            self.flat["weight"] += [weight for _, weight in links]
+            self.flat["link_of"] += [memory] * len(links)
+            at["link"] += len(links)
+        self._passages(memory, payload)
+        network, tokens = get("network", 0), payload["tokens"][0]
+        self.memory.append(
+            (
+                *(key, previous, op, 0, said, start, end, network),
+                *(document, context, speaker, tokens),
+                *(at["text"], at["metadata"], at["label"], at["mention"], at["link"]),
+            )
+        )
+
+    def _label(self, labels: list[int]) -> None:
+        self.flat["label"] += labels
+        self.at["label"] += len(labels)
+
+    def _name(self, names: list[tuple[str, str, int]]) -> None:
+        for surface, folded, entity in names:
+            if self.columns.dictionary["names"].intern(folded) == self.folded_names:
+                self.folded_names += 1
+                self.name_entity.append(entity)
+            if entity == self.entities:
+                self.names.append(self.columns.dictionary["labels"].intern(f"e:{surface}"))
+                self.entities += 1
+
+    def _passages(self, memory: int, payload: dict[str, Any]) -> None:
+        at = self.at
+        if words := payload.get("words"):
+            self.words += words
+        tokens = payload["tokens"]
+        passages = payload.get("passages") or ((0, len(payload["text"])),)
+        several = len(tokens) > 1
+        for place, terms in enumerate(payload["terms"]):
+            start, end = passages[place]
+            length = len(terms) - terms.count(STOP_WORD)
+            self.length += length
+            self.term += terms
+            at["term"] += len(terms)
+            self.row.append((memory, start, end, tokens[place + several], length, at["term"]))
+        self.rows += len(payload["terms"])
+        self.first_rows.append(self.rows)
+
+    def finish(self, rows: Rows) -> None:
+        """Append everything, the chains' heads last: they must never name what is not there."""
+        columns, flat = self.columns, self.flat
+        columns.dictionary["ids"].add_many(self.ids)
+        columns.dictionary["terms"].add_many(self.words)
+        if self.row:
+            memory_of_row, *rest = zip(*self.row, strict=True)
+            columns.extend_rows(memory_of_row, rows(self.first_row, self.rows))
+            for name, items in zip(list(ROW)[1:], rest, strict=True):
+                columns.extend(name, items)
+            # -1, the place of a stop word, becomes NONE
+            columns.column["term"].extend(np.array(self.term, np.int64).astype(np.uint32))
+        columns.extend_chained("mention", (flat["mention"], flat["mention_of"]), self.entities)
+        columns.extend_chained(
+            "link", (flat["link"], flat["link_of"], flat["weight"]), self.memories
+        )
+        columns.column["text"].extend(np.frombuffer(b"".join(self.text), np.uint8))
+        columns.column["metadata"].extend(np.frombuffer(b"".join(self.metadata), np.uint8))
+        columns.extend("label", flat["label"])
+        columns.extend("entity_name", self.names)
+        columns.extend("name_entity", self.name_entity)
+        columns.extend("first_row", self.first_rows)
+        columns.extend_table((*MEMORY, *(f"{name}_offset" for name in LISTS)), self.memory)
+        columns.extend_table(tuple(OP), self.op)
+        columns.extend_latest(self.first_memory, [line[0] for line in self.memory])
+        columns.extend_open(self.memories)
+        columns.close(self.closed)

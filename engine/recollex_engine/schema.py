@@ -1,0 +1,116 @@
+"""Which columns does an agent have, and what is in them?
+
+Properties of a memory (one item a memory, by ordinal)::
+
+    id uint32            its string in the dictionary `ids`
+    previous uint32      the older version with the same id, or NONE
+    op uint64            the operation that recorded it
+    closed_by uint64     the operation that forgot or replaced it; 0 while it is open (written once)
+    said_at int64        when it was said or done, as the caller gave it
+    event_start, event_end int64    the interval it speaks of, [start, end)
+    network uint8        world 0, agent 1, opinion 2
+    document, context, speaker uint32   a label, or NONE
+    tokens uint32        of the whole text
+    first_row uint32     [memories + 1] its passages are rows first_row[m]:first_row[m + 1]
+
+Lists of a memory, flat, with offsets of memories + 1 items::
+
+    text uint8               text_offset uint64       UTF-8
+    metadata uint8           metadata_offset uint64   JSON; empty for none
+    label uint32             label_offset uint64      tags and metadata pairs, for filters
+    mention_entity uint32    mention_offset uint64    CSR: memory -> entities
+    link_target uint32, link_weight float32    link_offset uint64    CSR: memory -> earlier memories
+
+Properties of a passage (one item a row)::
+
+    memory_of_row uint32, passage_start, passage_end uint32 (characters), passage_tokens uint32
+    length uint32 (words that are not stop words), term_offset uint64 [rows + 1], term uint32 (flat)
+    code int8 [rows * dimension], scale, residual float32     the vector in eight bits
+
+Properties of an operation (one item an op, by op - 1)::
+
+    op_recorded_at int64, op_memories uint32, op_rows uint32, op_length uint64
+        what stood after it: counts, and the sum of `length`: a view is one number
+
+The reversed directions (entity -> memories, memory -> later memories that link to it) are chains
+threaded through the flat arrays, newest first: `mention_previous` and `link_previous` hold the
+entry before, and the heads are found again on opening. A chain grows by one store per entry and
+needs no rebuild, so nothing about the graph depends on where an index ends and a tail begins.
+"""
+
+from typing import Any
+
+import orjson
+
+NONE = 0xFFFFFFFF
+NETWORKS = ("world", "agent", "opinion")
+"""The three networks of Memora, section 2.1, by their number in the column."""
+
+STOP_WORD = -1
+"""In a log record, the place of a stop word among the terms of a passage."""
+
+MEMORY = {
+    "id": "<u4",
+    "previous": "<u4",
+    "op": "<u8",
+    "closed_by": "<u8",
+    "said_at": "<i8",
+    "event_start": "<i8",
+    "event_end": "<i8",
+    "network": "|u1",
+    "document": "<u4",
+    "context": "<u4",
+    "speaker": "<u4",
+    "tokens": "<u4",
+}
+LISTS = {
+    "text": {"text": "|u1"},
+    "metadata": {"metadata": "|u1"},
+    "label": {"label": "<u4"},
+    "mention": {"mention_entity": "<u4", "mention_memory": "<u4", "mention_previous": "<u4"},
+    "link": {
+        "link_target": "<u4",
+        "link_source": "<u4",
+        "link_previous": "<u4",
+        "link_weight": "<f4",
+    },
+}
+ROW = {
+    "memory_of_row": "<u4",
+    "passage_start": "<u4",
+    "passage_end": "<u4",
+    "passage_tokens": "<u4",
+    "length": "<u4",
+    "term_offset": "<u8",
+}
+CODE = {"code": "|i1", "scale": "<f4", "residual": "<f4"}
+OP = {"op_recorded_at": "<i8", "op_memories": "<u4", "op_rows": "<u4", "op_length": "<u8"}
+CHAINED = {
+    "mention": ("mention_entity", "mention_memory"),
+    "link": ("link_target", "link_source", "link_weight"),
+}
+"""The columns of a chained list that are given, the chain's key first."""
+DICTIONARIES = ("ids", "terms", "labels", "names")
+
+
+def schema() -> dict[str, str]:
+    """Return every column's name and dtype."""
+    offsets = {f"{name}_offset": "<u8" for name in LISTS}
+    flat = {name: dtype for group in LISTS.values() for name, dtype in group.items()}
+    return {
+        **MEMORY,
+        "first_row": "<u4",
+        **offsets,
+        **flat,
+        **ROW,
+        **CODE,
+        "term": "<u4",
+        "entity_name": "<u4",
+        "name_entity": "<u4",
+        **OP,
+    }
+
+
+def metadata_label(name: str, value: Any) -> str:
+    """Return the label by which a filter on metadata finds ``name`` = ``value``."""
+    return f"m:{name}={orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()}"
