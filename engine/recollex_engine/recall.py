@@ -68,7 +68,11 @@ def recall(
     if vector is None and view.memories:
         vector = _embedding.submit(_embed, embedder, question.text, trace)
     with trace.stage("parse"):
-        found = find_range(question.text, now)
+        try:
+            found = find_range(question.text, now)
+        except Exception as error:  # as with an arm: without a range the others answer
+            trace.errors["parse"] = f"{type(error).__name__}: {error}"
+            found = None
         parsed = analyzer.query(question.text)
     with trace.stage("filter"):
         allowed = select(view, question)
