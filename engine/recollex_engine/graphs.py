@@ -52,9 +52,9 @@ def extend(replica: Replica, indexing: Lock, stopped: Callable[[], bool]) -> Non
         before = replica.folder / entry.hnsw if entry.hnsw else None
         if not extend_graph(building, before, codes, reached, stopped):
             return
-        building.rename(path)
-        flush_folder(path.parent)
-        with indexing:
+        with indexing:  # a checkpoint removes what the manifest does not name
+            building.rename(path)
+            flush_folder(path.parent)
             _serve(replica, entry, path)
 
 

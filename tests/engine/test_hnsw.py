@@ -1,3 +1,4 @@
+import gc
 import os
 
 import numpy as np
@@ -50,3 +51,31 @@ def test_a_full_disk_leaves_no_graph(tmp_path, monkeypatch):
     with pytest.raises(StoreFullError, match="No space left"):
         extend_graph(tmp_path / "g", None, CODES, 0)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("damage", ["missing", "empty", "a folder", "other bytes", "cut short"])
+def test_a_graph_that_cannot_be_mapped_closes_nothing_of_others(tmp_path, damage):
+    path = tmp_path / "graph"
+    codes = np.random.default_rng(0).integers(-127, 127, (50, 16)).astype(np.int8)
+    assert extend_graph(path, None, codes, 0, lambda: False)
+    whole = path.read_bytes()
+    path.unlink()
+    if damage == "a folder":
+        path.mkdir()
+    elif damage != "missing":
+        path.write_bytes({"empty": b"", "other bytes": b"x" * 99, "cut short": whole[:900]}[damage])
+    before = os.fstat(0)  # usearch closes descriptor 0 where it cannot map a file
+    with pytest.raises(CorruptError, match="graph"):
+        Hnsw.open(path, 16, 0, 50)
+    assert os.fstat(0) == before
+
+
+def test_a_graph_is_read_from_pages_that_outlive_its_file(tmp_path):
+    path = tmp_path / "graph"
+    codes = np.random.default_rng(0).integers(-127, 127, (50, 16)).astype(np.int8)
+    assert extend_graph(path, None, codes, 100, lambda: False)
+    graph = Hnsw.open(path, 16, 100, 150)
+    path.unlink()
+    gc.collect()
+    for row in range(50):
+        assert graph.search(codes[row], 1).tolist() == [100 + row]
