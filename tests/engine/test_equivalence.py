@@ -159,6 +159,7 @@ class Stores(RuleBasedStateMachine):
     @initialize(segment_rows=st.sampled_from([5, 16]), tail_rows=st.sampled_from([6, 1 << 40]))
     def start(self, segment_rows: int, tail_rows: int) -> None:
         self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(checkpoint, "TAIL_ROWS", checkpoint.TAIL_ROWS)  # undone at the end
         self.patch.setattr(checkpoint, "SEGMENT_ROWS", segment_rows)
         self.patch.setattr(checkpoint, "LOG_BYTES", 6_000)
         self.patch.setattr(maintenance, "CLOSING_TAIL", 12)
