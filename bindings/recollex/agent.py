@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
+from itertools import groupby, pairwise
 from typing import Any
 
 from recollex.progress import progress_bar
@@ -15,11 +16,13 @@ from recollex_engine.statement import (
     MAX_NAME,
     Statement,
     check_embedding,
+    check_embeddings,
     check_flag,
     check_text,
     network_number,
 )
 from recollex_engine.stats import Stats
+from recollex_engine.surroundings import Progress
 from recollex_engine.turn import read_turn
 from recollex_engine.verification import Verification, verify
 
@@ -50,7 +53,7 @@ class Agent:
         tags: Sequence[str] | Sequence[Sequence[str]] = (),
         metadata: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         id: str | Sequence[str | None] | None = None,
-        recorded_at: datetime | None = None,
+        recorded_at: datetime | Sequence[datetime] | None = None,
         embedding: Any = None,
     ) -> list[str]:
         """Retain one text or many, as one transaction, and return their ids in order.
@@ -58,7 +61,8 @@ class Agent:
         Every option takes one value for all texts, or (for a list of texts) a list with one each.
         event_at: when it happened; now, if not given. network: "world", "agent" or "opinion".
         id: the caller's own; one that exists changes nothing when all is equal, and replaces the
-        older memory when not. recorded_at: later than the last, for importing history.
+        older memory when not. recorded_at: later than the last, for importing history; a list makes
+        one transaction of each run of equal times, which must not go back.
         embedding: float[dimension], or an array of one row a text; computed, if not given.
 
         A text of more than about 130 words is kept whole and indexed as passages.
@@ -113,9 +117,40 @@ class Agent:
             )
         ]
         vectors = [embedding] if single and embedding is not None else embedding
-        at = None if recorded_at is None else to_micros(recorded_at, "recorded_at")
+        times = [
+            None if moment is None else to_micros(moment, "recorded_at")
+            for moment in each(recorded_at, "recorded_at", datetime, "a datetime with a time zone")
+        ]
         with progress_bar(count, "retaining") as progress:
-            return self.engine.retain(statements, vectors, at, progress=progress)
+            if len(set(times)) <= 1:
+                at = times[0] if times else None
+                return self.engine.retain(statements, vectors, at, progress=progress)
+            return self._retain_history(statements, vectors, times, progress)
+
+    def _retain_history(
+        self,
+        statements: list[Statement],
+        vectors: Any,
+        times: Sequence[int | None],
+        progress: Progress | None,
+    ) -> list[str]:
+        """Retain statements recorded at several times, a transaction a time."""
+        for place, (before, at) in enumerate(pairwise(times), start=1):
+            if before is None or at is None or at < before:
+                raise InputError(
+                    f"recorded_at must not go back and have no gaps, got item {place} earlier than "
+                    "the one before it, or None"
+                )
+        if vectors is not None:
+            dimension = self.engine.dimension
+            vectors = check_embeddings(vectors, "embedding", len(statements), dimension)
+        ids: list[str] = []
+        for at, run in groupby(range(len(times)), times.__getitem__):
+            places = list(run)
+            part = slice(places[0], places[-1] + 1)
+            own = None if vectors is None else vectors[part]
+            ids += self.engine.retain(statements[part], own, at, progress=progress)
+        return ids
 
     def retain_dialogue(
         self,

@@ -176,7 +176,7 @@ RETAIN = [
     *(bad(f"recorded_at {name}", message, "x", embedding=V, recorded_at=value)
       for name, message, value in (
         ("naive", "recorded_at has no time zone", NAIVE),
-        ("list", "recorded_at must be a datetime", [AT]),
+        ("text", "recorded_at must be a datetime", "2024-05-04"),
         ("equal", r"recorded_at must be later than the last .* 20\d\d-.*, got 2024-05-04", AT),
         ("year 1", "recorded_at must be later than .*, got 0001-01-01", FIRST),
     )),
