@@ -18,7 +18,6 @@ from recollex_engine.analyzer import Analyzer, ParsedQuery
 from recollex_engine.arms import Ranked
 from recollex_engine.clock import from_micros
 from recollex_engine.dates import TimeRange, find_range
-from recollex_engine.errors import RecollexError
 from recollex_engine.memory import Ranking, Recall
 from recollex_engine.models.description import Thresholds
 from recollex_engine.question import Question
@@ -86,8 +85,6 @@ def recall(
         with trace.stage(name):
             try:
                 ranked = arm()
-            except RecollexError:
-                raise
             except Exception as error:  # one arm's fault must not cost the others' answers
                 trace.errors[name] = f"{type(error).__name__}: {error}"
                 ranked = Ranked.empty()
