@@ -1,7 +1,9 @@
 """One agent's memory: retain and recall."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
+from itertools import groupby, pairwise
 from typing import Any
 
 from recollex.progress import progress_bar
@@ -10,8 +12,17 @@ from recollex_engine.clock import to_micros
 from recollex_engine.errors import InputError
 from recollex_engine.memory import Memory, Recall
 from recollex_engine.question import Question, check_count
-from recollex_engine.statement import Statement, check_embedding, network_number
+from recollex_engine.statement import (
+    MAX_NAME,
+    Statement,
+    check_embedding,
+    check_embeddings,
+    check_flag,
+    check_text,
+    network_number,
+)
 from recollex_engine.stats import Stats
+from recollex_engine.surroundings import Progress
 from recollex_engine.turn import read_turn
 from recollex_engine.verification import Verification, verify
 
@@ -42,7 +53,7 @@ class Agent:
         tags: Sequence[str] | Sequence[Sequence[str]] = (),
         metadata: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         id: str | Sequence[str | None] | None = None,
-        recorded_at: datetime | None = None,
+        recorded_at: datetime | Sequence[datetime] | None = None,
         embedding: Any = None,
     ) -> list[str]:
         """Retain one text or many, as one transaction, and return their ids in order.
@@ -50,7 +61,8 @@ class Agent:
         Every option takes one value for all texts, or (for a list of texts) a list with one each.
         event_at: when it happened; now, if not given. network: "world", "agent" or "opinion".
         id: the caller's own; one that exists changes nothing when all is equal, and replaces the
-        older memory when not. recorded_at: later than the last, for importing history.
+        older memory when not. recorded_at: later than the last, for importing history; a list makes
+        one transaction of each run of equal times, which must not go back.
         embedding: float[dimension], or an array of one row a text; computed, if not given.
 
         A text of more than about 130 words is kept whole and indexed as passages.
@@ -65,15 +77,17 @@ class Agent:
         ['b1', 'b2']
         """
         single = isinstance(text, str)
-        texts = [text] if single else _list(text, "text")
+        texts = [text] if single else _list(text, "text", "a str or a list of str")
         count = len(texts)
 
-        def each(value: Any, name: str, whole: type | tuple[type, ...] = str) -> list[Any]:
+        def each(value: Any, name: str, whole: type, kind: str) -> list[Any]:
             if value is None or isinstance(value, whole):
                 return [value] * count
-            values = _list(value, name)
+            values = _list(value, name, f"{kind} or a list of one a text")
             if len(values) != count:
-                raise InputError(f"{name} must have one item a text: {count} texts, {len(values)}")
+                raise InputError(
+                    f"{name} must have one item a text: {count} texts, got {len(values)}"
+                )
             return values
 
         statements = [
@@ -87,25 +101,56 @@ class Agent:
                 None,
                 tuple(names),
                 tuple(labels),
-                dict(more) if isinstance(more, Mapping) else more or {},
+                _dict(more),
             )
             for words, moment, own, kind, where, document, names, labels, more in zip(
                 texts,
-                each(event_at, "event_at", datetime),
-                each(id, "id"),
-                each(network, "network"),
-                each(context, "context"),
-                each(document_id, "document_id"),
+                each(event_at, "event_at", datetime, "a datetime with a time zone"),
+                each(id, "id", str, "a str"),
+                each(network, "network", str, "a str"),
+                each(context, "context", str, "a str"),
+                each(document_id, "document_id", str, "a str"),
                 _names_of_each(entities, "entities", count),
                 _names_of_each(tags, "tags", count),
-                each(metadata, "metadata", Mapping),
+                each(metadata, "metadata", Mapping, "a dict"),
                 strict=True,
             )
         ]
         vectors = [embedding] if single and embedding is not None else embedding
-        at = None if recorded_at is None else to_micros(recorded_at, "recorded_at")
+        times = [
+            None if moment is None else to_micros(moment, "recorded_at")
+            for moment in each(recorded_at, "recorded_at", datetime, "a datetime with a time zone")
+        ]
         with progress_bar(count, "retaining") as progress:
-            return self.engine.retain(statements, vectors, at, progress=progress)
+            if len(set(times)) <= 1:
+                at = times[0] if times else None
+                return self.engine.retain(statements, vectors, at, progress=progress)
+            return self._retain_history(statements, vectors, times, progress)
+
+    def _retain_history(
+        self,
+        statements: list[Statement],
+        vectors: Any,
+        times: Sequence[int | None],
+        progress: Progress | None,
+    ) -> list[str]:
+        """Retain statements recorded at several times, a transaction a time."""
+        for place, (before, at) in enumerate(pairwise(times), start=1):
+            if before is None or at is None or at < before:
+                raise InputError(
+                    f"recorded_at must not go back and have no gaps, got item {place} earlier than "
+                    "the one before it, or None"
+                )
+        if vectors is not None:
+            dimension = self.engine.dimension
+            vectors = check_embeddings(vectors, "embedding", len(statements), dimension)
+        ids: list[str] = []
+        for at, run in groupby(range(len(times)), times.__getitem__):
+            places = list(run)
+            part = slice(places[0], places[-1] + 1)
+            own = None if vectors is None else vectors[part]
+            ids += self.engine.retain(statements[part], own, at, progress=progress)
+        return ids
 
     def retain_dialogue(
         self,
@@ -134,9 +179,14 @@ class Agent:
         >>> alice.get(ids[0]).speaker
         'Ann'
         """
+        check_text(document_id, "document_id", MAX_NAME)
+        check_flag(replace, "replace")
+        if context is not None:
+            check_text(context, "context", MAX_NAME)
+        number, names = network_number(network), _names(tags, "tags")
         statements = [
-            read_turn(turn, place, document_id, context, network_number(network), tuple(tags))
-            for place, turn in enumerate(turns)
+            read_turn(turn, place, document_id, context, number, names)
+            for place, turn in enumerate(_list(turns, "turns", "a list of dicts"))
         ]
         at = None if recorded_at is None else to_micros(recorded_at, "recorded_at")
         with progress_bar(len(statements), "retaining") as progress:
@@ -181,6 +231,7 @@ class Agent:
         >>> alice.recall("Who makes music?", max_tokens=10)[0].text
         'Ann plays the cello.'
         """
+        check_flag(explain, "explain")
         return self.engine.recall(
             self._question(
                 query,
@@ -204,14 +255,17 @@ class Agent:
 
         With ``query_embedding`` an array of one row a query.
         """
-        questions = _list(queries, "queries")
-        vectors = options.pop("query_embedding", None)
-        if vectors is None:
-            vectors = [None] * len(questions)
+        questions = _list(queries, "queries", "a list of str")
+        given = options.pop("query_embedding", None)
+        vectors = (
+            [None] * len(questions)
+            if given is None
+            else _list(given, "query_embedding", "a list of one row a query")
+        )
         if len(vectors) != len(questions):
             raise InputError(
                 f"query_embedding must have one row a query: {len(questions)} queries, "
-                f"{len(vectors)} rows"
+                f"got {len(vectors)} rows"
             )
         return [
             self.recall(query, query_embedding=vector, **options)
@@ -235,7 +289,11 @@ class Agent:
     ) -> Question:
         numbers = None
         if networks is not None:
-            names = [networks] if isinstance(networks, str) else _list(networks, "networks")
+            names = (
+                [networks]
+                if isinstance(networks, str)
+                else _list(networks, "networks", "a str or a list of str")
+            )
             if not names:
                 raise InputError("networks is empty: leave it out to search all of them")
             numbers = tuple(network_number(name) for name in names)
@@ -243,8 +301,7 @@ class Agent:
         vector = None
         if query_embedding is not None:
             vector = check_embedding(query_embedding, "query_embedding", self.engine.dimension)
-        if not isinstance(exact, bool):
-            raise InputError(f"exact must be True or False, got {exact!r}")
+        check_flag(exact, "exact")
         return Question(
             query,
             thinking_budget,
@@ -253,7 +310,7 @@ class Agent:
             None if since is None else to_micros(since, "since"),
             None if until is None else to_micros(until, "until"),
             _names(tags, "tags"),
-            dict(where) if isinstance(where, Mapping) else where or {},
+            _dict(where),
             _names(entities, "entities"),
             document_id,
             None if now is None else to_micros(now, "now"),
@@ -278,7 +335,8 @@ class Agent:
 
         Raises `errors.UnknownIdError` for an id that is not there, with nothing forgotten.
         """
-        self.engine.forget([_id(id)] if isinstance(id, str) else [_id(i) for i in _list(id, "id")])
+        ids = [id] if isinstance(id, str) else _list(id, "id", "a str or a list of str")
+        self.engine.forget([_id(each) for each in ids])
 
     def stats(self) -> Stats:
         """Return how much the agent holds."""
@@ -297,31 +355,40 @@ class Agent:
         return f"<recollex.Agent {self.name!r}>"
 
 
-def _list(value: Any, name: str) -> list[Any]:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise InputError(f"{name} must be a list, got {type(value).__name__}")
-    return list(value)
+def _list(value: Any, name: str, kind: str) -> list[Any]:
+    """Return the items of ``value``, which has an order; ``kind`` is what the caller may give."""
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | Set):
+        with contextlib.suppress(TypeError):  # an array without dimensions
+            return list(value)
+    raise InputError(f"{name} must be {kind}, got {type(value).__name__}")
+
+
+def _dict(value: Any) -> Any:
+    """Return a mapping as a dict, None as an empty one, anything else as it is, to be refused."""
+    if value is None:
+        return {}
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def _names(value: Any, name: str) -> tuple[str, ...]:
     if value is None:
         return ()
     if isinstance(value, str):
-        raise InputError(f"{name} must be a list of str, got a str: {name}=[{value!r}]")
-    return tuple(_list(value, name))
+        raise InputError(f"{name} must be a list of str, got a str: {name}=[{value[:80]!r}]")
+    return tuple(_list(value, name, "a list of str"))
 
 
 def _names_of_each(value: Any, name: str, count: int) -> list[tuple[str, ...]]:
     """Return the names of each text: one list for all, or a list of lists."""
     values: tuple[Any, ...] = _names(value, name)
     if values and not isinstance(values[0], str):
-        if len(values) != count:
-            raise InputError(f"{name} must have one list a text: {count} texts, {len(values)}")
-        return [_names(each, name) for each in values]
+        lists = [_names(each, name) for each in values]
+        if len(lists) != count:
+            raise InputError(f"{name} must have one list a text: {count} texts, got {len(lists)}")
+        return lists
     return [values] * count
 
 
 def _id(value: object) -> str:
-    if not isinstance(value, str):
-        raise InputError(f"id must be a str, got {type(value).__name__}")
-    return value
+    check_text(value, "id", MAX_NAME)
+    return str(value)

@@ -98,6 +98,10 @@ def open(
     """
     if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= 256:
         raise InputError(f"threads must be an int in [1, 256], got {threads!r}")
+    if clock is not None and not callable(clock):
+        raise InputError(
+            f"clock must be a function that returns a datetime, got {type(clock).__name__}"
+        )
     return Store(
         engine.Store(
             path,
@@ -115,13 +119,16 @@ def _name_or_folder(given: str | os.PathLike[str]) -> str | Path:
     return given if isinstance(given, str) else Path(given)
 
 
+_EMBEDDER = ("embed", "embed_query", "count_tokens", "dimension", "fingerprint", "thresholds")
+
+
 def _embedder(given: Any) -> Callable[[], Embedder]:
     """Return what loads the embedder when it is first needed."""
     if given is not None and not isinstance(given, str | os.PathLike):
-        if not hasattr(given, "embed_query"):
+        if any(not hasattr(given, name) for name in _EMBEDDER):
             raise InputError(
-                "embedder must be the name or folder of a model, or an object with embed, "
-                f"embed_query, dimension and fingerprint; got {type(given).__name__}"
+                "embedder must be the name or folder of a model, or an object with "
+                f"{', '.join(_EMBEDDER)}; got {type(given).__name__}"
             )
         return lambda: given
 

@@ -62,6 +62,7 @@ class Agent:
         with self._opening:
             self._check_open()
             if self._writer is None:
+                self._shared.create()
                 writer = Writer(
                     self.folder, self._shared.durability, self._shared.clock, self._embedder_for
                 )
@@ -161,12 +162,12 @@ class Agent:
         ``replace_document``: the open memories of this document that are not among the statements
         are closed with it.
         """
+        self._check_writable()
         if len(statements) > MAX_BATCH:
             raise InputError(
                 f"one call may retain up to {MAX_BATCH:,} memories, got {len(statements):,}: "
                 "retain them in batches"
             )
-        self._check_writable()
         embedder = self._shared.embedder()
         given = None
         if embeddings is not None:

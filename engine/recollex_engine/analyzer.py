@@ -90,6 +90,13 @@ class ParsedQuery:
     text: str
 
 
+def check_language(language: object) -> None:
+    """Raise `InputError` unless there is a stemmer for ``language``, or it is "none"."""
+    known = [*Stemmer.algorithms(), "none"]
+    if not isinstance(language, str) or language not in known:
+        raise InputError(f"language must be one of {', '.join(known)}; got {language!r}")
+
+
 class Analyzer:
     """Tokens of texts and queries in one language.
 
@@ -104,9 +111,7 @@ text='who said the Grand Canyon?')
     """
 
     def __init__(self, language: str = "english") -> None:
-        if language not in ("none", *Stemmer.algorithms()):
-            known = ", ".join([*Stemmer.algorithms(), "none"])
-            raise InputError(f"language must be one of {known}; got {language!r}")
+        check_language(language)
         self.language = language
         self._memo = _Memo(language)
         self._lookup = self._memo.__getitem__

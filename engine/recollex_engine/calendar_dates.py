@@ -120,7 +120,9 @@ class CalendarReader:
                 continue
         begun = [y for y, period in possible if period[0] <= self.now]
         unfinished = [y for y, period in possible if period[1] > self.now]
-        if looking == "past" or not unfinished:
+        if not possible:
+            raise ValueError("no year from 1 to 9999 has this day")
+        if begun and (looking == "past" or not unfinished):
             return begun[-1]
         if looking == "future" or not begun:
             return unfinished[0]

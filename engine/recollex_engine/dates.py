@@ -70,8 +70,8 @@ _BEGINNING = frozenset(
 ) - {"a", "an"}  # fmt: skip
 _NUMERIC = frozenset({"iso", "slash", "ordinal", "decade", "number"})
 _LEADING = PREPOSITIONS | {"the", "a", "an", "between", "following", "prior", "up", "to"}
-_DIGIT = re.compile("[0-9]").search
-_WORDS = re.compile("[a-z]+|[0-9]{4}|[0-9]0s").findall
+_WORDS = re.compile("[a-z]+").findall
+_YEAR = re.compile("(?<![0-9a-z])[0-9]{4}(?![0-9a-z])|(?<![a-z])[0-9]0s(?![0-9a-z])").search
 _FUTURE = re.compile(
     r"\b(?:will|shall|gonna|won't|going to|plan to|plans to|planning|hope to|hoping to|upcoming"
     r"|looking forward|can't wait|excited for|scheduled|next)\b|'ll\b",
@@ -297,12 +297,13 @@ class _Scan:
 
 
 def _may_hold_a_time(text: str) -> bool:
-    words = _WORDS(text.lower())
+    lower = text.lower()
+    words = _WORDS(lower)
     if not _NAMED.isdisjoint(words):
         return True
     if not _COUNTED.isdisjoint(words) and not _COUNTING.isdisjoint(words):
         return True
-    return _DIGIT(text) is not None and any(word[0].isdigit() for word in words)
+    return _YEAR(lower) is not None
 
 
 def _local(at_us: int, tz: tzinfo) -> datetime | None:

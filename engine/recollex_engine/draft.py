@@ -35,6 +35,7 @@ class Draft:
         self.lexicon = lexicon
         self.operations: list[tuple[str, dict[str, Any]]] = []
         self.ids: list[str] = []
+        self.random = b""
         self.kept: list[int] = []  # passages, among all of the call, of what is recorded
         self.memory_of_row: list[int] = []
         self.passage = 0
@@ -53,7 +54,7 @@ class Draft:
         statement = prepared.statement
         passages = range(self.passage, self.passage + len(prepared.passages))
         self.passage = passages.stop
-        id = statement.id or _uuid()
+        id = statement.id or self._new_id()
         self.ids.append(id)
         previous = replaces = None
         if statement.id is not None:
@@ -77,6 +78,12 @@ class Draft:
         if replaces is not None:
             payload["replaces"] = replaces
         self.operations.append(("retain", payload))
+
+    def _new_id(self) -> str:
+        if not self.random:
+            self.random = os.urandom(16 * 64)  # one system call for 64 ids
+        id, self.random = _uuid(self.random[:16]), self.random[16:]
+        return id
 
     def _versions(self, id: str) -> tuple[int | None, int | None]:
         """Return the newest memory that ever had ``id``, and that one again if it is open."""
@@ -207,9 +214,9 @@ class Draft:
                 payload["links"] = links
 
 
-def _uuid() -> str:
-    """Return a random UUID, version 4 (RFC 9562), in a third of the standard library's time."""
-    digits = os.urandom(16).hex()
+def _uuid(random: bytes) -> str:
+    """Return 16 random bytes as a UUID, version 4 (RFC 9562); the standard library takes 3 us."""
+    digits = random.hex()
     variant = "89ab"[int(digits[16], 16) & 3]
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 

@@ -1,5 +1,7 @@
 """When are indexes made? In the background, while an agent goes on talking, and at its closing."""
 
+import contextlib
+import os
 import threading
 import warnings
 from concurrent.futures import Future, wait
@@ -12,6 +14,8 @@ from recollex_engine.writer import Writer
 
 BACK_PRESSURE = 4
 """Checkpoints' worth of tail at which a writer waits for the checkpoint that is running."""
+GRAPH_NICENESS = 15
+"""How far the thread that builds graphs gives way to others, of 19."""
 CLOSING_TAIL = 256
 """Rows of the tail from which closing makes a checkpoint, so that opening need not replay them."""
 
@@ -100,7 +104,13 @@ class Maintenance:
         with self._changing:
             idle = self._extending is None or self._extending.done()
             if idle and graphs.due(writer.replica) and not self._stopping.is_set():
-                self._extending = self._shared.building.submit(self._extend_graphs)
+                self._extending = self._shared.building.submit(self._extend_in_background)
+
+    def _extend_in_background(self) -> None:
+        """Extend graphs on a thread that gives way: inserting takes all of a core for seconds."""
+        with contextlib.suppress(AttributeError, OSError):  # where threads have no priorities
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), GRAPH_NICENESS)
+        self._extend_graphs()
 
     def _extend_graphs(self) -> None:
         with self._building:

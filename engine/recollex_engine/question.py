@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.clock import OPEN_END
+from recollex_engine.clock import OPEN_END, from_micros
 from recollex_engine.errors import InputError
 from recollex_engine.statement import MAX_NAME, check_metadata, check_names, check_text
 
@@ -47,8 +47,8 @@ class Question:
         check_count(self.max_tokens, "max_tokens", 1, 2**31)
         if self.since is not None and self.until is not None and self.since >= self.until:
             raise InputError(
-                f"since must be earlier than until, got since {self.since} and until {self.until} "
-                "microseconds: swap them"
+                f"since must be earlier than until, got since {from_micros(self.since)} and until "
+                f"{from_micros(self.until)}: swap them"
             )
         check_names(self.tags, "tags")
         check_names(self.entities, "entities")

@@ -18,7 +18,6 @@ from recollex_engine.analyzer import Analyzer, ParsedQuery
 from recollex_engine.arms import Ranked
 from recollex_engine.clock import from_micros
 from recollex_engine.dates import TimeRange, find_range
-from recollex_engine.errors import RecollexError
 from recollex_engine.memory import Ranking, Recall
 from recollex_engine.models.description import Thresholds
 from recollex_engine.question import Question
@@ -68,7 +67,11 @@ def recall(
     if vector is None and view.memories:
         vector = _embedding.submit(_embed, embedder, question.text, trace)
     with trace.stage("parse"):
-        found = find_range(question.text, now)
+        try:
+            found = find_range(question.text, now)
+        except Exception as error:  # as with an arm: without a range the others answer
+            trace.errors["parse"] = f"{type(error).__name__}: {error}"
+            found = None
         parsed = analyzer.query(question.text)
     with trace.stage("filter"):
         allowed = select(view, question)
@@ -82,8 +85,6 @@ def recall(
         with trace.stage(name):
             try:
                 ranked = arm()
-            except RecollexError:
-                raise
             except Exception as error:  # one arm's fault must not cost the others' answers
                 trace.errors[name] = f"{type(error).__name__}: {error}"
                 ranked = Ranked.empty()

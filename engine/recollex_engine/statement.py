@@ -25,6 +25,9 @@ MAX_BATCH = 100_000
 """Memories in one call."""
 
 
+_PLAIN = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
+"""What orjson would write as a str or dict, and read back as one, is not JSON here."""
+
 Vectors = npt.NDArray[np.float32]
 
 
@@ -47,7 +50,7 @@ class Statement:
         check_text(self.text, "text", MAX_TEXT)
         for name in ("id", "context", "document", "speaker"):
             if (value := getattr(self, name)) is not None:
-                check_text(value, name, MAX_NAME)
+                check_text(value, "document_id" if name == "document" else name, MAX_NAME)
         for name in ("entities", "tags"):
             check_names(getattr(self, name), name)
         if self.said_at is not None and not -OPEN_END < self.said_at < OPEN_END - 1:
@@ -74,6 +77,12 @@ def check_text(value: object, name: str, limit: int) -> None:
         ) from None
 
 
+def check_flag(value: object, name: str) -> None:
+    """Raise `InputError` unless ``value`` is True or False."""
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be True or False, got {value!r}")
+
+
 def check_names(values: object, name: str) -> None:
     """Raise `InputError` unless ``values`` is a short list of names."""
     if values == ():
@@ -97,8 +106,8 @@ def check_metadata(value: object, name: str) -> None:
     if not value:
         return
     try:
-        raw = orjson.dumps(value)
-    except (TypeError, ValueError) as error:
+        raw = orjson.dumps(value, option=_PLAIN)
+    except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{name} is not JSON: {error}") from None
     if b"null" in raw and _has_nan(value):
         raise InputError(f"{name} holds a NaN or an infinity, which JSON has no word for")
@@ -120,18 +129,15 @@ def check_embeddings(value: object, name: str, count: int, dimension: int) -> Ve
     Raises `InputError` for another shape, NaN, infinity or a row of zeros, whose direction is not
     defined.
     """
-    try:
-        vectors = np.asarray(value, dtype=np.float32)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{name} must be numbers of shape ({count}, {dimension}), got {type(value).__name__}"
-        ) from None
+    vectors = _numbers(value, name, f"({count}, {dimension})")
     if vectors.shape != (count, dimension):
         raise InputError(f"{name} must have shape ({count}, {dimension}), got {vectors.shape}")
     norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     if not np.isfinite(norms).all():
         row = int(np.argmin(np.isfinite(norms)))
-        raise InputError(f"{name} holds a NaN or an infinity in row {row}")
+        raise InputError(
+            f"{name} holds a NaN or an infinity, or a number beyond float32, in row {row}"
+        )
     if count and norms.min() < 1e-12:
         raise InputError(f"{name} is all zeros in row {norms.argmin()}: it has no direction")
     unit: Vectors = (vectors / norms[:, None]).astype(np.float32)
@@ -140,16 +146,24 @@ def check_embeddings(value: object, name: str, count: int, dimension: int) -> Ve
 
 def check_embedding(value: object, name: str, dimension: int) -> Vectors:
     """Return ``value`` as float32[dimension] of length 1; raises as `check_embeddings` does."""
-    try:
-        vector = np.asarray(value, dtype=np.float32)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{name} must be {dimension} numbers, got {type(value).__name__}"
-        ) from None
+    vector = _numbers(value, name, f"({dimension},)")
     if vector.shape != (dimension,):
         raise InputError(f"{name} must have shape ({dimension},), got {vector.shape}")
     unit: Vectors = check_embeddings(vector[None], name, 1, dimension)[0]
     return unit
+
+
+def _numbers(value: object, name: str, shape: str) -> Vectors:
+    """Return ``value`` as float32 of whatever shape it has; infinity where that is too small."""
+    try:
+        found = np.asarray(value)
+        if found.dtype.kind in "iuf" or found.size == 0:
+            with np.errstate(over="ignore"):
+                return found.astype(np.float32)
+        what = f"items of {found.dtype}"
+    except (TypeError, ValueError, OverflowError):  # ragged, or not made of numbers at all
+        what = type(value).__name__
+    raise InputError(f"{name} must be numbers of shape {shape}, got {what}")
 
 
 def network_number(name: object) -> int:
@@ -158,6 +172,6 @@ def network_number(name: object) -> int:
     >>> network_number("agent")
     1
     """
-    if name not in NETWORKS:
+    if not isinstance(name, str) or name not in NETWORKS:
         raise InputError(f"network must be one of {', '.join(NETWORKS)}, got {name!r}")
-    return NETWORKS.index(str(name))
+    return NETWORKS.index(name)

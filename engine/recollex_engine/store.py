@@ -1,6 +1,7 @@
 """Where do agents live? In folders of one store, each isolated from the others."""
 
 import os
+import stat
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -10,11 +11,12 @@ from urllib.parse import quote, unquote
 import orjson
 
 from recollex_engine.agent import Agent
+from recollex_engine.analyzer import check_language
 from recollex_engine.clock import Clock, system_clock
 from recollex_engine.disk import replace_file
 from recollex_engine.durability import MODES, Durability
 from recollex_engine.errors import ClosedError, CorruptError, FormatError, InputError
-from recollex_engine.statement import check_text
+from recollex_engine.statement import check_flag, check_text
 from recollex_engine.surroundings import Embedder, Surroundings
 
 FORMAT = 1
@@ -44,13 +46,11 @@ class Store:
         threads: int = 1,
         clock: Clock = system_clock,
     ) -> None:
-        if not isinstance(path, str | os.PathLike):
-            raise InputError(f"path must be a folder's name, got {type(path).__name__}")
         if durability not in MODES:
             raise InputError(f"durability must be one of {', '.join(MODES)}, got {durability!r}")
-        self.path = Path(path)
-        if self.path.exists() and not self.path.is_dir():
-            raise InputError(f"{self.path} is a file: a store is a folder")
+        check_flag(read_only, "read_only")
+        check_language(language)
+        self.path = _folder_path(path)
         self.read_only = read_only
         self._check_format()
         self._agents: dict[str, Agent] = {}
@@ -59,6 +59,7 @@ class Store:
         self._background = ThreadPoolExecutor(1, thread_name_prefix="recollex checkpoint")
         self._building = ThreadPoolExecutor(1, thread_name_prefix="recollex graph")
         self._surroundings = Surroundings(
+            self._create,
             embedder,
             clock,
             durability,
@@ -75,6 +76,8 @@ class Store:
             found = orjson.loads(path.read_bytes())["recollex_store"]
         except FileNotFoundError:
             return
+        except IsADirectoryError as error:
+            raise CorruptError(path, '{"recollex_store": 1}', "a folder") from error
         except (orjson.JSONDecodeError, KeyError, TypeError) as error:
             raise CorruptError(path, '{"recollex_store": 1}', repr(error)) from error
         if found != FORMAT:
@@ -94,8 +97,6 @@ class Store:
                 raise ClosedError(f"the store {self.path} was closed: open it again")
             agent = self._agents.get(name)
             if agent is None:
-                if not self.read_only:
-                    self._create()
                 agent = self._agents[name] = Agent(name, folder, self._surroundings)
             return agent
 
@@ -116,6 +117,8 @@ class Store:
 
     def agents(self) -> list[str]:
         """Return the names of the agents that hold something, sorted."""
+        if self._closed:
+            raise ClosedError(f"the store {self.path} was closed: open it again")
         folder = self.path / "agents"
         if not folder.is_dir():
             return []
@@ -136,3 +139,22 @@ class Store:
         self._building.shutdown()
         if failures:
             raise failures[0]
+
+
+def _folder_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a folder that is there, or may be made."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise InputError(f"path must be a folder's name, got {type(path).__name__}")
+    if not os.fspath(path):
+        raise InputError('path is empty: write "." for the folder that you are in')
+    found = Path(path)
+    try:
+        kind = found.stat().st_mode
+    except FileNotFoundError:
+        return found
+    except (OSError, ValueError) as error:  # a part of it is a file, or no name at all
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"path {os.fspath(path)!r} cannot be a folder: {reason}") from None
+    if not stat.S_ISDIR(kind):
+        raise InputError(f"{found} is a file: a store is a folder")
+    return found

@@ -38,8 +38,9 @@ class Embedder(QueryEmbedder, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What an agent shares with the others of its store."""
+    """What an agent shares with the others of its store; ``create`` makes its folder."""
 
+    create: Callable[[], None]
     embedder: Callable[[], Embedder]
     clock: Clock
     durability: Durability

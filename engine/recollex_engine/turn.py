@@ -5,7 +5,13 @@ from datetime import datetime
 
 from recollex_engine.clock import to_micros
 from recollex_engine.errors import InputError
-from recollex_engine.statement import MAX_TEXT, Statement, check_metadata, check_text
+from recollex_engine.statement import (
+    MAX_NAME,
+    MAX_TEXT,
+    Statement,
+    check_metadata,
+    check_text,
+)
 
 FIELDS = ("speaker", "text", "at", "caption", "id", "metadata")
 
@@ -44,14 +50,17 @@ def read_turn(
         said.append(f"[picture: {caption}]")
     words = " ".join(said)
     if speaker is not None:
-        check_text(speaker, f"{name}['speaker']", 1000)
+        check_text(speaker, f"{name}['speaker']", MAX_NAME)
         words = f"{speaker}: {words}"
-    metadata = turn.get("metadata") or {}
+    if (id := turn.get("id")) is not None:
+        check_text(id, f"{name}['id']", MAX_NAME)
+    metadata = turn.get("metadata")
+    metadata = {} if metadata is None else metadata
     check_metadata(metadata, f"{name}['metadata']")
     return Statement(
         words,
         _moment(turn.get("at"), f"{name}['at']"),
-        turn.get("id"),
+        id,
         network,
         context,
         document,

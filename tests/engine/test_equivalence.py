@@ -159,12 +159,13 @@ class Stores(RuleBasedStateMachine):
     @initialize(segment_rows=st.sampled_from([5, 16]), tail_rows=st.sampled_from([6, 1 << 40]))
     def start(self, segment_rows: int, tail_rows: int) -> None:
         self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(checkpoint, "TAIL_ROWS", checkpoint.TAIL_ROWS)  # undone at the end
         self.patch.setattr(checkpoint, "SEGMENT_ROWS", segment_rows)
         self.patch.setattr(checkpoint, "LOG_BYTES", 6_000)
         self.patch.setattr(maintenance, "CLOSING_TAIL", 12)
         self.patch.setattr(os, "fsync", lambda fd: None)  # what the disk keeps is tested elsewhere
         self.patch.setattr(os, "fdatasync", lambda fd: None)
-        self.patch.setattr(draft, "_uuid", lambda: str(UUID(int=next(self.uuids))))
+        self.patch.setattr(draft, "_uuid", lambda _: str(UUID(int=next(self.uuids))))
         self.folder = Path(tempfile.mkdtemp())
         self.now = START
         self.calls = 0

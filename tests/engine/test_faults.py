@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine import arms, checkpoint, column, disk, graphs, log, pack, vectors_file
+from recollex_engine import arms, checkpoint, column, disk, graphs, log, pack, recall, vectors_file
 from recollex_engine.columns import Columns
 from recollex_engine.errors import (
     ClosedError,
@@ -332,7 +332,8 @@ def embedded(path):
     """As `held`, by a model; its 'always' means that what is written is on the disk."""
     with opened(path, embedder=Model()) as agent:
         agent.retain([text(n) for n in range(10)], id=[f"m{n}" for n in range(10)])
-        agent.retain(" ".join(text(n) for n in range(60)), id="long")  # several passages
+        said = " ".join(text(n) for n in range(60))  # several passages
+        agent.retain_dialogue([{"speaker": "Ann", "text": said, "id": "long"}], document_id="d")
         agent.checkpoint()
         agent.retain([text(n) for n in range(10, 14)], id=[f"m{n}" for n in range(10, 14)])
         assert agent.stats().passages > agent.stats().memories
@@ -861,3 +862,22 @@ def test_closing_beside_writing_threads_loses_nothing(path, monkeypatch):
         assert agent.verify().ok
         with pytest.raises(UnknownIdError):
             agent.get("nobody")
+
+
+# -- parts of a recall that fail -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["find_range", "arms.keyword", "arms.graph", "arms.semantic"])
+def test_a_recall_answers_without_the_part_that_failed(path, held, monkeypatch, place):
+    def broken(*_, **__):
+        raise IndexError("broken")
+
+    module = arms if place.startswith("arms.") else recall
+    with opened(path) as agent:
+        whole = agent.recall("tea in May", query_embedding=vectors(999, 1)[0])
+        assert not whole.trace.errors
+        monkeypatch.setattr(module, place.removeprefix("arms."), broken)
+        found = agent.recall("tea in May", query_embedding=vectors(999, 1)[0])
+    (error,) = found.trace.errors.items()
+    assert error == ({"find_range": "parse"}.get(place, place[5:]), "IndexError: broken")
+    assert len(found)
