@@ -137,14 +137,18 @@ def test_threads_that_write_and_read_at_once(tmp_path, monkeypatch):
     running.start(read, agent, randoms[5], [0])
     running.start(read, reading.agent("a"), randoms[6], [0])
     running.start(read, reading.agent("a"), randoms[7], [0])
+
+    def has_seen_enough():
+        generation = agent.engine.replica().generation
+        return generation >= 2 and len(held) > 50 and len(forgotten) > 2
+
     deadline = time.monotonic() + 60  # a slow machine still has to get through some of everything
     running.stop.wait(SECONDS)
-    while not (agent.engine.replica().generation >= 2 and len(held) > 50 and len(forgotten) > 2):
-        assert time.monotonic() < deadline
-        if running.stop.wait(0.1):
-            break
+    while not has_seen_enough() and time.monotonic() < deadline and not running.stop.wait(0.1):
+        pass
     running.finish()
 
+    assert has_seen_enough()
     assert agent.verify().problems == ()
     before = {memory.id: memory.text for memory in agent.list(limit=10**6)}
     assert before == held
