@@ -75,7 +75,7 @@ class Maintenance:
         for job in jobs:
             self._finished(job)
         try:
-            if self._tail() >= CLOSING_TAIL:
+            if self._tail() >= CLOSING_TAIL or self._writer.replica.damaged:
                 self._fold()
         except StoreFullError as error:
             self._warn(error)

@@ -44,6 +44,7 @@ class Replica:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.published = 0
+        self.damaged = False  # whether the last checkpoint could not be used whole
         self._views = threading.Lock()
         self._load()
 
@@ -67,6 +68,7 @@ class Replica:
             self._start_from(None)
 
     def _warn(self, what: str) -> None:
+        self.damaged = True
         warnings.warn(
             f"{self.folder}: {what}; rebuilding from the log", RuntimeWarning, stacklevel=2
         )
@@ -110,6 +112,7 @@ class Replica:
         except CorruptError as error:
             if Manifest.read(self.folder) != manifest:
                 raise
+            self.damaged = True
             self.manifest = None if self.manifest is None else replace(self.manifest, segments=())
             warnings.warn(
                 f"{self.folder}: an index is missing or damaged ({error}); the next checkpoint "
