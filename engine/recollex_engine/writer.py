@@ -62,6 +62,7 @@ class Writer:
             )
             self.vectors: VectorsWriter | None = None
             self.lock = threading.RLock()
+            self._publishing = threading.Lock()
             try:
                 self._recover()
             except CorruptError as error:
@@ -229,7 +230,7 @@ class Writer:
     def publish(self, op: int) -> None:
         """Wait until ``op`` is durable as asked, then let readers see it."""
         self.log.wait_durable(op)
-        with self.lock:
+        with self._publishing:  # not `lock`: nobody waits here for another call's transaction
             if op > self.replica.published:
                 self.replica.published = op
                 self.commit_word.op = op
