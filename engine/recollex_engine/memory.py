@@ -229,23 +229,22 @@ class Ranking:
                 best = offer if best is None else min(best, offer)
         return None if best is None else best[2]
 
-    def why(self, place: int, explain: bool) -> Why:
-        """Return how the memory at ``place`` came here."""
-        memory = int(self.memories[place])
-        ranks = self.ranks[memory]
-        scores = (
-            {name: float(self.lists[name].scores[rank - 1]) for name, rank in ranks.items()}
-            if explain
-            else {}
-        )
-        row = self.cut.get(place)
-        return Why(
-            float(self.scores[place]),
-            self.best_row(memory) if row is None else row,
-            row is not None,
-            ranks,
-            scores,
-        )
+    def why(self, several: Sequence[bool], explain: bool) -> list[Why]:
+        """Return how each memory came here; ``several`` says which have more than one passage."""
+        found = []
+        for place, (memory, score) in enumerate(
+            zip(self.memories.tolist(), self.scores.tolist(), strict=True)
+        ):
+            ranks = self.ranks[memory]
+            row = self.cut.get(place)
+            scores = (
+                {name: float(self.lists[name].scores[rank - 1]) for name, rank in ranks.items()}
+                if explain
+                else {}
+            )
+            best = self.best_row(memory) if several[place] and row is None else row
+            found.append(Why(score, best, row is not None, ranks, scores))
+        return found
 
 
 class Recall(Sequence[Memory]):
@@ -297,8 +296,10 @@ class Recall(Sequence[Memory]):
         if self._view is None:
             return []
         chosen = self._ranking
-        why = [chosen.why(place, self._explain) for place in range(len(self))]
-        return read_memories(self._view, chosen.memories.tolist(), why)
+        places = chosen.memories.astype(np.int64)
+        first_row = self._view.buffer("first_row")
+        several = (first_row[places + 1] - first_row[places] > 1).tolist()
+        return read_memories(self._view, places.tolist(), chosen.why(several, self._explain))
 
     def __repr__(self) -> str:
         return f"<Recall of {self.query!r}: {len(self)} memories, {self.tokens} tokens>"

@@ -197,13 +197,16 @@ def within_budget(
         return ranking, total
     chosen, cut = list(range(whole)), {}
     first_row, passage_tokens = view.buffer("first_row"), view.buffer("passage_tokens")
-    for place in range(whole, len(memories)):
+    rest = memories[whole:].astype(np.int64)
+    several = first_row[rest + 1] - first_row[rest] > 1
+    perhaps = np.flatnonzero((tokens[whole:] <= max_tokens - total) | several) + whole
+    for place in perhaps.tolist():
         left = max_tokens - total
         if not left:
             break
         memory, size = int(memories[place]), int(tokens[place])
         if size > left:
-            if int(first_row[memory + 1]) - int(first_row[memory]) == 1:
+            if not several[place - whole]:
                 continue
             row = ranking.best_row(memory)
             row = int(first_row[memory]) if row is None else row
