@@ -127,11 +127,11 @@ def keyword(
     tail = np.empty((view.rows - view.indexed_rows, len(terms)), np.uint8)
     offsets, forward = view.buffer("term_offset"), view.buffer("term")
     count_terms(offsets, forward, view.indexed_rows, view.rows, terms, tail)
-    frequency += (tail > 0).sum(axis=0)
+    frequency += np.count_nonzero(tail, axis=0)
     idf = np.log1p((view.rows - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
     lengths = view.of_rows("length")
     mean = view.total_length / view.rows or 1.0
-    norms = (K1 * (1 - B + B * np.arange(_LONGEST) / mean)).astype(np.float32)
+    norms = (K1 * (1 - B) + (K1 * B / mean) * _LENGTHS).astype(np.float32)
     scores = np.zeros(view.rows, np.float32)
     for segment in view.segments:
         lists = segment.postings
@@ -151,7 +151,7 @@ def keyword(
     return Ranked(memories, best, rows)
 
 
-_LONGEST = 1024  # words; longer passages are normalised as if they had so many
+_LENGTHS = np.arange(1024.0)  # words; longer passages are normalised as if they had as many
 
 
 def semantic(

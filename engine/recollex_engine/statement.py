@@ -145,10 +145,16 @@ def check_embeddings(value: object, name: str, count: int, dimension: int) -> Ve
 
 
 def check_embedding(value: object, name: str, dimension: int) -> Vectors:
-    """Return ``value`` as float32[dimension] of length 1; raises as `check_embeddings` does."""
+    """Return ``value`` as float32[dimension] of length 1; raises as `check_embeddings` does.
+
+    A vector that has this length already is returned as it is.
+    """
     vector = _numbers(value, name, f"({dimension},)")
     if vector.shape != (dimension,):
         raise InputError(f"{name} must have shape ({dimension},), got {vector.shape}")
+    square = float(vector @ vector)
+    if abs(square - 1) < 1e-6:
+        return vector
     unit: Vectors = check_embeddings(vector[None], name, 1, dimension)[0]
     return unit
 
