@@ -37,6 +37,7 @@ class Draft:
         self.ids: list[str] = []
         self.random = b""
         self.kept: list[int] = []  # passages, among all of the call, of what is recorded
+        self.kept_statements: list[Prepared] = []
         self.memory_of_row: list[int] = []
         self.passage = 0
         self.memories = self.columns.memories
@@ -78,6 +79,7 @@ class Draft:
         if replaces is not None:
             payload["replaces"] = replaces
         self.operations.append(("retain", payload))
+        self.kept_statements.append(prepared)
 
     def _new_id(self) -> str:
         if not self.random:
@@ -110,7 +112,6 @@ class Draft:
         self._number_words(prepared, payload)
         if len(prepared.passages) > 1:
             payload["passages"] = prepared.passages
-        payload["tokens"] = prepared.tokens
         return payload
 
     def _resolve_names(self, prepared: Prepared, payload: dict[str, Any]) -> None:
@@ -190,6 +191,11 @@ class Draft:
             number = self.words[word] = known.count + len(self.words)
             new.append(word)
         return number
+
+    def count_tokens(self) -> None:
+        """Put the token counts into the payloads; they were counted beside all this."""
+        for payload, prepared in zip(self.retained, self.kept_statements, strict=True):
+            payload["tokens"] = prepared.tokens
 
     @property
     def retained(self) -> list[dict[str, Any]]:

@@ -5,9 +5,10 @@ outside the writer's lock. What they come to is written in the log: a replay rep
 the rules improve.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 from recollex_engine import dates, entities, passages
 from recollex_engine.analyzer import Analyzer
@@ -21,7 +22,7 @@ class Prepared:
     """A statement and what its text alone tells.
 
     passages: (start, end) in characters, one or more. sequences: the words of each passage, None
-    for a stop word. tokens: of the whole text, then of each passage if there are several.
+    for a stop word.
     """
 
     statement: Statement
@@ -30,7 +31,16 @@ class Prepared:
     sequences: list[list[str | None]]
     names: list[str]
     event: tuple[int, int] | None
-    tokens: list[int]
+    _counted: Callable[[], list[int]]
+    _places: slice
+
+    @property
+    def tokens(self) -> list[int]:
+        """The tokens of the whole text, then of each passage if there are several.
+
+        Counted in another thread since `prepare`; waits until that is done.
+        """
+        return self._counted()[self._places]
 
     @property
     def texts(self) -> list[str]:
@@ -44,7 +54,8 @@ def prepare(
     """Return what the texts of ``statements`` tell by themselves.
 
     ``said_at``: when those were said that do not say so. Tokens are counted in another thread,
-    which leaves the interpreter, while words, names and dates are found in this one.
+    which leaves the interpreter, while words, names and dates are found in this one, and on until
+    somebody asks for them.
     """
     spans = [passages.split(statement.text) for statement in statements]
     several = [place for place, parts in enumerate(spans) if len(parts) > 1]
@@ -52,10 +63,10 @@ def prepare(
     for place in several:
         text = texts[place][0]
         texts[place] += [text[start:end] for start, end in spans[place]]
-    counted = _counting.submit(counter.count_many, [part for parts in texts for part in parts])
+    counted = _count(counter, [part for parts in texts for part in parts])
     found = [_found(statement, said_at) for statement in statements]
     sequences = [[analyzer.sequence(part) for part in (parts[1:] or parts)] for parts in texts]
-    tokens = iter(counted.result())
+    ends = list(accumulate(map(len, texts), initial=0))
     return [
         Prepared(
             statement,
@@ -64,10 +75,11 @@ def prepare(
             sequence,
             names,
             event,
-            [next(tokens) for _ in parts],
+            counted,
+            slice(*places),
         )
-        for statement, span, sequence, (names, event), parts in zip(
-            statements, spans, sequences, found, texts, strict=True
+        for statement, span, sequence, (names, event), places in zip(
+            statements, spans, sequences, found, pairwise(ends), strict=True
         )
     ]
 
@@ -80,6 +92,15 @@ def _found(statement: Statement, said_at: int) -> tuple[list[str], tuple[int, in
     if statement.entities:
         names = list(dict.fromkeys((*statement.entities, *names)))
     return names, (found.start, found.end) if found else None
+
+
+def _count(counter: TokenCounter, texts: list[str]) -> Callable[[], list[int]]:
+    """Start counting and return what waits for it."""
+    try:
+        return _counting.submit(counter.count_many, texts).result
+    except RuntimeError:  # the interpreter is ending and starts no threads
+        counted = counter.count_many(texts)
+        return lambda: counted
 
 
 _counting = ThreadPoolExecutor(2, thread_name_prefix="recollex count")

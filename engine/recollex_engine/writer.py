@@ -169,6 +169,7 @@ class Writer:
                 draft.link(vectors, link_threshold)
             sums = {"rows": len(vectors), "sha256": checksum(vectors)}
             draft.retained[0]["vectors"] = sums
+        draft.count_tokens()
         return self._commit(draft.operations, vectors, recorded_at)
 
     def forget(self, ids: Sequence[str], agent: str, recorded_at: int | None = None) -> None:
