@@ -170,8 +170,8 @@ def _look_up(
     Words that the agent never met are left out; a phrase with one cannot match, which the last
     item says.
     """
+    known = view.columns.dictionary["terms"].get_many(parsed.terms)
     number = view.columns.dictionary["terms"].get
-    known = [n for term in parsed.terms if (n := number(term)) is not None]
     phrases, answerable = [], True
     for phrase in parsed.phrases:
         numbers = [NONE if word is None else number(word) for word in phrase]
@@ -179,7 +179,7 @@ def _look_up(
             answerable = False
         else:
             phrases.append(np.array(numbers, np.uint32))
-    return np.array(known, np.uint32), phrases, answerable
+    return known[known != NONE], phrases, answerable
 
 
 def fuse(lists: dict[str, Ranked]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64]]:

@@ -20,34 +20,6 @@ _ID = np.uint64(0xFFFFFFFF)
 
 
 @kernel
-def extend_chain(keys: U32, first: int, end: int, out_previous: U32, out_head: U32) -> None:
-    """Thread entries [first, end) onto the chains of their keys.
-
-    Shapes: keys uint32[>= end], out_previous uint32[>= end], out_head uint32[> every key]. The
-    entries before ``first`` are threaded already; NONE fills ``out_head`` before the first.
-
-    Cost: O(end - first).
-    """
-    for i in range(first, end):
-        out_previous[i] = out_head[keys[i]]
-        out_head[keys[i]] = i
-
-
-@kernel
-def thread(keys: U32, heads_size: int) -> tuple[U32, U32]:
-    """Return the chains of all entries: ``previous`` uint32[n] and ``head`` uint32[heads_size].
-
-    Shapes: keys uint32[n], in [0, heads_size).
-
-    Cost: O(n + heads_size).
-    """
-    previous = np.empty(keys.shape[0], np.uint32)
-    head = np.full(heads_size, NONE, np.uint32)
-    extend_chain(keys, 0, keys.shape[0], previous, head)
-    return previous, head
-
-
-@kernel
 def _above(
     activation: np.float32, cosine: np.float32, tag: np.uint64, at: int, a: F32, c: F32, t: U64
 ) -> bool:
@@ -241,11 +213,11 @@ def spread(
         seeds, activations  uint32[S], float32[S]; a repeated seed counts once, at its best
         entity_offsets    int64 or uint64[M+1]: memory m's mentions are entity_offsets[m:m+2]
         mention_entity, mention_memory, mention_previous  uint32[E], with entity_head the chains
-                          of ``thread(mention_entity, entities)``
+                          of ``mention_entity``
         entity_weight     float32[entities]
         link_offsets      int64 or uint64[M+1]: memory m's own links are link_offsets[m:m+2]
-        link_target, link_source, link_previous  uint32[L], with link_head the chains of
-                          ``thread(link_target, M)``
+        link_target, link_source, link_previous  uint32[L], with link_head the chains
+                          of ``link_target``
         link_weight       float32[L]
         time_order        uint32[n]: memories by (event_at, ordinal)
         time_rank         uint32[M]: where each stands in time_order, or NONE

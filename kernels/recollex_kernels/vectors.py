@@ -8,6 +8,7 @@ import numpy as np
 
 from recollex_kernels._codes import code_dot, encode_query
 from recollex_kernels._float16 import decode_row, similarity
+from recollex_kernels._heap import offer, unheap
 from recollex_kernels._jit import F32, I8, U8, U16, U32, kernel
 
 _DIRECT = 1024  # fewer rows than this are scored without the int8 scan
@@ -67,57 +68,6 @@ def quantize(vectors: U16, out_codes: I8, out_scales: F32, out_residuals: F32) -
             lost += difference * difference
         out_scales[i] = scale
         out_residuals[i] = np.float32((np.sqrt(lost) + np.float64(scale) * 1e-6) * 1.000001)
-
-
-@kernel
-def _sift(
-    n: int, score: np.float32, ident: np.uint32, row: int, out: F32, out_ids: U32, out_rows: U32
-) -> None:
-    """Put an entry at the root of a heap of ``n`` entries, the worst entry on top.
-
-    Worse is the lower score, then the higher id.
-    """
-    i = 0
-    while True:
-        c = 2 * i + 1
-        if c >= n:
-            break
-        if c + 1 < n and (
-            out[c + 1] < out[c] or (out[c + 1] == out[c] and out_ids[c + 1] > out_ids[c])
-        ):
-            c += 1
-        if score < out[c] or (score == out[c] and ident > out_ids[c]):
-            break
-        out[i], out_ids[i], out_rows[i] = out[c], out_ids[c], out_rows[c]
-        i = c
-    out[i], out_ids[i], out_rows[i] = score, ident, row
-
-
-@kernel
-def _offer(
-    n: int,
-    k: int,
-    score: np.float32,
-    ident: np.uint32,
-    row: int,
-    out: F32,
-    out_ids: U32,
-    out_rows: U32,
-) -> int:
-    """Return the heap's size after an entry was added, or took the place of the worst, or lost."""
-    if n < k:
-        i = n
-        while i > 0:
-            p = (i - 1) >> 1
-            if out[p] < score or (out[p] == score and out_ids[p] > ident):
-                break
-            out[i], out_ids[i], out_rows[i] = out[p], out_ids[p], out_rows[p]
-            i = p
-        out[i], out_ids[i], out_rows[i] = score, ident, row
-        return n + 1
-    if score > out[0] or (score == out[0] and ident < out_ids[0]):
-        _sift(n, score, ident, row, out, out_ids, out_rows)
-    return n
 
 
 @kernel
@@ -189,7 +139,7 @@ def scan_top(
                 row = i
             continue
         if have:
-            n = _offer(n, size, score, memory, row, best, memories, rows)
+            n = offer(n, size, score, memory, row, best, memories, rows)
             if n == size:
                 full = True
                 limit = best[0]
@@ -198,9 +148,6 @@ def scan_top(
         row = i
         score = exact
     if have:
-        n = _offer(n, size, score, memory, row, best, memories, rows)
-    for end in range(n - 1, 0, -1):
-        score, memory, row = best[end], memories[end], int(rows[end])
-        best[end], memories[end], rows[end] = best[0], memories[0], rows[0]
-        _sift(end, score, memory, row, best, memories, rows)
+        n = offer(n, size, score, memory, row, best, memories, rows)
+    unheap(n, best, memories, rows)
     return memories[:n].copy(), rows[:n].copy(), best[:n].copy()

@@ -1,10 +1,10 @@
 import heapq
 
 import numpy as np
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.spread import NONE, extend_chain, spread, thread
+from recollex_kernels.spread import NONE, spread
 from recollex_kernels.vectors import cosines
 
 settings.register_profile("kernels", deadline=None)
@@ -22,6 +22,14 @@ def frozen(values, dtype):
 
 def offsets(lists):
     return frozen(np.cumsum([0] + [len(x) for x in lists]), np.int64)
+
+
+def thread(keys, heads):
+    """The chains of ``keys``: the entry before each with the same key, and the last of each key."""
+    previous, head = np.empty(len(keys), np.uint32), np.full(heads, NONE, np.uint32)
+    for i, key in enumerate(keys):
+        previous[i], head[key] = head[key], i
+    return previous, head
 
 
 def flat(lists, dtype):
@@ -215,21 +223,3 @@ def test_lazy_spreading_equals_eager_best_first_when_the_heap_grows():
     expected = world.eager([5, 80, 300], [0.9, 0.8, 0.7], 600, o)
     assert len(expected[0]) > 400
     assert world.lazy([5, 80, 300], [0.9, 0.8, 0.7], 600, o, 1, scratch) == expected
-
-
-@given(st.lists(st.integers(0, 4), max_size=30), st.integers(0, 30))
-@example([0, 1, 0, 0], 2)
-def test_chains_walk_the_entries_of_a_key_newest_first(keys, split):
-    previous, head = thread(frozen(keys, np.uint32), 5)
-    for key in range(5):
-        walked, i = [], head[key]
-        while i != NONE:
-            walked.append(int(i))
-            i = previous[i]
-        assert walked == [i for i, k in enumerate(keys) if k == key][::-1]
-    split = min(split, len(keys))
-    grown, heads = np.empty(len(keys), np.uint32), np.full(5, NONE, np.uint32)
-    extend_chain(frozen(keys, np.uint32), 0, split, grown, heads)
-    extend_chain(frozen(keys, np.uint32), split, len(keys), grown, heads)
-    assert grown.tolist() == previous.tolist()
-    assert heads.tolist() == head.tolist()
