@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.clock import DAY
-from recollex_engine.dates import TimeRange
+from recollex_engine.dates import EARLIEST, LATEST, TimeRange
 from recollex_engine.models.description import Thresholds
 from recollex_engine.schema import NONE
 from recollex_engine.scratch import Scratch
@@ -302,9 +302,10 @@ def temporal(
     entries = scan(view, 0, view.rows, query, inside, thresholds.temporal, budget)
     if not len(entries.memories):
         return Ranked.empty()
-    middle = found.start / 2 + found.end / 2
+    first, last = _closed(found, start, end)
+    middle = first / 2 + last / 2
     events = start[entries.memories] / 2 + end[entries.memories] / 2
-    far = np.abs(events - middle) / ((found.end - found.start) / 2)
+    far = np.abs(events - middle) / ((last - first) / 2)
     nearness: npt.NDArray[np.float32] = np.maximum(1 - far, 0).astype(np.float32)
     memories, scores = _spread(
         view,
@@ -318,6 +319,21 @@ def temporal(
         edges=False,
     )
     return Ranked(memories, scores, np.empty(0, np.uint32))
+
+
+def _closed(
+    found: TimeRange, start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
+) -> tuple[int, int]:
+    """Return the range with an end that is open ("before 2020") moved to the agent's own.
+
+    Else its middle, by which memories are ranked, would lie a thousand years away.
+    """
+    first, last = found.start, found.end
+    if first == EARLIEST:
+        first = min(int(start.min()), last - 1)
+    if last == LATEST:
+        last = max(int(end.max()), first + 1)
+    return first, last
 
 
 def _spread(
