@@ -43,8 +43,6 @@ NEIGHBOURS = 10
 """Neighbours in time of a memory: TEMPR 2.4.3 counts 5 to 10."""
 HUB = 1024
 """Of an entity that names more memories than this, the newest so many are considered."""
-EXACT_ROWS = 65_536
-"""Rows up to which scanning the codes is faster than searching the graph."""
 SELECTIVE = 0.1
 """Share of memories below which a filter is scanned exactly rather than tested on the graph."""
 
@@ -170,7 +168,7 @@ def semantic(
     if not view.rows:
         return Ranked.empty()
     graphs = [s.hnsw for s in view.segments if s.hnsw is not None and s.hnsw.end_row <= view.rows]
-    if exact or not graphs or view.rows <= EXACT_ROWS or _share(allowed) < SELECTIVE:
+    if exact or not graphs or _share(allowed) < SELECTIVE:
         return scan(view, 0, view.rows, query, allowed, floor, budget)
     parts, covered = [], 0
     wanted = int(budget / max(_share(allowed), SELECTIVE) * 1.2) + 16

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine import arms, checkpoint, graphs
+from recollex_engine import checkpoint, graphs
 from recollex_engine.hnsw import Hnsw
 from recollex_engine.models.given import GivenVectors
 
@@ -29,7 +29,6 @@ def open_store(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "SEGMENT_ROWS", 1024)
     monkeypatch.setattr(graphs, "GRAPH_ROWS", 300)
     monkeypatch.setattr(graphs, "GRAPH_STEP", 200)
-    monkeypatch.setattr(arms, "EXACT_ROWS", 256)
     opened = []
     search = Hnsw.search
 

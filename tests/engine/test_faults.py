@@ -260,7 +260,6 @@ def test_what_is_derived_is_made_again(path, folder, held, name):
 def test_a_damaged_graph_is_made_again(path, folder, monkeypatch, damage):
     monkeypatch.setattr(graphs, "GRAPH_ROWS", 20)
     monkeypatch.setattr(graphs, "GRAPH_STEP", 20)
-    monkeypatch.setattr(arms, "EXACT_ROWS", 20)
     with opened(path) as agent:
         fill(agent, 0, 60)
         agent.checkpoint()
