@@ -15,8 +15,8 @@ from recollex_engine.manifest import SegmentEntry
 from recollex_engine.replica import Replica
 from recollex_engine.view import Segment
 
-GRAPH_ROWS = 65_536
-"""Rows of an agent up to which no graph is built: scanning them is as fast."""
+GRAPH_ROWS = 131_072
+"""Rows of an agent up to which no graph is built: at 99 % of its answers, scanning is as fast."""
 GRAPH_STEP = 16_384
 """Rows beyond a segment's graph at which it is extended."""
 BUILDING = ".building"

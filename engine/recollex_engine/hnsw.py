@@ -20,12 +20,16 @@ from recollex_engine.errors import CorruptError, StoreFullError
 
 CONNECTIVITY = 16
 EXPANSION_ADD = 128
-EXPANSION_SEARCH = 128
+EXPANSION_SEARCH = 512
+"""Candidates of a recall: of the exact first 100 of 30,000 MiniLM vectors of real messages, 99.6 %
+are found with 512, 98.4 % with 256, 95.3 % with 128."""
+EXPANSION_LINK = 64
+"""Candidates when a new memory is linked to its few nearest."""
 CHUNK = 1_024
 """Rows that are added before it is asked whether to go on."""
 
 
-def _empty(dimension: int) -> Any:
+def _empty(dimension: int, expansion: int = EXPANSION_SEARCH) -> Any:
     from usearch.index import Index
 
     return Index(
@@ -34,7 +38,7 @@ def _empty(dimension: int) -> Any:
         dtype="i8",
         connectivity=CONNECTIVITY,
         expansion_add=EXPANSION_ADD,
-        expansion_search=EXPANSION_SEARCH,
+        expansion_search=expansion,
     )
 
 
@@ -48,23 +52,25 @@ class Hnsw:
     first_row: int
     end_row: int
     index: Any
-    pages: memoryview  # what the index looks into
+    linking: Any  # the same graph, searched with fewer candidates
+    pages: memoryview  # what both look into
 
     @classmethod
     def open(cls, path: Path, dimension: int, first_row: int, end_row: int) -> "Hnsw":
         """Map the graph of ``path``. Raises `CorruptError` for a file that is not such a graph."""
-        index = _empty(dimension)
+        index, linking = _empty(dimension), _empty(dimension, EXPANSION_LINK)
         try:
             # Not by its name: where the file is absent, usearch 2.26 closes a descriptor at random.
             with path.open("rb") as file:
                 pages = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
             index.view(pages)
+            linking.view(pages)
         except Exception as error:  # usearch raises RuntimeError for all that may be wrong
             raise CorruptError(path, "a graph", str(error)) from error
         if len(index) != end_row - first_row or index.ndim != dimension:
             found = f"{len(index)} of {index.ndim} dimensions"
             raise CorruptError(path, f"{end_row - first_row} rows of {dimension}", found)
-        return cls(first_row, end_row, index, pages)
+        return cls(first_row, end_row, index, linking, pages)
 
     def search(self, code: npt.NDArray[np.int8], count: int) -> npt.NDArray[np.uint32]:
         """Return up to ``count`` rows near ``code`` int8[dimension], approximately the nearest."""
@@ -74,8 +80,11 @@ class Hnsw:
     def search_many(
         self, codes: npt.NDArray[np.int8], count: int, threads: int = 0
     ) -> npt.NDArray[np.uint32]:
-        """Return rows near each of ``codes``: uint32[n, count], as far as the graph has so many."""
-        found = self.index.search(codes, min(count, len(self.index)), threads=threads)
+        """Return rows near each of ``codes``: uint32[n, count], as far as the graph has so many.
+
+        With fewer candidates than `search`: for links, which a batch of new memories needs.
+        """
+        found = self.linking.search(codes, min(count, len(self.index)), threads=threads)
         return np.asarray(found.keys, dtype=np.uint32).reshape(len(codes), -1)
 
 
