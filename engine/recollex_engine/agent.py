@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from recollex_engine.analyzer import ANALYZER_VERSION, Analyzer
 from recollex_engine.clock import from_micros
+from recollex_engine.collection import paused
 from recollex_engine.errors import (
     ClosedError,
     InputError,
@@ -32,6 +33,9 @@ from recollex_engine.surroundings import Embedder, Progress, Surroundings
 from recollex_engine.tokens import TokenCounter, open_counter
 from recollex_engine.view import View
 from recollex_engine.writer import Overtaken, Writer
+
+BATCH = 100
+"""Memories in a call from which the garbage collector is paused while they are recorded."""
 
 
 class Agent:
@@ -186,17 +190,19 @@ class Agent:
             settings = writer.settings if writer is not None else None
             analyzer = self._analyzer(settings.language if settings else self._shared.language)
             chosen = [statements[place] for place in fresh]
-            prepared = prepare(chosen, said, analyzer, self.counter())
+            with paused(len(chosen) >= BATCH):
+                prepared = prepare(chosen, said, analyzer, self.counter())
             own = None if given is None else given[fresh]
             known = {place for place, at in enumerate(fresh) if at in plan.known}
             vectors = self._vectors(prepared, known, own, progress)
             open_writer = self._writing()
             self._create(open_writer, embedder, recorded_at)
-            new = iter(
-                open_writer.retain(
-                    prepared, vectors, recorded_at, plan.closed, threshold, plan.as_of
+            with paused(len(chosen) >= BATCH):
+                new = iter(
+                    open_writer.retain(
+                        prepared, vectors, recorded_at, plan.closed, threshold, plan.as_of
+                    )
                 )
-            )
             places = range(len(statements))
             return [plan.held[place] if place in plan.held else next(new) for place in places]
 
