@@ -133,12 +133,6 @@ class Agent:
         """The length of a vector."""
         return self._shared.embedder().dimension
 
-    @property
-    def settings(self) -> Settings | None:
-        """What was fixed at the first retain."""
-        view = self.view()
-        return view.columns.settings if view else None
-
     def _analyzer(self, language: str) -> Analyzer:
         if language not in self._analyzers:
             self._analyzers[language] = Analyzer(language)

@@ -109,12 +109,6 @@ class Columns:
         """How many entities there are."""
         return self.column["entity_name"].count
 
-    @property
-    def recorded_at(self) -> int:
-        """The recorded time of the last operation; -1 before the first."""
-        times = self.array("op_recorded_at")
-        return int(times[-1]) if len(times) else -1
-
     def array(self, name: str) -> npt.NDArray[Any]:
         """Return the column's items so far."""
         return self.column[name].array

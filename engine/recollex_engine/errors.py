@@ -11,9 +11,8 @@
     |-- StoreFullError (OSError)         the disk is full: nothing of the call was stored
     |-- CorruptError                     the disk does not hold what it must; see `recollex verify`
     |-- FormatError                      written by another version, or not a store at all
-    |-- ModelError                       a model cannot be found, loaded or verified
-    |   `-- ModelMismatchError           the agent's vectors come from another model; open with it
-    `-- MissingExtraError (ImportError)  an optional package is absent: the line to type
+    `-- ModelError                       a model cannot be found, loaded or verified
+        `-- ModelMismatchError           the agent's vectors come from another model; open with it
 """
 
 
@@ -91,7 +90,3 @@ class ModelMismatchError(ModelError):
         self.agent = agent
         self.expected = expected
         self.found = found
-
-
-class MissingExtraError(RecollexError, ImportError):
-    """An optional package is needed; the message says what to install."""

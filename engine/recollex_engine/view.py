@@ -50,7 +50,6 @@ class View:
         self._buffers = {name: column.buffer for name, column in columns.column.items()}
         self.memories = int(self._buffers["op_memories"][op - 1]) if op else 0
         self.rows = int(self._buffers["op_rows"][op - 1]) if op else 0
-        self.recorded_at = int(self._buffers["op_recorded_at"][op - 1]) if op else -1
         self.total_length = int(self._buffers["op_length"][op - 1]) if op else 0
         self.open = columns.open_at(self.memories, op)
         self.vectors = vectors
