@@ -24,6 +24,7 @@ from recollex_engine.models.description import Thresholds
 from recollex_engine.question import Question
 from recollex_engine.schema import NONE
 from recollex_engine.selection import select
+from recollex_engine.temporal import temporal
 from recollex_engine.trace import Trace
 from recollex_engine.view import View
 from recollex_kernels.fusion import rrf
@@ -144,7 +145,7 @@ class _Pipeline:
         )
         self._run("graph", arms.graph, view, query, entries, allowed, limits, budget)
         if self.found is not None:
-            self._run("temporal", arms.temporal, view, query, self.found, allowed, limits, budget)
+            self._run("temporal", temporal, view, query, self.found, allowed, limits, budget)
         self.lists["semantic"] = entries.first(budget)
 
     def _run(self, name: str, arm: Callable[..., Ranked], *arguments: Any) -> Ranked:
