@@ -109,12 +109,14 @@ class _Staged:
             self.flat["weight"] += [weight for _, weight in links]
             self.flat["link_of"] += [memory] * len(links)
             at["link"] += len(links)
+        before = self.length
         self._passages(memory, payload)
+        words = self.length - before
         network, tokens = get("network", 0), payload["tokens"][0]
         self.memory.append(
             (
                 *(key, previous, op, 0, said, start, end, network),
-                *(document, context, speaker, tokens),
+                *(document, context, speaker, tokens, words),
                 *(at["text"], at["metadata"], at["label"], at["mention"], at["link"]),
             )
         )

@@ -17,12 +17,13 @@ from recollex_engine.view import View
 from recollex_kernels.keyword import (
     add_counts,
     add_postings,
+    best_rows,
     count_terms,
     document_frequency,
     phrase_rows,
 )
 from recollex_kernels.spread import spread
-from recollex_kernels.topk import top_memories
+from recollex_kernels.topk import top_allowed
 from recollex_kernels.vectors import cosines, scan_top
 
 K1, B = 0.9, 0.4
@@ -83,21 +84,41 @@ def holding(
 
 
 def _candidates(view: View, phrase: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """Return the rows that may hold ``phrase``: a posting list of each segment, and the tail."""
+    """Return the rows that may hold ``phrase``: of the rarest term's memories, and the tail."""
     terms = phrase[phrase != NONE]
-    parts = [np.arange(view.indexed_rows, view.rows, dtype=np.uint32)]
+    parts = [np.arange(view.indexed_memories, view.memories, dtype=np.uint32)]
     for segment in view.segments:
         lists = segment.postings
         if not len(terms):  # stop words alone: nothing narrows it
-            parts.append(np.arange(lists.first_row, lists.end_row, dtype=np.uint32))
+            parts.append(np.arange(lists.first_memory, lists.end_memory, dtype=np.uint32))
             continue
-        frequency = document_frequency(lists.starts, lists.rows, terms, view.rows)
+        frequency = document_frequency(lists.starts, lists.memories, terms, view.memories)
         rarest = int(terms[int(frequency.argmin())])
         if int(frequency.min()):
             start = int(lists.starts[rarest])
-            parts.append(lists.rows[start : start + int(frequency.min())])
-    rows = np.concatenate(parts)
-    return rows[rows < view.rows]
+            parts.append(lists.memories[start : start + int(frequency.min())])
+    memories = np.concatenate(parts)
+    memories = memories[memories < view.memories].astype(np.int64)
+    first = view.buffer("first_row")[memories].astype(np.int64)
+    counts = view.buffer("first_row")[memories + 1] - first
+    before = np.cumsum(counts) - counts
+    rows: npt.NDArray[np.uint32] = (
+        np.repeat(first - before, counts) + np.arange(int(counts.sum()))
+    ).astype(np.uint32)
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What the keyword arm found: its list, and what every other memory would have scored.
+
+    scores float32[memories]: BM25 of each memory of the view, 0 where no word of the question is.
+    most: the sum of the idf of all its words, met or not, which no memory's score reaches.
+    """
+
+    ranked: Ranked
+    scores: npt.NDArray[np.float32]
+    most: float
 
 
 def keyword(
@@ -105,47 +126,63 @@ def keyword(
     terms: npt.NDArray[np.uint32],
     allowed: npt.NDArray[np.uint8],
     budget: int,
-) -> Ranked:
-    """Rank by BM25 over passages, idf and mean length taken at the view.
+    k1: float = K1,
+    b: float = B,
+) -> Words:
+    """Rank by BM25, a memory being the document; idf and mean length are taken at the view.
 
     Equation (Kamphuis et al. 2020, "Lucene (accurate)"):
         score(d) = sum over q of ln(1 + (N - df + .5) / (df + .5)) * f / (f + norm(d))
         norm(d) = k1 * (1 - b + b * length(d) / mean length)
+
+    terms: of the question, each once, NONE for a word that the agent never met.
     """
-    if not len(terms) or not view.rows:
-        return Ranked.empty()
+    scores = np.zeros(view.memories, np.float32)
+    if not len(terms) or not view.memories:
+        return Words(Ranked.empty(), scores, 0.0)
     frequency = np.zeros(len(terms), np.int64)
     for segment in view.segments:
         lists = segment.postings
-        frequency += document_frequency(lists.starts, lists.rows, terms, view.rows)
-    tail = np.empty((view.rows - view.indexed_rows, len(terms)), np.uint8)
-    offsets, forward = view.buffer("term_offset"), view.buffer("term")
-    count_terms(offsets, forward, view.indexed_rows, view.rows, terms, tail)
-    frequency += np.count_nonzero(tail, axis=0)
-    idf = np.log1p((view.rows - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
-    lengths = view.of_rows("length")
-    mean = view.total_length / view.rows or 1.0
-    norms = (K1 * (1 - B) + (K1 * B / mean) * _LENGTHS).astype(np.float32)
-    scores = np.zeros(view.rows, np.float32)
+        frequency += document_frequency(lists.starts, lists.memories, terms, view.memories)
+    met = terms != NONE
+    first, end = view.indexed_memories, view.memories
+    tail = np.empty((end - first, int(np.count_nonzero(met))), np.uint8)
+    offsets, forward = view.term_offsets(first, end), view.buffer("term")
+    known = terms[met]
+    count_terms(offsets, forward, 0, end - first, known, tail)
+    frequency[met] += np.count_nonzero(tail, axis=0)
+    idf = np.log1p((view.memories - frequency + 0.5) / (frequency + 0.5))
+    weights = idf[met].astype(np.float32)
+    mean = view.total_length / view.memories or 1.0
+    fixed, per_word = np.float32(k1 * (1 - b)), np.float32(k1 * b / mean)
+    words = view.of_memories("words")
     for segment in view.segments:
         lists = segment.postings
         add_postings(
             lists.starts,
-            lists.rows,
+            lists.memories,
             lists.counts,
-            lengths,
-            norms,
-            terms,
-            idf,
-            view.rows,
+            words,
+            fixed,
+            per_word,
+            known,
+            weights,
+            view.memories,
             scores,
         )
-    add_counts(tail, view.indexed_rows, lengths, norms, idf, scores)
-    memories, rows, best = top_memories(scores, view.memory_of_row, allowed, 0.0, budget)
-    return Ranked(memories, best, rows)
-
-
-_LENGTHS = np.arange(1024.0)  # words; longer passages are normalised as if they had as many
+    add_counts(tail, first, words, fixed, per_word, weights, scores)
+    memories, best = top_allowed(scores, allowed, 0.0, budget)
+    rows = best_rows(
+        view.buffer("first_row"),
+        view.buffer("term_offset"),
+        forward,
+        memories,
+        known,
+        weights,
+        fixed,
+        per_word,
+    )
+    return Words(Ranked(memories, best, rows), scores, float(idf.sum()))
 
 
 def semantic(

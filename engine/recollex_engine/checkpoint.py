@@ -13,6 +13,8 @@ replaced, what was appended means nothing.
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from recollex_engine.disk import flush_folder
 from recollex_engine.graphs import BUILDING
 from recollex_engine.log_format import Position
@@ -118,7 +120,11 @@ def _index(
     folder.mkdir(exist_ok=True)
     terms = replica.columns.dictionary["terms"].count
     path = folder / f"postings-{generation}"
-    Postings.build(view.buffer("term_offset"), view.buffer("term"), first, end, terms).write(path)
+    # a memory that reaches into the next segment belongs to the one where it begins
+    began = view.of_memories("first_row")
+    first_memory, end_memory = np.searchsorted(began, [first, end]).tolist()
+    offsets = view.term_offsets(first_memory, end_memory)
+    Postings.build(offsets, view.buffer("term"), first_memory, terms).write(path)
     before = next((entry for entry in replica.entries if entry.number == number), None)
     graph = replica.segments[replica.entries.index(before)].hnsw if before else None
     flush_folder(folder)

@@ -86,9 +86,9 @@ class Maintenance:
 
     def _tail(self) -> int:
         replica = self._writer.replica
-        return replica.columns.rows - (
-            replica.segments[-1].postings.end_row if replica.segments else 0
-        )
+        columns, segments = replica.columns, replica.segments
+        indexed = segments[-1].postings.end_memory if segments else 0
+        return columns.rows - int(columns.array("first_row")[indexed])
 
     def _fold(self) -> None:
         writer = self._writer

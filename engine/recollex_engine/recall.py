@@ -133,7 +133,7 @@ class _Pipeline:
                 self.allowed = arms.holding(view, phrases, self.allowed)
             if not answerable:
                 self.allowed = np.zeros_like(self.allowed)
-        self._run("keyword", arms.keyword, view, terms, self.allowed, question.thinking_budget)
+        self._run("keyword", self._keyword, terms, question.thinking_budget)
 
     def search_vectors(self, query: npt.NDArray[np.float32]) -> None:
         """Search what is like the question, what is linked to that, and what is of its time."""
@@ -147,6 +147,9 @@ class _Pipeline:
         if self.found is not None:
             self._run("temporal", temporal, view, query, self.found, allowed, limits, budget)
         self.lists["semantic"] = entries.first(budget)
+
+    def _keyword(self, terms: npt.NDArray[np.uint32], budget: int) -> Ranked:
+        return arms.keyword(self.view, terms, self.allowed, budget).ranked
 
     def _run(self, name: str, arm: Callable[..., Ranked], *arguments: Any) -> Ranked:
         with self.trace.stage(name):
@@ -168,8 +171,8 @@ def _look_up(
 ) -> tuple[npt.NDArray[np.uint32], list[npt.NDArray[np.uint32]], bool]:
     """Return the query's terms and phrases as numbers of the agent's dictionary.
 
-    Words that the agent never met are left out; a phrase with one cannot match, which the last
-    item says.
+    A word that the agent never met is NONE; a phrase with one cannot match, which the last item
+    says.
     """
     known = view.columns.dictionary["terms"].get_many(parsed.terms)
     number = view.columns.dictionary["terms"].get
@@ -180,7 +183,7 @@ def _look_up(
             answerable = False
         else:
             phrases.append(np.array(numbers, np.uint32))
-    return known[known != NONE], phrases, answerable
+    return known, phrases, answerable
 
 
 def fuse(lists: dict[str, Ranked]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64]]:

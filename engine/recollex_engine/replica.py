@@ -23,6 +23,7 @@ from recollex_engine.log_format import START, Position
 from recollex_engine.log_reader import LogFollower, Transaction
 from recollex_engine.manifest import Manifest, SegmentEntry
 from recollex_engine.postings import Postings
+from recollex_engine.schema import schema
 from recollex_engine.timeline import Timeline
 from recollex_engine.vectors_file import VectorsReader
 from recollex_engine.view import Segment, View
@@ -53,6 +54,9 @@ class Replica:
             manifest = Manifest.read(self.folder)
         except CorruptError as error:
             self._warn(f"the manifest is damaged ({error})")
+            manifest = None
+        if manifest is not None and manifest.columns.keys() != schema().keys():
+            self.damaged = True  # an older version's columns; closing makes a checkpoint of today's
             manifest = None
         while manifest is not None:
             try:

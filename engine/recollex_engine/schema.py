@@ -11,6 +11,7 @@ Properties of a memory (one item a memory, by ordinal)::
     network uint8        world 0, agent 1, opinion 2
     document, context, speaker uint32   a label, or NONE
     tokens uint32        of the whole text
+    words uint32         words that are not stop words, of all its passages
     first_row uint32     [memories + 1] its passages are rows first_row[m]:first_row[m + 1]
 
 Lists of a memory, flat, with offsets of memories + 1 items::
@@ -62,6 +63,7 @@ MEMORY = {
     "context": "<u4",
     "speaker": "<u4",
     "tokens": "<u4",
+    "words": "<u4",
 }
 LISTS = {
     "text": {"text": "|u1"},

@@ -111,14 +111,14 @@ def _compare_indexes(fresh: Columns, replica: Replica, problems: list[str]) -> N
     for segment in replica.segments:
         held = segment.postings
         terms = len(held.starts) - 1
-        if held.end_row > fresh.rows:
+        if held.end_memory > fresh.memories:
             continue  # checkpointed since the verification began
-        expected = Postings.build(
-            fresh.array("term_offset"), fresh.array("term"), held.first_row, held.end_row, terms
-        )
+        began = fresh.array("first_row")[held.first_memory : held.end_memory + 1]
+        offsets = fresh.array("term_offset")[began]
+        expected = Postings.build(offsets, fresh.array("term"), held.first_memory, terms)
         problems += [
             f"segment {segment.number}: posting lists differ in {name}"
-            for name in ("starts", "rows", "counts")
+            for name in ("starts", "memories", "counts")
             if not np.array_equal(getattr(expected, name), getattr(held, name))
         ]
         graph = segment.hnsw

@@ -29,8 +29,8 @@ class Segment:
 class View:
     """The memories recorded by operation `op`, and the indexes that cover some of their rows.
 
-    Rows [indexed_rows, rows) are the keyword tail, scanned through their forward lists; rows that
-    no graph covers are scanned through their codes.
+    Memories [indexed_memories, memories) are the keyword tail, scanned through their forward lists;
+    rows that no graph covers are scanned through their codes.
     """
 
     def __init__(
@@ -54,7 +54,8 @@ class View:
         self.open = columns.open_at(self.memories, op)
         self.vectors = vectors
         self.timeline = timeline.before(self.memories)
-        self.indexed_rows = min(self.rows, segments[-1].postings.end_row) if segments else 0
+        indexed = segments[-1].postings.end_memory if segments else 0
+        self.indexed_memories = min(self.memories, indexed)
 
     def buffer(self, name: str) -> npt.NDArray[Any]:
         """Return a column with its spare room: heads of chains may be newer than the view."""
@@ -71,6 +72,18 @@ class View:
     def offsets(self, name: str) -> npt.NDArray[Any]:
         """Return the offsets of a list of the view's memories, with the end of the last."""
         return self._buffers[name][: self.memories + 1]
+
+    def term_offsets(self, first: int, end: int) -> npt.NDArray[np.uint64]:
+        """Return where the terms of memories [first, end) begin, with the end of the last."""
+        offsets: npt.NDArray[np.uint64] = self._buffers["term_offset"][
+            self._buffers["first_row"][first : end + 1]
+        ]
+        return offsets
+
+    @property
+    def indexed_rows(self) -> int:
+        """How many rows belong to memories that the posting lists cover."""
+        return int(self._buffers["first_row"][self.indexed_memories]) if self.memories else 0
 
     @cached_property
     def codes(self) -> npt.NDArray[np.int8]:

@@ -1,8 +1,9 @@
-"""BM25 over rows: postings for the indexed rows, a scan of forward terms for the tail.
+"""BM25 over documents: postings for the indexed ones, a scan of forward terms for the tail.
 
-Forward terms are the term ids of each row in text order, with repetitions; the terms of row r are
-``forward_terms[forward_offsets[r]:forward_offsets[r + 1]]``. The entry ``STOP`` marks the place
-of a stop word: it is never counted, and a phrase may ask for it.
+Forward terms are the term ids of each document in text order, with repetitions; the terms of
+document d are ``forward_terms[forward_offsets[d]:forward_offsets[d + 1]]``. The entry ``STOP``
+marks the place of a stop word: it is never counted, and a phrase may ask for it. Which stretch of
+text is a document, the offsets say: the engine gives memories to BM25 and passages to phrases.
 """
 
 import numpy as np
@@ -17,58 +18,66 @@ _LOW = 4095
 
 @kernel
 def build_postings(
-    forward_offsets: U64 | I64, forward_terms: U32, first_row: int, end_row: int, vocabulary: int
+    forward_offsets: U64 | I64,
+    forward_terms: U32,
+    first_document: int,
+    end_document: int,
+    vocabulary: int,
 ) -> tuple[I64, U32, U8]:
-    """Return the postings of rows [first_row, end_row): ``starts``, ``rows``, ``counts``.
+    """Return the postings of documents [first_document, end_document): starts, documents, counts.
 
-    Rows of term t are ``rows[starts[t]:starts[t + 1]]``, ascending, each once, with the number
-    of times the term occurs in the row, at most 255.
+    Documents of term t are ``documents[starts[t]:starts[t + 1]]``, ascending, each once, with the
+    number of times the term occurs in the document, at most 255.
 
-    Shapes, for R rows, V = ``vocabulary``, P postings:
-        forward_offsets  int64 or uint64[>= end_row + 1]
+    Shapes, for D documents, V = ``vocabulary``, P postings:
+        forward_offsets  int64 or uint64[>= end_document + 1]
         forward_terms    uint32[]      in [0, V), or STOP
         returned         int64[V+1], uint32[P], uint8[P]
 
     Cost: O(tokens + V), a counting sort in two passes.
     """
     starts = np.zeros(vocabulary + 1, np.int64)
-    latest = np.full(vocabulary, -1, np.int64)  # the last row seen to hold the term
-    for row in range(first_row, end_row):
-        for i in range(np.int64(forward_offsets[row]), np.int64(forward_offsets[row + 1])):
+    latest = np.full(vocabulary, -1, np.int64)  # the last document seen to hold the term
+    for document in range(first_document, end_document):
+        for i in range(
+            np.int64(forward_offsets[document]), np.int64(forward_offsets[document + 1])
+        ):
             t = forward_terms[i]
-            if t != STOP and latest[t] != row:
-                latest[t] = row
+            if t != STOP and latest[t] != document:
+                latest[t] = document
                 starts[t + np.uint32(1)] += 1
     for v in range(vocabulary):
         starts[v + 1] += starts[v]
-    rows = np.empty(starts[vocabulary], np.uint32)
+    documents = np.empty(starts[vocabulary], np.uint32)
     counts = np.empty(starts[vocabulary], np.uint8)
     ends = starts[:vocabulary].copy()
     latest[:] = -1
-    for row in range(first_row, end_row):
-        for i in range(np.int64(forward_offsets[row]), np.int64(forward_offsets[row + 1])):
+    for document in range(first_document, end_document):
+        for i in range(
+            np.int64(forward_offsets[document]), np.int64(forward_offsets[document + 1])
+        ):
             t = forward_terms[i]
             if t == STOP:
                 continue
-            if latest[t] == row:
+            if latest[t] == document:
                 p = ends[t] - 1
                 if counts[p] < _MOST:
                     counts[p] += np.uint8(1)
             else:
-                latest[t] = row
+                latest[t] = document
                 p = ends[t]
                 ends[t] = p + 1
-                rows[p] = row
+                documents[p] = document
                 counts[p] = 1
-    return starts, rows, counts
+    return starts, documents, counts
 
 
 @kernel
-def _rows_before(rows: U32, first: int, end: int, end_row: int) -> int:
-    """Return the first position in [first, end) of ascending ``rows`` whose row >= ``end_row``."""
+def _position_of(documents: U32, first: int, end: int, end_document: int) -> int:
+    """Return the first position in [first, end) of ascending ``documents`` not below the last."""
     while first < end:
         middle = (first + end) >> 1
-        if rows[middle] < end_row:
+        if documents[middle] < end_document:
             first = middle + 1
         else:
             end = middle
@@ -76,12 +85,12 @@ def _rows_before(rows: U32, first: int, end: int, end_row: int) -> int:
 
 
 @kernel
-def document_frequency(starts: I64, rows: U32, terms: U32, end_row: int) -> I64:
-    """Return, for each term, how many indexed rows before ``end_row`` hold it.
+def document_frequency(starts: I64, documents: U32, terms: U32, end_document: int) -> I64:
+    """Return, for each term, how many indexed documents before ``end_document`` hold it.
 
     Shapes, for V indexed terms, P postings, Q query terms:
-        starts, rows  int64[V+1], uint32[P]  as build_postings returns them
-        terms         uint32[Q]              a term >= V is in no row
+        starts, documents  int64[V+1], uint32[P]  as build_postings returns them
+        terms         uint32[Q]              a term >= V is in no document
         returned      int64[Q]
 
     Cost: O(Q log P).
@@ -90,53 +99,55 @@ def document_frequency(starts: I64, rows: U32, terms: U32, end_row: int) -> I64:
     for q in range(terms.shape[0]):
         t = np.int64(terms[q])
         if t < starts.shape[0] - 1:
-            frequency[q] = _rows_before(rows, starts[t], starts[t + 1], end_row) - starts[t]
+            frequency[q] = (
+                _position_of(documents, starts[t], starts[t + 1], end_document) - starts[t]
+            )
     return frequency
 
 
 @kernel
 def add_postings(
     starts: I64,
-    rows: U32,
+    documents: U32,
     counts: U8,
     lengths: U32,
-    norms: F32,
+    fixed: np.float32,
+    per_word: np.float32,
     terms: U32,
     idf: F32,
-    end_row: int,
+    end_document: int,
     out: F32,
 ) -> None:
     """Add the BM25 weight of every query term to ``out``, from postings.
 
     Equation (Kamphuis et al., ECIR 2020, Table 1, "Lucene (accurate)"):
-        out[d] += idf[q] * f / (f + norms[length of d])
-        norms[l] = k1 * (1 - b + b * l / mean_length)
+        out[d] += idf[q] * f / (f + norm(d))
+        norm(d) = k1 * (1 - b) + (k1 * b / mean length) * length(d) = fixed + per_word * length(d)
 
-    evaluated in float32 as ``idf * (f / (f + norm))``, query terms in their order, so a row's
+    evaluated in float32 as ``idf * (f / (f + norm))``, query terms in their order, so a document's
     sum has the same bits here and in ``add_counts``.
 
-    Shapes, for V indexed terms, P postings, R rows, Q query terms:
-        starts, rows, counts  int64[V+1], uint32[P], uint8[P]  as build_postings returns them
-        lengths  uint32[R]
-        norms    float32[L+1]  by length; a length above L takes the last
+    Shapes, for V indexed terms, P postings, D documents, Q query terms:
+        starts, documents, counts  int64[V+1], uint32[P], uint8[P]  as build_postings returns them
+        lengths  uint32[D]
+        fixed, per_word  float32, from k1, b and the mean length
         terms    uint32[Q]     a term >= V adds nothing; a repeated term counts again
         idf      float32[Q]    aligned with terms
-        out      float32[>= end_row]  changed in place for rows < end_row; the caller zeroes it
+        out      float32[>= end_document]  changed in place below it; the caller zeroes it
 
     Cost: O(postings of the Q terms), no allocation. Inputs may be read-only maps.
     """
-    longest = np.uint32(norms.shape[0] - 1)
     for q in range(terms.shape[0]):
         t = np.int64(terms[q])
         if t >= starts.shape[0] - 1:
             continue
         first = starts[t]
-        end = _rows_before(rows, first, starts[t + 1], end_row)
-        term_rows, term_counts, weight = rows[first:end], counts[first:end], idf[q]
-        for p in range(term_rows.shape[0]):
-            d = term_rows[p]
+        end = _position_of(documents, first, starts[t + 1], end_document)
+        term_documents, term_counts, weight = documents[first:end], counts[first:end], idf[q]
+        for p in range(term_documents.shape[0]):
+            d = term_documents[p]
             f = np.float32(term_counts[p])
-            out[d] += weight * (f / (f + norms[min(lengths[d], longest)]))
+            out[d] += weight * (f / (f + (fixed + per_word * np.float32(lengths[d]))))
 
 
 @kernel
@@ -156,29 +167,29 @@ def _any_term(forward_terms: U32, first: int, terms: U32) -> bool:
 def count_terms(
     forward_offsets: U64 | I64,
     forward_terms: U32,
-    first_row: int,
-    end_row: int,
+    first_document: int,
+    end_document: int,
     terms: U32,
     out: U8,
 ) -> None:
-    """Count the query terms in each row of the tail: ``out[row - first_row, q]``, at most 255.
+    """Count the query terms in each document of the tail, at most 255: ``out[d - first, q]``.
 
-    Shapes, for T = end_row - first_row, Q query terms:
+    Shapes, for T = end_document - first_document, Q query terms:
         forward_offsets, forward_terms  as at the top of this file
         terms  uint32[Q]    a repeated term is counted in each of its places
         out    uint8[T, Q]  overwritten
 
     Cost: O(tokens of the tail * Q / vector width), the terms being compared with blocks of
-    tokens; rows are looked for only in blocks that hold a term.
+    tokens; documents are looked for only in blocks that hold a term.
     """
-    tail = out[: end_row - first_row]
+    tail = out[: end_document - first_document]
     tail[:] = 0
-    row = first_row
-    end = int(np.int64(forward_offsets[end_row]))
+    document = first_document
+    end = int(np.int64(forward_offsets[end_document]))
     maybe = np.zeros(_LOW + 1, np.uint8)  # by the id's low bits: no query term there, no match
     for term in terms:
         maybe[term & np.uint32(_LOW)] = 1
-    for first in range(np.int64(forward_offsets[first_row]), end, _BLOCK):
+    for first in range(np.int64(forward_offsets[first_document]), end, _BLOCK):
         if first + _BLOCK <= end and not _any_term(forward_terms, first, terms):
             continue
         for i in range(first, min(end, first + _BLOCK)):
@@ -187,35 +198,94 @@ def count_terms(
                 continue
             for q in range(terms.shape[0]):
                 if terms[q] == t:
-                    while np.int64(forward_offsets[row + 1]) <= i:
-                        row += 1
-                    if tail[row - first_row, q] < _MOST:
-                        tail[row - first_row, q] += np.uint8(1)
+                    while np.int64(forward_offsets[document + 1]) <= i:
+                        document += 1
+                    if tail[document - first_document, q] < _MOST:
+                        tail[document - first_document, q] += np.uint8(1)
 
 
 @kernel
-def add_counts(counts: U8, first_row: int, lengths: U32, norms: F32, idf: F32, out: F32) -> None:
+def add_counts(
+    counts: U8,
+    first_document: int,
+    lengths: U32,
+    fixed: np.float32,
+    per_word: np.float32,
+    idf: F32,
+    out: F32,
+) -> None:
     """Add the BM25 weight of every query term to ``out``, from the tail's counts.
 
     Equation and order of the sum: those of ``add_postings``, to the bit.
 
-    Shapes, for T rows of the tail, Q query terms, R >= first_row + T rows:
+    Shapes, for T documents of the tail, Q query terms, D >= first_document + T documents:
         counts   uint8[T, Q]   as count_terms fills them
-        lengths  uint32[R]
-        norms    float32[L+1]  by length; a length above L takes the last
+        lengths  uint32[D]
+        fixed, per_word  float32, as for ``add_postings``
         idf      float32[Q]
-        out      float32[R]    changed in place for rows [first_row, first_row + T)
+        out      float32[D]    changed in place for documents [first_document, first_document + T)
 
     Cost: O(T * Q), no allocation.
     """
-    longest = np.uint32(norms.shape[0] - 1)
     for i in range(counts.shape[0]):
-        d = first_row + i
-        norm = norms[min(lengths[d], longest)]
+        d = first_document + i
+        norm = fixed + per_word * np.float32(lengths[d])
         for q in range(counts.shape[1]):
             f = np.float32(counts[i, q])
             if f > 0:
                 out[d] += idf[q] * (f / (f + norm))
+
+
+@kernel
+def best_rows(
+    first_row: U32,
+    forward_offsets: U64 | I64,
+    forward_terms: U32,
+    memories: U32,
+    terms: U32,
+    idf: F32,
+    fixed: np.float32,
+    per_word: np.float32,
+) -> U32:
+    """Return, for each memory, the passage in which the query's words weigh most.
+
+    The weight of a passage is its BM25 score as if it were a document (see ``add_postings``), its
+    length in tokens. Ties: the first passage.
+
+    Shapes, for n memories, M memories and R rows in all, Q query terms:
+        first_row        uint32[>= M+1]  passages of m are rows first_row[m]:first_row[m + 1]
+        forward_offsets  int64 or uint64[>= R+1]  the terms of each passage
+        memories         uint32[n]       in [0, M)
+        terms, idf       uint32[Q], float32[Q]
+        returned         uint32[n]
+
+    Cost: nothing for a memory of one passage, else O(its tokens * Q).
+    """
+    rows = np.empty(memories.shape[0], np.uint32)
+    counts = np.zeros(terms.shape[0], np.float32)
+    for i in range(memories.shape[0]):
+        m = np.int64(memories[i])
+        first, end = np.int64(first_row[m]), np.int64(first_row[m + 1])
+        rows[i] = np.uint32(first)
+        if end - first == 1:
+            continue
+        most = np.float32(-1)
+        for row in range(first, end):
+            start, stop = np.int64(forward_offsets[row]), np.int64(forward_offsets[row + 1])
+            counts[:] = 0
+            for p in range(start, stop):
+                for q in range(terms.shape[0]):
+                    if forward_terms[p] == terms[q]:
+                        counts[q] += np.float32(1)
+            norm = fixed + per_word * np.float32(stop - start)
+            weight = np.float32(0)
+            for q in range(terms.shape[0]):
+                if counts[q] > 0:
+                    weight += idf[q] * (counts[q] / (counts[q] + norm))
+            if weight > most:
+                most = weight
+                rows[i] = np.uint32(row)
+    return rows
 
 
 @kernel

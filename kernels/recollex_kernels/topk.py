@@ -51,57 +51,31 @@ def topk(values: F32, k: int) -> tuple[U32, F32]:
 
 
 @kernel
-def top_memories(
-    scores: F32, memory_of_row: U32, allowed: U8, floor: float, k: int
-) -> tuple[U32, U32, F32]:
-    """Return the ``k`` best memories above a floor, each with its best row and that row's score.
+def top_allowed(scores: F32, allowed: U8, floor: float, k: int) -> tuple[U32, F32]:
+    """Return the ``k`` best memories above a floor among those allowed, and their scores.
 
-    A memory scores as its best row, the lowest row on ties. Only rows with score > ``floor`` and
-    memories with ``allowed[memory]`` count. Order: higher score, then lower memory.
+    Only memories with score > ``floor`` and ``allowed[memory]`` count. Order: higher score, then
+    lower memory.
 
-    Shapes, for R rows, M memories:
-        scores         float32[R]  no NaN
-        memory_of_row  uint32[R]   in [0, M), ascending, so rows of one memory are consecutive
-        allowed        uint8[M]    0 or 1
+    Shapes, for M memories: scores float32[M], no NaN; allowed uint8[M], 0 or 1.
 
-    Cost: O(R) reads, and heap steps only for rows above the worst kept; no full sort.
+    Cost: O(M) reads, and heap steps only for scores above the worst kept; no full sort.
     """
+    n = 0
     size = max(0, min(k, scores.shape[0]))
     best = np.empty(size, np.float32)
     memories = np.empty(size, np.uint32)
     rows = np.empty(size, np.uint32)
-    n = 0
     limit = np.float32(floor)
-    have = False  # the memory whose rows are being read
-    memory = np.uint32(0)
-    row = 0
-    score = np.float32(0)
     if size == 0:
-        return memories, rows, best
+        return memories, best
     for first in range(0, scores.shape[0], _BLOCK):
         if not _any_above(scores, first, limit):
             continue
         for i in range(first, min(first + _BLOCK, scores.shape[0])):
-            value = scores[i]
-            if not value > limit:
-                continue
-            m = memory_of_row[i]
-            if allowed[m] == 0:
-                continue
-            if have and m == memory:
-                if value > score:
-                    score = value
-                    row = i
-                continue
-            if have:
-                n = offer(n, size, score, memory, row, best, memories, rows)
+            if scores[i] > limit and allowed[i] == 1:
+                n = offer(n, size, scores[i], np.uint32(i), i, best, memories, rows)
                 if n == size:  # a later memory must beat the worst kept: ties go to the lower
                     limit = best[0]
-            have = True
-            memory = m
-            row = i
-            score = value
-    if have:
-        n = offer(n, size, score, memory, row, best, memories, rows)
     unheap(n, best, memories, rows)
-    return memories[:n].copy(), rows[:n].copy(), best[:n].copy()
+    return memories[:n].copy(), best[:n].copy()

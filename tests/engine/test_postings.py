@@ -14,23 +14,28 @@ from recollex_engine.postings import Postings
 
 STOP = 0xFFFFFFFF
 VOCABULARY = 9
-ROWS = st.lists(
+MEMORIES = st.lists(
     st.lists(st.sampled_from([*range(VOCABULARY), 0, 0, STOP]), max_size=12), max_size=30
 )
 
 
-def forward(rows):
-    offsets = np.cumsum([0, *map(len, rows)]).astype(np.uint64)
-    return offsets, np.array([term for row in rows for term in row], np.uint32)
+def build(memories, first, end, vocabulary):
+    offsets, terms = forward(memories)
+    return Postings.build(offsets[first : end + 1], terms, first, vocabulary)
 
 
-def naive(rows, first, end):
-    """For each term the rows that hold it and how often, as pairs."""
+def forward(memories):
+    offsets = np.cumsum([0, *map(len, memories)]).astype(np.uint64)
+    return offsets, np.array([term for memory in memories for term in memory], np.uint32)
+
+
+def naive(memories, first, end):
+    """For each term the memories that hold it and how often, as pairs."""
     lists = {term: [] for term in range(VOCABULARY)}
-    for row in range(first, end):
-        for term, count in sorted(Counter(rows[row]).items()):
+    for memory in range(first, end):
+        for term, count in sorted(Counter(memories[memory]).items()):
             if term != STOP:
-                lists[term].append((row, min(count, 255)))
+                lists[term].append((memory, min(count, 255)))
     return lists
 
 
@@ -38,7 +43,7 @@ def lists_of(found):
     return {
         term: list(
             zip(
-                found.rows[found.starts[term] : found.starts[term + 1]].tolist(),
+                found.memories[found.starts[term] : found.starts[term + 1]].tolist(),
                 found.counts[found.starts[term] : found.starts[term + 1]].tolist(),
                 strict=True,
             )
@@ -48,48 +53,48 @@ def lists_of(found):
 
 
 @settings(deadline=None)
-@given(ROWS, st.integers(0, 30), st.integers(0, 30))
-def test_lists_are_those_of_the_rows_alone_and_come_back_from_the_file(rows, first, count):
-    first = min(first, len(rows))
-    end = min(first + count, len(rows))
-    built = Postings.build(*forward(rows), first, end, VOCABULARY)
-    assert lists_of(built) == naive(rows, first, end)
+@given(MEMORIES, st.integers(0, 30), st.integers(0, 30))
+def test_lists_are_those_of_the_memories_alone_and_come_back_from_the_file(memories, first, count):
+    first = min(first, len(memories))
+    end = min(first + count, len(memories))
+    built = build(memories, first, end, VOCABULARY)
+    assert lists_of(built) == naive(memories, first, end)
     with tempfile.TemporaryDirectory() as folder:
         built.write(Path(folder) / "postings")
         read = Postings.read(Path(folder) / "postings")
-    assert (read.first_row, read.end_row) == (first, end)
-    assert lists_of(read) == naive(rows, first, end)
+    assert (read.first_memory, read.end_memory) == (first, end)
+    assert lists_of(read) == naive(memories, first, end)
 
 
 @settings(deadline=None)
-@given(ROWS, st.integers(0, 30), st.integers(0, 12))
-def test_segments_side_by_side_hold_what_one_holds(rows, cut, more):
+@given(MEMORIES, st.integers(0, 30), st.integers(0, 12))
+def test_segments_side_by_side_hold_what_one_holds(memories, cut, more):
     """And a dictionary that grew meanwhile adds empty lists alone."""
-    cut = min(cut, len(rows))
-    whole = lists_of(Postings.build(*forward(rows), 0, len(rows), VOCABULARY))
-    left = lists_of(Postings.build(*forward(rows), 0, cut, VOCABULARY))
-    right = lists_of(Postings.build(*forward(rows), cut, len(rows), VOCABULARY + more))
+    cut = min(cut, len(memories))
+    whole = lists_of(build(memories, 0, len(memories), VOCABULARY))
+    left = lists_of(build(memories, 0, cut, VOCABULARY))
+    right = lists_of(build(memories, cut, len(memories), VOCABULARY + more))
     assert {term: left[term] + right[term] for term in range(VOCABULARY)} == whole
     assert all(not right[term] for term in range(VOCABULARY, VOCABULARY + more))
 
 
 def test_counts_stop_at_what_a_byte_holds():
-    built = Postings.build(*forward([[3] * 300, [3, 1] * 255]), 0, 2, VOCABULARY)
+    built = build([[3] * 300, [3, 1] * 255], 0, 2, VOCABULARY)
     assert lists_of(built)[3] == [(0, 255), (1, 255)]
 
 
 def test_another_format_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(postings, "FORMAT", 7)
-    Postings.build(*forward([[1]]), 0, 1, VOCABULARY).write(tmp_path / "postings")
+    build([[1]], 0, 1, VOCABULARY).write(tmp_path / "postings")
     monkeypatch.undo()
     with pytest.raises(FormatError, match="format 7"):
         Postings.read(tmp_path / "postings")
 
 
 def test_lists_are_never_changed(tmp_path):
-    Postings.build(*forward([[1, 2]]), 0, 1, VOCABULARY).write(tmp_path / "postings")
+    build([[1, 2]], 0, 1, VOCABULARY).write(tmp_path / "postings")
     read = Postings.read(tmp_path / "postings")
     with pytest.raises(ValueError, match="read-only"):
-        read.rows[0] = 5
+        read.memories[0] = 5
     with pytest.raises(dataclasses.FrozenInstanceError):
-        read.first_row = 5
+        read.first_memory = 5

@@ -9,6 +9,7 @@ from recollex_kernels.keyword import (
     STOP,
     add_counts,
     add_postings,
+    best_rows,
     build_postings,
     count_terms,
     document_frequency,
@@ -75,16 +76,16 @@ def test_tail_counts_equal_a_count_of_each_row(texts, query):
     assert out.tolist() == [[text.count(term) for term in query] for text in texts]
 
 
-def scores(texts, split, end_row, query, idf, lengths, norms):
+def scores(texts, split, end_row, query, idf, lengths, norm):
     """Rows before ``split`` through postings, the rest through the tail's scan."""
     out = np.zeros(end_row, np.float32)
     terms = frozen(query, np.uint32)
     starts, rows, counts = build_postings(*forward(texts), 0, split, VOCABULARY)
-    add_postings(starts, rows, counts, lengths, norms, terms, idf, min(split, end_row), out)
+    add_postings(starts, rows, counts, lengths, *norm, terms, idf, min(split, end_row), out)
     if split < end_row:
         tail = np.empty((end_row - split, len(query)), np.uint8)
         count_terms(*forward(texts), split, end_row, terms, tail)
-        add_counts(tail, split, lengths, norms, idf, out)
+        add_counts(tail, split, lengths, *norm, idf, out)
     return out
 
 
@@ -97,15 +98,15 @@ def test_scores_have_the_same_bits_wherever_the_rows_are_split(texts, query, dat
     end_row = data.draw(st.integers(0, n)) if data else n
     idf = frozen(rng.uniform(0.1, 9, len(query)), np.float32)
     lengths = frozen([len(text) for text in texts], np.uint32)
-    norms = frozen(rng.uniform(0.1, 3, 5), np.float32)  # lengths above 4 take the last
+    norm = tuple(rng.uniform(0.1, 3, 2).astype(np.float32))
     expected = np.zeros(end_row, np.float32)
     for row in range(end_row):
-        norm = norms[min(int(lengths[row]), 4)]
+        added = norm[0] + norm[1] * np.float32(lengths[row])
         for weight, term in zip(idf, query, strict=True):
             f = np.float32(texts[row].count(term) if term < VOCABULARY else 0)
             if f:
-                expected[row] += weight * (f / (f + norm))
-    found = scores(texts, split, end_row, query, idf, lengths, norms)
+                expected[row] += weight * (f / (f + added))
+    found = scores(texts, split, end_row, query, idf, lengths, norm)
     assert found.tobytes() == expected.tobytes()
 
 
@@ -127,10 +128,10 @@ def test_scores_of_many_rows_have_the_same_bits_wherever_they_are_split(seed):
     query = [5, 0, 3, 0, 7, 1]
     idf = frozen(rng.uniform(0.1, 9, 6), np.float32)
     lengths = frozen([len(text) for text in texts], np.uint32)
-    norms = frozen(rng.uniform(0.1, 3, 20), np.float32)
-    whole = scores(texts, 2000, 1990, query, idf, lengths, norms)
+    norm = tuple(rng.uniform(0.1, 3, 2).astype(np.float32))
+    whole = scores(texts, 2000, 1990, query, idf, lengths, norm)
     for split in (0, 1, 777, 1990, 1999):
-        assert scores(texts, split, 1990, query, idf, lengths, norms).tobytes() == whole.tobytes()
+        assert scores(texts, split, 1990, query, idf, lengths, norm).tobytes() == whole.tobytes()
 
 
 def test_tail_counts_find_a_rare_term_wherever_it_stands():
@@ -142,3 +143,38 @@ def test_tail_counts_find_a_rare_term_wherever_it_stands():
     out = np.empty((len(texts), 3), np.uint8)
     count_terms(*forward(texts), 0, len(texts), frozen([2, 0, 7], np.uint32), out)
     assert out.tolist() == [[text.count(t) for t in (2, 0, 7)] for text in texts]
+
+
+@given(
+    st.lists(st.lists(st.lists(tokens, max_size=6), min_size=1, max_size=4), max_size=8),
+    st.lists(st.integers(0, VOCABULARY - 1), max_size=4, unique=True),
+)
+def test_best_rows_equal_scoring_every_passage_of_every_memory(memories, query):
+    rng = np.random.default_rng(len(memories))
+    idf = frozen(rng.choice([0.5, 1.0], len(query)), np.float32)  # few values force ties
+    first_row = np.cumsum([0] + [len(passages) for passages in memories])
+    passages = [passage for of in memories for passage in of]
+    fixed, per_word = np.float32(0.5), np.float32(0.25)
+
+    def weight(row):
+        total = np.float32(0)
+        for each, term in zip(idf, query, strict=True):
+            f = np.float32(passages[row].count(term))
+            if f:
+                total += each * (f / (f + (fixed + per_word * np.float32(len(passages[row])))))
+        return total
+
+    expected = [
+        max(range(first_row[m], first_row[m + 1]), key=lambda row: (weight(row), -row))
+        for m in range(len(memories))
+    ]
+    found = best_rows(
+        frozen(first_row, np.uint32),
+        *forward(passages, np.uint64),
+        frozen(range(len(memories)), np.uint32),
+        frozen(query, np.uint32),
+        idf,
+        fixed,
+        per_word,
+    )
+    assert found.tolist() == expected
