@@ -5,7 +5,6 @@ question is about, and what else was said then is lifted. The paper names a conf
 (gamma) and a window fraction in its section 4.5 and defines neither; ours are defined here.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -14,7 +13,7 @@ import numpy.typing as npt
 
 from recollex_engine.clock import DAY
 from recollex_engine.errors import InputError
-from recollex_engine.question import check_count
+from recollex_engine.question import check_count, check_number
 from recollex_engine.view import View
 from recollex_kernels.satf import self_anchor
 
@@ -80,11 +79,11 @@ class SelfAnchoring:
 
     def __post_init__(self) -> None:
         check_count(self.anchors, "anchors", 1, 100_000)
-        _check_number(self.width_days, "width_days", 1 / 86_400, 1e6)
-        _check_number(self.strength, "strength", 0, 1e6)
-        _check_number(self.gate, "gate", 0, 1)
+        check_number(self.width_days, "width_days", 1 / 86_400, 1e6)
+        check_number(self.strength, "strength", 0, 1e6)
+        check_number(self.gate, "gate", 0, 1)
         if self.window_fraction is not None:
-            _check_number(self.window_fraction, "window_fraction", 1e-6, 1e3)
+            check_number(self.window_fraction, "window_fraction", 1e-6, 1e3)
         if self.base not in get_args(Base):
             raise InputError(f"base must be 'ranks' or 'scores', got {self.base!r}")
 
@@ -116,11 +115,3 @@ class SelfAnchoring:
             if span > 0:
                 return max(1, round(self.window_fraction * span))
         return round(self.width_days * DAY)
-
-
-def _check_number(value: object, name: str, least: float, most: float) -> None:
-    """Raise `InputError` unless ``value`` is a number in [least, most]."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{name} must be a number, got {type(value).__name__}")
-    if not (math.isfinite(value) and least <= value <= most):
-        raise InputError(f"{name} must lie in [{least:g}, {most:g}], got {value}")

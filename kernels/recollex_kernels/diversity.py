@@ -1,13 +1,13 @@
-"""Maximal marginal relevance, over vectors or over similarities that are known already.
+"""What is unlike what was taken before, and what says the same? MMR, and fingerprints of words.
 
-Both ways of computing it use the similarity of ``_float16``, which is the same number for (a, b)
+Both ways of computing MMR use the similarity of ``_float16``, which is the same number for (a, b)
 and (b, a), so they give the same order to the bit.
 """
 
 import numpy as np
 
 from recollex_kernels._float16 import decode_row, similarity
-from recollex_kernels._jit import F32, F64, I64, U16, U32, kernel
+from recollex_kernels._jit import F32, F64, I64, U8, U16, U32, U64, kernel
 from recollex_kernels._scores import unit
 
 
@@ -113,3 +113,71 @@ def mmr_of_gram(similarities: F32, scores: F64, balance: float, k: int) -> I64:
         relevance[last] = -np.inf
         order[place] = _next(similarities[last], relevance, 1 - balance, nearest)
     return order
+
+
+@kernel
+def fingerprints(
+    memories: U32, first_row: U32, term_offset: U64, term: U32, speaker: U32, network: U8
+) -> U64:
+    """Return a number for each memory that is the same where speaker, network and words are.
+
+    Equation (FNV-1a, on 32-bit words): h = (h xor w) * 1099511628211, over the speaker, the
+    network and the terms of all passages in text order, a stop word being NONE. Unequal memories
+    share a number by chance, so whoever acts on it must compare the texts.
+
+    Shapes, for n of M memories with R rows and T terms in all:
+        memories     uint32[n]    in [0, M)
+        first_row    uint32[M+1]  rows of memory m are first_row[m]:first_row[m + 1]
+        term_offset  uint64[R+1]  terms of row r are term[term_offset[r]:term_offset[r + 1]]
+        term         uint32[T]
+        speaker      uint32[M]
+        network      uint8[M]
+
+    Cost: a multiplication a term, 3 us for 100 memories of 25 words.
+    """
+    out = np.empty(memories.shape[0], np.uint64)
+    prime = np.uint64(1099511628211)
+    for i in range(memories.shape[0]):
+        m = memories[i]
+        h = np.uint64(14695981039346656037)
+        h = (h ^ np.uint64(speaker[m])) * prime
+        h = (h ^ np.uint64(network[m])) * prime
+        first = np.int64(term_offset[first_row[m]])
+        end = np.int64(term_offset[first_row[m + 1]])
+        for word in term[first:end]:
+            h = (h ^ np.uint64(word)) * prime
+        out[i] = h
+    return out
+
+
+@kernel
+def _suspect(marks: U64, similarities: F32, limit: np.float32, i: int, j: int) -> bool:
+    """Return whether two places have one mark, or are near where similarities are given."""
+    if marks[i] == marks[j]:
+        return True
+    return bool(similarities.shape[0] > 0 and similarities[i, j] >= limit)
+
+
+@kernel
+def suspects(marks: U64, similarities: F32, threshold: float) -> I64:
+    """Return the pairs of places, int64[p, 2], that may say the same, the later first.
+
+    A pair has equal marks, or a similarity of ``threshold`` or more. In rising order.
+
+    Shapes: marks uint64[n]; similarities float32[n, n], symmetric, or float32[0, 0] for none.
+
+    Cost: O(n^2), 5 us for 100.
+    """
+    limit = np.float32(threshold)
+    p = 0
+    for i in range(marks.shape[0]):
+        for j in range(i):
+            p += _suspect(marks, similarities, limit, i, j)
+    pairs = np.empty((p, 2), np.int64)
+    p = 0
+    for i in range(marks.shape[0]):
+        for j in range(i):
+            if _suspect(marks, similarities, limit, i, j):
+                pairs[p, 0], pairs[p, 1] = i, j
+                p += 1
+    return pairs

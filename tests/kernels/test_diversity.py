@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.diversity import gram, mmr, mmr_of_gram
+from recollex_kernels.diversity import fingerprints, gram, mmr, mmr_of_gram, suspects
 from recollex_kernels.vectors import cosines
 
 settings.register_profile("kernels", deadline=None)
@@ -105,3 +105,56 @@ def test_the_second_of_two_alike_waits_behind_what_is_new():
     scores = np.array([1.0, 0.9, 0.5])
     assert mmr(bits(vectors), rows, scores, 0.5, 3).tolist() == [0, 2, 1]
     assert mmr(bits(vectors), rows, scores, 1.0, 3).tolist() == [0, 1, 2]
+
+
+def fnv(words):
+    h = 14695981039346656037
+    for word in words:
+        h = ((h ^ word) * 1099511628211) % 2**64
+    return h
+
+
+memory = st.tuples(
+    st.integers(0, 1),  # speaker
+    st.integers(0, 1),  # network
+    st.lists(st.lists(st.sampled_from([0, 1, 2**32 - 1]), max_size=3), min_size=1, max_size=3),
+)
+
+
+@given(st.lists(memory, min_size=1, max_size=8), st.data())
+def test_a_fingerprint_is_of_speaker_network_and_all_words(memories, data):
+    chosen = data.draw(st.lists(st.integers(0, len(memories) - 1), max_size=8))
+    rows = [row for _, _, passages in memories for row in passages]
+    found = fingerprints(
+        np.array(chosen, np.uint32),
+        np.cumsum([0] + [len(passages) for _, _, passages in memories]).astype(np.uint32),
+        np.cumsum([0] + [len(row) for row in rows]).astype(np.uint64),
+        np.array([word for row in rows for word in row], np.uint32),
+        np.array([speaker for speaker, _, _ in memories], np.uint32),
+        np.array([network for _, network, _ in memories], np.uint8),
+    )
+    expected = [
+        fnv([memories[m][0], memories[m][1], *(w for row in memories[m][2] for w in row)])
+        for m in chosen
+    ]
+    assert found.tolist() == expected
+
+
+@given(st.lists(st.integers(0, 3), max_size=10), st.booleans(), st.data())
+def test_suspects_have_one_mark_or_are_near(marks, with_vectors, data):
+    n = len(marks)
+    similarities = np.zeros((n, n), np.float32)
+    if with_vectors:
+        for i in range(n):
+            for j in range(i):
+                near = data.draw(st.sampled_from([0.5, 0.9, 0.95]))
+                similarities[i, j] = similarities[j, i] = near
+    given_ = similarities if with_vectors else np.empty((0, 0), np.float32)
+    found = suspects(np.array(marks, np.uint64), given_, 0.9)
+    expected = [
+        [i, j]
+        for i in range(n)
+        for j in range(i)
+        if marks[i] == marks[j] or similarities[i, j] >= np.float32(0.9)
+    ]
+    assert found.tolist() == expected
