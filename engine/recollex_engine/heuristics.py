@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from recollex_engine.candidates import Candidates
 from recollex_engine.question import check_number
-from recollex_engine.reranking import Combination
+from recollex_engine.reranking import MULTIPLYING, REPLACING, Combination
 from recollex_kernels.rerank import boosts, memora_heuristic
 
 
@@ -34,7 +34,7 @@ class Heuristic:
     recency: float = 0.2
     frequency: float = 0.1
     name: ClassVar[str] = "heuristic"
-    combination: ClassVar[Combination] = Combination("multiply")
+    combination: ClassVar[Combination] = MULTIPLYING
 
     def __post_init__(self) -> None:
         check_number(self.recency, "recency", 0, 1000)
@@ -66,7 +66,7 @@ class MemoraHeuristic:
     recency: float = 0.2
     frequency: float = 0.1
     name: ClassVar[str] = "memora-heuristic"
-    combination: ClassVar[Combination] = Combination("replace")
+    combination: ClassVar[Combination] = REPLACING
 
     def __post_init__(self) -> None:
         for field in ("semantic", "keyword", "recency", "frequency"):

@@ -45,6 +45,10 @@ class Combination:
         check_number(self.weight, "weight", 0, 1e6)
 
 
+REPLACING = Combination("replace")
+MULTIPLYING = Combination("multiply")
+
+
 class Reranker(Protocol):
     """What looks at each candidate more closely than an arm can.
 
@@ -109,7 +113,7 @@ def checked_scores(scores: object, count: int, name: str) -> npt.NDArray[np.floa
     """Return ``scores`` as float64[count]; raise `RerankError` if they are anything else."""
     try:
         found = np.asarray(scores, np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise RerankError(name, f"its scores are not numbers ({error})") from error
     if found.shape != (count,):
         raise RerankError(
