@@ -98,6 +98,20 @@ def test_what_lies_beyond_the_limit_keeps_its_order(view):
     assert found.order.tolist() == [0, 2, 1, 3, 4]
 
 
+def test_what_is_like_a_folded_one_alone_does_not_fold_into_it(tmp_path):
+    with recollex.open(tmp_path / "s", embedder=recollex.GivenVectors(8)) as store:
+        agent = store.agent("a")
+        for text, degrees in [("it rains", 0), ("it pours", 20), ("it drizzles", 40)]:
+            angle = np.radians(degrees)
+            vector = np.array([np.cos(angle), np.sin(angle), *[0.0] * 6])
+            agent.retain(text, embedding=vector)
+        stage = Diversity(None, collapse=True, threshold=0.9)
+        found = stage.apply(candidates_of(agent.engine.view(), [0, 1, 2]))
+        assert (found.order.tolist(), found.collapsed) == ([0, 2], {0: (1,)})
+        found = stage.apply(candidates_of(agent.engine.view(), [1, 0, 2]))
+        assert (found.order.tolist(), found.collapsed) == ([0], {0: (0, 2)})
+
+
 @given(st.lists(st.integers(0, 15), unique=True, max_size=16), st.data())
 @settings(deadline=None, max_examples=60)
 def test_nothing_is_lost_and_the_best_of_each_kind_stays(view, memories, data):

@@ -165,6 +165,25 @@ def dripping(handler):
         handler.close_connection = True
 
 
+def stalling(handler):
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    time.sleep(0.8)
+    handler.wfile.write(b" ")
+    handler.wfile.flush()
+    time.sleep(2)
+    handler.close_connection = True
+
+
+def test_a_server_that_stalls_late_has_only_the_time_that_is_left(server, candidates):
+    server.script = [stalling]
+    started = time.monotonic()
+    with pytest.raises(RerankError, match=r"within 1 s; (TimeoutError|timeout)"):
+        HttpReranker(server.url, "m", timeout=1).scores(candidates)
+    assert time.monotonic() - started < 1.6
+
+
 @pytest.mark.parametrize("act", [sleeping(2), dripping])
 def test_a_slow_server_is_given_up_in_time(server, candidates, act):
     server.script = [act]
