@@ -11,8 +11,9 @@
     |-- StoreFullError (OSError)         the disk is full: nothing of the call was stored
     |-- CorruptError                     the disk does not hold what it must; see `recollex verify`
     |-- FormatError                      written by another version, or not a store at all
-    `-- ModelError                       a model cannot be found, loaded or verified
-        `-- ModelMismatchError           the agent's vectors come from another model; open with it
+    |-- ModelError                       a model cannot be found, loaded or verified
+    |   `-- ModelMismatchError           the agent's vectors come from another model; open with it
+    `-- RerankError                      a reranker failed or answered nonsense; see the message
 """
 
 
@@ -90,3 +91,11 @@ class ModelMismatchError(ModelError):
         self.agent = agent
         self.expected = expected
         self.found = found
+
+
+class RerankError(RecollexError):
+    """A reranker failed, or its answer is not one score for each text."""
+
+    def __init__(self, reranker: str, what: str) -> None:
+        super().__init__(f"reranker {reranker!r}: {what}")
+        self.reranker = reranker

@@ -1,5 +1,6 @@
 """What is asked? One recall's arguments, checked at the edge."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,3 +74,11 @@ def check_count(value: object, name: str, least: int, most: int) -> None:
         raise InputError(f"{name} must be an int, got {type(value).__name__}")
     if not least <= value <= most:
         raise InputError(f"{name} must lie in [{least}, {most}], got {value}")
+
+
+def check_number(value: object, name: str, least: float, most: float) -> None:
+    """Raise `InputError` unless ``value`` is a finite number in [least, most]."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(f"{name} must be a number, got {type(value).__name__}")
+    if not (math.isfinite(value) and least <= value <= most):
+        raise InputError(f"{name} must lie in [{least:g}, {most:g}], got {value}")

@@ -48,11 +48,27 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
+class Classifier:
+    """An encoder that judges a pair: ``classify(tanh(pool(first token's hidden state)))``.
+
+    pool D -> D, classify D -> 1.
+    """
+
+    bert: "Bert"
+    pool: Linear
+    classify: Linear
+
+
+@dataclass(frozen=True, slots=True)
 class Bert:
-    """A whole encoder: words float32[V, D], positions float32[P, D] (token type 0 added in)."""
+    """A whole encoder: words float32[V, D], positions float32[P, D] (token type 0 added in).
+
+    types float32[T, D]: what another token type adds to type 0's; its first row is 0.
+    """
 
     words: Floats
     positions: Floats
+    types: Floats
     after_embedding: Norm
     layers: tuple[Layer, ...]
     heads: int
@@ -72,21 +88,9 @@ def read_bert(folder: Path) -> Bert:
 
     """
     config = _Config(folder)
-    path = folder / "model.safetensors"
-    tensors = read_tensors(path)
-    prefix = "bert." if "bert.embeddings.word_embeddings.weight" in tensors else ""
-
-    def tensor(name: str, *shape: int) -> Floats:
-        found = tensors.get(prefix + name)
-        if found is None:
-            raise ModelError(f"{path}: no tensor {prefix + name!r}; config.json calls for it")
-        if found.shape != shape:
-            raise ModelError(f"{path}: {name} has shape {found.shape}, config.json says {shape}")
-        return found
-
-    def linear(name: str, inputs: int, outputs: int) -> Linear:
-        weight = tensor(f"{name}.weight", outputs, inputs).T
-        return Linear(weight, tensor(f"{name}.bias", outputs))
+    parts = _Parts(folder)
+    size = config.size
+    tensor, linear = parts.tensor, parts.linear
 
     def norm(name: str) -> Norm:
         scale, shift = (tensor(f"{name}.{part}", size) for part in ("weight", "bias"))
@@ -110,16 +114,71 @@ def read_bert(folder: Path) -> Bert:
             after_widening=norm(f"{name}.output.LayerNorm"),
         )
 
-    size = config.size
     types = tensor("embeddings.token_type_embeddings.weight", config.types, size)
     positions = tensor("embeddings.position_embeddings.weight", config.positions, size)
     return Bert(
         words=tensor("embeddings.word_embeddings.weight", config.words, size),
         positions=positions + types[0],
+        types=types - types[0],
         after_embedding=norm("embeddings.LayerNorm"),
         layers=tuple(layer(f"encoder.layer.{n}") for n in range(config.layers)),
         heads=config.heads,
     )
+
+
+def read_classifier(folder: Path) -> Classifier:
+    """Return the encoder in ``folder`` with the head that judges a pair.
+
+    Raises:
+        ModelError: as `read_bert`, or there is no head, or one of several labels.
+        CorruptError: the weights file is torn.
+
+    """
+    bert = read_bert(folder)
+    parts = _Parts(folder)
+    labels = parts.rows_of("classifier.weight")
+    if labels != 1:
+        raise ModelError(f"{parts.path}: the classifier has {labels} labels, a cross-encoder has 1")
+    if len(bert.types) < 2:
+        raise ModelError(f"{parts.path}: one token type, a cross-encoder tells two texts apart")
+    return Classifier(
+        bert,
+        pool=parts.linear("pooler.dense", bert.dimension, bert.dimension),
+        classify=parts.linear("classifier", bert.dimension, 1),
+    )
+
+
+class _Parts:
+    """The tensors of a weights file by the names that a bare encoder gives them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "model.safetensors"
+        self._tensors = read_tensors(self.path)
+        self._prefix = "bert." if "bert.embeddings.word_embeddings.weight" in self._tensors else ""
+
+    def _find(self, name: str) -> Floats:
+        head = name.startswith("classifier.")
+        whole = name if head else self._prefix + name
+        found = self._tensors.get(whole)
+        if found is None:
+            why = "it is no cross-encoder" if head else "config.json calls for it"
+            raise ModelError(f"{self.path}: no tensor {whole!r}; {why}")
+        return found
+
+    def rows_of(self, name: str) -> int:
+        return len(self._find(name))
+
+    def tensor(self, name: str, *shape: int) -> Floats:
+        found = self._find(name)
+        if found.shape != shape:
+            raise ModelError(
+                f"{self.path}: {name} has shape {found.shape}, config.json says {shape}"
+            )
+        return found
+
+    def linear(self, name: str, inputs: int, outputs: int) -> Linear:
+        weight = self.tensor(f"{name}.weight", outputs, inputs).T
+        return Linear(weight, self.tensor(f"{name}.bias", outputs))
 
 
 class _Config:

@@ -20,14 +20,14 @@ import shutil
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from recollex_engine.errors import InputError, ModelError
-from recollex_engine.models.bert import Bert, Floats, read_bert
+from recollex_engine.models.bert import Bert, Floats, read_bert, read_classifier
 from recollex_engine.models.description import (
     KNOWN_MODELS,
     ModelDescription,
@@ -83,19 +83,24 @@ def prepare(name_or_folder: str | Path, precision: Precision = "int8") -> Path:
     return converted(name_or_folder, precision).folder
 
 
-def converted(name_or_folder: str | Path, precision: Precision = "int8") -> Converted:
-    """Return the converted model; see `prepare`.
+def converted(
+    name_or_folder: str | Path, precision: Precision = "int8", scoring: bool = False
+) -> Converted:
+    """Return the converted model; see `prepare`. ``scoring``: as the cross-encoder that it is.
 
     The weights are looked for only if they are needed: to convert, or to know their hash.
     """
     if precision not in ("int8", "fp32"):
         raise InputError(f"precision must be 'int8' or 'fp32', got {precision!r}")
     known = None if is_folder(name_or_folder) else known_model(str(name_or_folder))
-    if known and known.weights_sha256:
+    if known and known.weights_sha256 and not scoring:
         place = _place(known, known.weights_sha256[:12], precision)
         if (found := _verified(place)) is not None:
             return found
     weights = find_weights(name_or_folder)
+    if scoring:
+        as_scorer = replace(weights.description, pooling="score", normalise=False)
+        weights = replace(weights, description=as_scorer)
     place = _place(weights.description, _identity(weights), precision)
     return _verified(place) or _convert(weights, place, precision)
 
@@ -198,9 +203,16 @@ def _tokenizer(folder: Path) -> str:
 
 
 def _graph(weights: Weights, tokenizer: str, precision: Precision) -> bytes:
-    from recollex_engine.models.graph import float_graph, int8_graph  # onnx: conversion only
+    from recollex_engine.models.graph import (  # onnx: conversion only
+        float_graph,
+        float_score_graph,
+        int8_graph,
+        int8_score_graph,
+    )
 
-    bert = read_bert(weights.folder)
+    scoring = weights.description.pooling == "score"
+    classifier = read_classifier(weights.folder) if scoring else None
+    bert = classifier.bert if classifier else read_bert(weights.folder)
     if bert.dimension != weights.description.dimension:
         raise ModelError(
             f"{weights.folder}: {weights.description.name} has {weights.description.dimension} "
@@ -212,28 +224,39 @@ def _graph(weights: Weights, tokenizer: str, precision: Precision) -> bytes:
             f"{weights.folder}: tokenizer.json has {words.get_vocab_size()} words, "
             f"the weights {len(bert.words)}"
         )
+    if classifier:
+        if precision == "fp32":
+            return float_score_graph(classifier)
+        return int8_score_graph(
+            classifier, _spreads(bert, float_score_graph(classifier, taps=True), words)
+        )
     pooling, normalise = weights.description.pooling, weights.description.normalise
     if precision == "fp32":
         return float_graph(bert, pooling, normalise)
-    return int8_graph(bert, pooling, normalise, _spreads(bert, words))
+    watched = float_graph(bert, "mean", False, taps=True)
+    return int8_graph(bert, pooling, normalise, _spreads(bert, watched, words))
 
 
-def _spreads(bert: Bert, tokenizer: Any) -> Mapping[int, Floats]:
+def _spreads(bert: Bert, watched: bytes, tokenizer: Any) -> Mapping[int, Floats]:
     """Return the factor of every channel at the inputs of ``mix`` and ``widen``, layer by layer.
 
     Equation (SmoothQuant, Xiao et al., 2023, equation 4), over the calibration sentences:
         s[j] = max|x[j]|^a / max|w[j]|^(1 - a),  a = 0.7
     divided by its geometric mean and rounded to a power of two, so that the scaling is exact and
-    the last bits of another machine's arithmetic do not change the graph.
+    the last bits of another machine's arithmetic do not change the graph. ``watched`` is the float
+    graph with its taps; one that takes token types is shown each sentence beside the next.
     """
-    from recollex_engine.models.graph import float_graph
-
-    session = open_session(float_graph(bert, "mean", False, taps=True))
+    session = open_session(watched)
+    in_pairs = "token_type_ids" in [part.name for part in session.get_inputs()]
     tokenizer.enable_truncation(len(bert.positions))
     largest = np.zeros((2 * len(bert.layers), bert.dimension), dtype=np.float32)
-    for sentence in _CALIBRATION:
-        ids = np.array([tokenizer.encode(sentence).ids], dtype=np.int64)
-        taps = session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[1:]
+    for sentence, following in zip(_CALIBRATION, _CALIBRATION[1:] + _CALIBRATION[:1], strict=True):
+        encoding = tokenizer.encode(sentence, following if in_pairs else None)
+        ids = np.array([encoding.ids], dtype=np.int64)
+        inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
+        if in_pairs:
+            inputs["token_type_ids"] = np.array([encoding.type_ids], dtype=np.int64)
+        taps = session.run(None, inputs)[1:]
         largest = np.maximum(largest, [np.abs(tap[0]).max(axis=0) for tap in taps])
     linears = [part for layer in bert.layers for part in (layer.mix, layer.widen)]
     return {n: _spread(seen, linears[n].weight) for n, seen in enumerate(largest)}

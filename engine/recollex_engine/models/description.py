@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 
 from recollex_engine.errors import ModelError
 
-Pooling = Literal["mean", "cls"]
+Pooling = Literal["mean", "cls", "score"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,8 @@ class ModelDescription:
     """One encoder: where its weights are, and how its hidden states become a vector.
 
     dimension   length of a vector
-    pooling     "mean" over the tokens, or the first token ("cls")
+    pooling     "mean" over the tokens, or the first token ("cls"), or a classifier's "score" of a
+                pair, which is no vector: a cross-encoder's
     normalise   whether vectors have length 1; the engine's cosine is a dot product, so yes
     max_length  tokens that are read of a text, [CLS] and [SEP] included; the rest is not seen
     query_prefix, passage_prefix   put before a text of that kind, as the model was trained

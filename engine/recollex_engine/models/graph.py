@@ -1,4 +1,4 @@
-"""A BERT encoder drawn as an ONNX graph, pooling and normalisation inside.
+"""A BERT encoder drawn as an ONNX graph, pooling and normalisation or a classifier inside.
 
 Two drawings of the same function:
 
@@ -27,7 +27,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from recollex_engine.models.bert import Bert, Floats, Layer, Linear, Norm
+from recollex_engine.models.bert import Bert, Classifier, Floats, Layer, Linear, Norm
 from recollex_engine.models.description import Pooling
 
 _RUNTIME = "com.microsoft"  # onnxruntime's own operators
@@ -43,11 +43,8 @@ def float_graph(bert: Bert, pooling: Pooling, normalise: bool, taps: bool = Fals
     vector, in that order, layer by layer: float32[batch, length, dimension].
     """
     drawing = _Float()
-    mask = drawing.op("Cast", "attention_mask", to=TensorProto.FLOAT)
-    away = drawing.op(
-        "Mul", drawing.op("Sub", drawing.constant(np.float32(1)), mask), drawing.constant(_MASKED)
-    )
-    hidden, tapped = drawing.encode(bert, {}, drawing.unsqueeze(away, 1, 2))
+    mask, away = drawing.mask()
+    hidden, tapped = drawing.encode(bert, {}, away)
     tokens = drawing.unsqueeze(mask, 2)
     if pooling == "cls":
         vector = drawing.first(hidden)
@@ -83,6 +80,35 @@ def int8_graph(
     if normalise:
         vector = drawing.op("LpNormalization", vector, axis=-1, p=2)
     return drawing.model({"input_ids": [1, "length"]}, [vector])
+
+
+def float_score_graph(classifier: Classifier, taps: bool = False) -> bytes:
+    """Return the serialised float graph of a cross-encoder, with ``taps`` as in `float_graph`.
+
+    ``input_ids``, ``attention_mask``, ``token_type_ids`` int64[batch, length] -> float32[batch],
+    a number without bounds.
+    """
+    drawing = _Float()
+    _, away = drawing.mask()
+    hidden, tapped = drawing.encode(classifier.bert, {}, away, "token_type_ids")
+    shape = ["batch", "length"]
+    return drawing.model(
+        {"input_ids": shape, "attention_mask": shape, "token_type_ids": shape},
+        [drawing.judge(hidden, classifier), *(tapped if taps else [])],
+    )
+
+
+def int8_score_graph(classifier: Classifier, spreads: Mapping[int, Floats]) -> bytes:
+    """Return the serialised int8 graph of a cross-encoder, ``spreads`` as in `int8_graph`.
+
+    ``input_ids``, ``token_type_ids`` int64[1, length] -> float32[1]. The head stays in floats.
+    """
+    drawing = _Int8()
+    hidden, _ = drawing.encode(classifier.bert, spreads, None, "token_type_ids")
+    shape: list[int | str] = [1, "length"]
+    return drawing.model(
+        {"input_ids": shape, "token_type_ids": shape}, [drawing.judge(hidden, classifier)]
+    )
 
 
 class _Float:
@@ -132,18 +158,40 @@ class _Float:
     def linear_of_gelu(self, x: str, part: Linear) -> str:
         return self.linear(x, part)
 
+    def mask(self) -> tuple[str, str]:
+        """Return the attention mask in floats, and what it adds to attention scores."""
+        mask = self.op("Cast", "attention_mask", to=TensorProto.FLOAT)
+        away = self.op(
+            "Mul", self.op("Sub", self.constant(np.float32(1)), mask), self.constant(_MASKED)
+        )
+        return mask, self.unsqueeze(away, 1, 2)
+
+    def judge(self, hidden: str, classifier: Classifier) -> str:
+        """Draw the head: one number for each first token."""
+        pooled = self.op("Tanh", _Float.linear(self, self.first(hidden), classifier.pool))
+        score = _Float.linear(self, pooled, classifier.classify)
+        return self.op("Squeeze", score, self.axes(1))
+
     def norm(self, x: str, part: Norm) -> str:
         scale, shift = self.constant(part.scale), self.constant(part.shift)
         return self.op("LayerNormalization", x, scale, shift, axis=-1, epsilon=part.epsilon)
 
     def encode(
-        self, bert: Bert, spreads: Mapping[int, Floats], away: str | None
+        self,
+        bert: Bert,
+        spreads: Mapping[int, Floats],
+        away: str | None,
+        types: str | None = None,
     ) -> tuple[str, list[str]]:
         """Return the last hidden states, and the input of each linear that follows a norm."""
         length = self.op("Shape", "input_ids", start=1, end=2)
         zero = self.axes(0)
         positions = self.op("Slice", self.constant(bert.positions), zero, length, zero)
-        x = self.norm(self.op("Add", self.table(bert.words), positions), bert.after_embedding)
+        embedded = self.op("Add", self.table(bert.words), positions)
+        if types is not None:
+            told_apart = self.op("Gather", self.constant(bert.types), types, axis=0)
+            embedded = self.op("Add", embedded, told_apart)
+        x = self.norm(embedded, bert.after_embedding)
         tapped = []
         for n, layer in enumerate(bert.layers):
             tapped.append(x)

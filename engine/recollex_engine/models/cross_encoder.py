@@ -1,0 +1,153 @@
+"""From a question and a text to one number: how well the text answers the question."""
+
+import threading
+from collections.abc import Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollex_engine.errors import InputError
+from recollex_engine.models.convert import Converted, Precision, converted
+from recollex_engine.models.session import open_session, open_tokenizer
+from recollex_engine.models.weights import is_folder
+
+DEFAULT_CROSS_ENCODER = "cross-encoder/ms-marco-MiniLM-L-6-v2"
+"""The reranker of TEMPR 3.3 and Memora 3.3.2, trained on MS MARCO."""
+
+_BATCH = 16  # pairs of about one length that fp32 runs together
+
+
+class CrossEncoder:
+    """A loaded BERT that reads a question and a text together.
+
+    Scores are sigmoids of the classifier's number, in [0, 1] (TEMPR 3.3).
+
+    Invariant, int8: a pair's score depends on the pair alone, to the bit, because pairs run one at
+    a time; more threads run more pairs at once. fp32 runs pairs of like length together, up to 16,
+    padded behind a mask: company changes a score by less than 1e-5.
+
+    Threads: any number may call any method at once.
+
+    Example:
+        >>> judge = load_cross_encoder("cross-encoder/ms-marco-MiniLM-L-6-v2")  # doctest: +SKIP
+        >>> judge.scores("Where does Ann live?", ["Ann moved to Oslo.", "It rains."])
+        ... # doctest: +SKIP
+
+    """
+
+    def __init__(self, model: Converted) -> None:
+        self.name = model.description.name
+        self.fingerprint = model.fingerprint
+        self.max_length = model.description.max_length
+        self._session = open_session(model.folder / "model.onnx")
+        self._batched = "attention_mask" in [part.name for part in self._session.get_inputs()]
+        self._tokenizer = open_tokenizer(model.folder / "tokenizer.json")
+        self._tokenizer.enable_truncation(self.max_length)
+
+    def scores(self, query: str, texts: Sequence[str], threads: int = 1) -> NDArray[np.float64]:
+        """Return how well each text answers ``query``: float64[len(texts)], in [0, 1].
+
+        A pair longer than `max_length` tokens loses the end of its longer text. Equal texts are
+        run once. Cost, MiniLM with pairs of 128 tokens on one thread: about 10 ms a pair in int8,
+        23 ms in fp32.
+
+        Raises:
+            InputError: ``query`` or a text is not a string, or not valid Unicode.
+
+        """
+        if threads < 1:
+            raise InputError(f"threads must be at least 1, got {threads}")
+        places: dict[str, list[int]] = {}
+        for n, text in enumerate(texts):
+            places.setdefault(_checked(text), []).append(n)
+        pairs = self._encode(_checked(query), list(places))
+        logits = np.empty(len(pairs), dtype=np.float64)
+        size = _BATCH if self._batched else 1
+        order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].ids))
+        batches = [order[n : n + size] for n in range(0, len(order), size)]
+        with closing(
+            self._run_all([[pairs[n] for n in batch] for batch in batches], threads)
+        ) as run:
+            for batch, found in zip(batches, run, strict=True):
+                logits[batch] = found
+        scores = np.empty(len(texts), dtype=np.float64)
+        for rows, logit in zip(places.values(), logits.tolist(), strict=True):
+            scores[rows] = _sigmoid(logit)
+        return scores
+
+    def _encode(self, query: str, texts: list[str]) -> list[Any]:
+        try:
+            found: list[Any] = self._tokenizer.encode_batch([(query, text) for text in texts])
+            return found
+        except (TypeError, UnicodeError) as error:
+            raise InputError(
+                f"texts must be valid Unicode, got one that is not, for the query {query[:40]!r}"
+            ) from error
+
+    def _run_all(
+        self, batches: list[list[Any]], threads: int
+    ) -> Generator[NDArray[np.float32], None, None]:
+        if min(threads, len(batches)) <= 1:
+            yield from map(self._run, batches)
+            return
+        with ThreadPoolExecutor(min(threads, len(batches))) as pool:
+            yield from pool.map(self._run, batches)
+
+    def _run(self, pairs: list[Any]) -> NDArray[np.float32]:
+        """Return the classifier's number for each pair, whose lengths rise."""
+        length = len(pairs[-1].ids)
+        ids, types, mask = (np.zeros((len(pairs), length), dtype=np.int64) for _ in range(3))
+        for n, pair in enumerate(pairs):
+            used = len(pair.ids)
+            ids[n, :used], types[n, :used], mask[n, :used] = pair.ids, pair.type_ids, 1
+        inputs = {"input_ids": ids, "token_type_ids": types}
+        if self._batched:
+            inputs["attention_mask"] = mask
+        found: NDArray[np.float32] = self._session.run(None, inputs)[0]
+        return found
+
+
+_loaded: dict[tuple[str, str], CrossEncoder] = {}
+_loading = threading.Lock()
+
+
+def load_cross_encoder(
+    name_or_folder: str | Path = DEFAULT_CROSS_ENCODER, precision: Precision = "int8"
+) -> CrossEncoder:
+    """Return the cross-encoder of this name or folder: the same one for every call in a process.
+
+    A name without an owner is one of ``cross-encoder/``. Any BERT with a sequence-classification
+    head of one label will do. Cost: as `load_encoder`.
+
+    Raises:
+        ModelError: the weights cannot be found or read, or are no cross-encoder's; the message
+            says what to type.
+
+    """
+    place = name_or_folder
+    if is_folder(name_or_folder):
+        key = str(Path(name_or_folder).resolve())
+    else:
+        key = place = str(name_or_folder)
+        if "/" not in key:
+            key = place = f"cross-encoder/{key}"
+    with _loading:
+        if (key, precision) not in _loaded:
+            _loaded[key, precision] = CrossEncoder(converted(place, precision, scoring=True))
+        return _loaded[key, precision]
+
+
+def _sigmoid(x: float) -> float:
+    """Return 1 / (1 + exp(-x)) without overflow."""
+    small = float(np.exp(-abs(x)))
+    return 1 / (1 + small) if x >= 0 else small / (1 + small)
+
+
+def _checked(text: str) -> str:
+    if not isinstance(text, str):
+        raise InputError(f"a text must be a str, got {type(text).__name__}")
+    return text

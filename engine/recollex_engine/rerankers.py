@@ -1,0 +1,91 @@
+"""Rerankers that read the texts: a cross-encoder, and whatever Python function the caller has."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.candidates import Candidates
+from recollex_engine.errors import RecollexError, RerankError
+from recollex_engine.models.convert import Precision
+from recollex_engine.models.cross_encoder import DEFAULT_CROSS_ENCODER, load_cross_encoder
+from recollex_engine.question import check_count
+from recollex_engine.reranking import REPLACING, Combination, checked_scores
+
+Scoring = Callable[[str, list[str]], Sequence[float] | npt.NDArray[np.floating]]
+"""Given the question and the texts, returns a number for each text, higher for better."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrossEncoderReranker:
+    """Reads the question together with each text, as TEMPR 3.3 and Memora 3.3.2 do.
+
+    The text is "[Date: November 06, 2025 (2025-11-06)] <context>: <text>" if ``dated``, of a long
+    memory its best passage. Scores are sigmoids and replace the fused ones.
+
+    model: a name or folder, see `load_cross_encoder`; it is loaded when first needed. threads: at
+    most so many pairs, or batches of pairs, at once.
+
+    >>> CrossEncoderReranker().name
+    'cross-encoder/ms-marco-MiniLM-L-6-v2'
+    """
+
+    model: str | Path = DEFAULT_CROSS_ENCODER
+    precision: Precision = "int8"
+    threads: int = 1
+    dated: bool = True
+    combination: Combination = REPLACING
+
+    def __post_init__(self) -> None:
+        check_count(self.threads, "threads", 1, 1024)
+
+    @property
+    def name(self) -> str:
+        """The model's name or folder."""
+        return str(self.model)
+
+    def scores(self, candidates: Candidates) -> npt.NDArray[np.float64]:
+        """Return how well each memory answers the question: float64[n], in [0, 1].
+
+        Raises:
+            ModelError: the model cannot be found, loaded or verified.
+
+        """
+        judge = load_cross_encoder(self.model, self.precision)
+        texts = candidates.dated_texts if self.dated else candidates.texts
+        return judge.scores(candidates.query, texts, self.threads)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionReranker:
+    """Asks a function of the caller's: ``function(query, texts)`` returns a number a text.
+
+    The numbers may be of any size; more is better. dated: whether the texts are dated as
+    TEMPR 3.3 shows them. The function may be called from several threads at once, if recalls are.
+
+    >>> FunctionReranker(lambda query, texts: [len(text) for text in texts], name="length").name
+    'length'
+    """
+
+    function: Scoring
+    dated: bool = False
+    name: str = "function"
+    combination: Combination = REPLACING
+
+    def scores(self, candidates: Candidates) -> npt.NDArray[np.float64]:
+        """Return the function's numbers, float64[n], finite.
+
+        Raises:
+            RerankError: the function failed, or its answer is not one finite number a text.
+
+        """
+        texts = candidates.dated_texts if self.dated else candidates.texts
+        try:
+            found = self.function(candidates.query, list(texts))
+        except RecollexError:
+            raise
+        except Exception as error:
+            raise RerankError(self.name, f"{type(error).__name__}: {error}") from error
+        return checked_scores(found, len(texts), self.name)

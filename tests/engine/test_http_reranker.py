@@ -1,0 +1,322 @@
+import json
+import socket
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+
+import recollex
+from recollex_engine.candidates import Candidates
+from recollex_engine.errors import InputError, RerankError
+from recollex_engine.http_reranker import HttpReranker
+from recollex_engine.reranking import rerank
+
+TEXTS = ["Ann moved to Oslo.", "It rains.", "Bob naps."]
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory):
+    with recollex.open(
+        tmp_path_factory.mktemp("rerankers") / "s", embedder=recollex.GivenVectors(8)
+    ) as store:
+        agent = store.agent("a")
+        agent.retain(TEXTS, embedding=np.eye(8)[:3])
+        yield agent.engine.view()
+
+
+@pytest.fixture
+def candidates(view):
+    places, scores = np.array([2, 0, 1], np.uint32), np.array([3.0, 2.0, 1.0])
+    return Candidates("Where does Ann live?", view, places, scores, 0)
+
+
+def good(*scores):
+    results = [{"index": n, "relevance_score": score} for n, score in enumerate(scores)]
+    return json.dumps({"results": results[::-1]}).encode()
+
+
+class Scripted(BaseHTTPRequestHandler):
+    """Answers with the server's next (status, headers, body); a function acts for itself."""
+
+    def do_POST(self):
+        size = int(self.headers["Content-Length"])
+        self.server.asked.append((self.path, dict(self.headers), json.loads(self.rfile.read(size))))
+        self.server.moments.append(time.monotonic())
+        script = self.server.script
+        answer = script.pop(0) if len(script) > 1 else script[0]
+        if callable(answer):
+            answer(self)
+            return
+        status, headers, body = answer
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server():
+    with ThreadingHTTPServer(("127.0.0.1", 0), Scripted) as found:
+        found.asked, found.moments, found.script = [], [], [(200, {}, good(0.1, 0.9, 0.5))]
+        found.url = f"http://127.0.0.1:{found.server_port}/v1/rerank"
+        found.daemon_threads = True
+        thread = threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield found
+        found.shutdown()
+        thread.join()
+
+
+def test_a_server_is_asked_as_cohere_and_jina_are(server, candidates):
+    reranker = HttpReranker(f"{server.url}?v=2", "judge-1", api_key="secret")
+    found = rerank(candidates, reranker)
+    assert (found.order.tolist(), found.scores.tolist()) == ([1, 2, 0], [0.9, 0.5, 0.1])
+    ((path, headers, question),) = server.asked
+    assert path == "/v1/rerank?v=2"
+    assert headers["Authorization"] == "Bearer secret"
+    assert headers["Content-Type"] == "application/json"
+    assert question == {
+        "model": "judge-1",
+        "query": "Where does Ann live?",
+        "documents": candidates.dated_texts,
+        "top_n": 3,
+    }
+    assert "secret" not in repr(reranker)
+
+
+def test_the_key_may_come_from_the_environment_or_not_at_all(server, candidates, monkeypatch):
+    monkeypatch.delenv("RECOLLEX_RERANK_API_KEY", raising=False)
+    HttpReranker(server.url, "m", dated=False).scores(candidates)
+    assert "Authorization" not in server.asked[-1][1]
+    assert server.asked[-1][2]["documents"] == candidates.texts
+    monkeypatch.setenv("RECOLLEX_RERANK_API_KEY", "one")
+    monkeypatch.setenv("OTHER_KEY", "two")
+    HttpReranker(server.url, "m").scores(candidates)
+    assert server.asked[-1][1]["Authorization"] == "Bearer one"
+    HttpReranker(server.url, "m", key_variable="OTHER_KEY").scores(candidates)
+    assert server.asked[-1][1]["Authorization"] == "Bearer two"
+    HttpReranker(server.url, "m", api_key="three").scores(candidates)
+    assert server.asked[-1][1]["Authorization"] == "Bearer three"
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_busy_server_is_asked_again(server, candidates, status):
+    server.script = [(status, {}, b"busy"), (status, {}, b"busy"), (200, {}, good(0.1, 0.2, 0.3))]
+    assert HttpReranker(server.url, "m").scores(candidates).tolist() == [0.1, 0.2, 0.3]
+    waits = np.diff(server.moments)
+    assert waits[0] >= 0.05 and waits[1] >= 0.1
+
+
+def test_a_server_that_asks_for_time_gets_it(server, candidates):
+    server.script = [(429, {"Retry-After": "0.4"}, b""), (200, {}, good(1, 2, 3))]
+    HttpReranker(server.url, "m").scores(candidates)
+    assert np.diff(server.moments)[0] >= 0.4
+
+
+@pytest.mark.parametrize("value", ["3600", "inf", "1e999"])
+def test_more_time_than_there_is_ends_the_call_at_once(server, candidates, value):
+    server.script = [(503, {"Retry-After": value}, b"later")]
+    started = time.monotonic()
+    with pytest.raises(RerankError, match=r"within 2 s; HTTP 503 .*: 'later'"):
+        HttpReranker(server.url, "m", timeout=2).scores(candidates)
+    assert time.monotonic() - started < 1
+
+
+@pytest.mark.parametrize("value", ["nan", "-1", "Wed, 21 Oct 2026 07:28:00 GMT"])
+def test_an_odd_wish_for_time_is_passed_over(server, candidates, value):
+    server.script = [(503, {"Retry-After": value}, b""), (200, {}, good(1, 2, 3))]
+    HttpReranker(server.url, "m").scores(candidates)
+
+
+def test_a_server_that_stays_busy_is_given_up_in_time(server, candidates):
+    server.script = [(500, {}, b"broken")]
+    started = time.monotonic()
+    with pytest.raises(RerankError, match=r"no answer from http.* within 0.5 s; HTTP 500 .*broken"):
+        HttpReranker(server.url, "m", timeout=0.5).scores(candidates)
+    assert time.monotonic() - started < 1.5
+    assert len(server.asked) > 1
+
+
+def sleeping(seconds):
+    def act(handler):
+        time.sleep(seconds)
+        handler.close_connection = True
+
+    return act
+
+
+def dripping(handler):
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000000")
+    handler.end_headers()
+    try:
+        for _ in range(50):
+            handler.wfile.write(b" ")
+            handler.wfile.flush()
+            time.sleep(0.05)
+    except OSError:
+        handler.close_connection = True
+
+
+def stalling(handler):
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    time.sleep(0.8)
+    handler.wfile.write(b" ")
+    handler.wfile.flush()
+    time.sleep(2)
+    handler.close_connection = True
+
+
+def test_a_server_that_stalls_late_has_only_the_time_that_is_left(server, candidates):
+    server.script = [stalling]
+    started = time.monotonic()
+    with pytest.raises(RerankError, match=r"within 1 s; (TimeoutError|timeout)"):
+        HttpReranker(server.url, "m", timeout=1).scores(candidates)
+    assert time.monotonic() - started < 1.6
+
+
+@pytest.mark.parametrize("act", [sleeping(2), dripping])
+def test_a_slow_server_is_given_up_in_time(server, candidates, act):
+    server.script = [act]
+    started = time.monotonic()
+    with pytest.raises(RerankError, match=r"within 0.3 s; (TimeoutError|timeout)"):
+        HttpReranker(server.url, "m", timeout=0.3).scores(candidates)
+    assert time.monotonic() - started < 1.5
+
+
+def hanging_up(handler):
+    handler.close_connection = True
+    handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+def breaking_off(handler):
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"results": [')
+    handler.close_connection = True
+
+
+@pytest.mark.parametrize("act", [hanging_up, breaking_off])
+def test_a_connection_that_breaks_is_made_again(server, candidates, act):
+    server.script = [act, (200, {}, good(1, 2, 3))]
+    assert HttpReranker(server.url, "m").scores(candidates).tolist() == [1, 2, 3]
+    assert len(server.asked) == 2
+
+
+def in_chunks(handler):
+    handler.protocol_version = "HTTP/1.1"
+    handler.send_response(200)
+    handler.send_header("Transfer-Encoding", "chunked")
+    handler.end_headers()
+    body = good(1, 2, 3)
+    for part in (body[:9], body[9:]):
+        handler.wfile.write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
+    handler.wfile.write(b"0\r\n\r\n")
+    handler.close_connection = True
+
+
+def until_the_end(handler):
+    handler.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n" + good(1, 2, 3))
+    handler.close_connection = True
+
+
+@pytest.mark.parametrize("act", [in_chunks, until_the_end])
+def test_an_answer_may_come_in_any_form_of_http(server, candidates, act):
+    server.script = [act]
+    assert HttpReranker(server.url, "m").scores(candidates).tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("status", [301, 400, 401, 404, 422])
+def test_a_refusal_is_not_repeated(server, candidates, status):
+    server.script = [(status, {"Location": "/elsewhere"}, b'{"message": "no such model"}')]
+    with pytest.raises(RerankError, match=rf"rerank refused: HTTP {status} .*no such model"):
+        HttpReranker(f"{server.url}?key=secret", "m").scores(candidates)
+    assert len(server.asked) == 1
+
+
+def results(*pairs):
+    return json.dumps(
+        {"results": [{"index": index, "relevance_score": score} for index, score in pairs]}
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"", "expected .*'relevance_score'.*, got ''"),
+        (b"<html>busy</html>", "got '<html>busy</html>'"),
+        (b"[1, 2]", "expected"),
+        (b'{"result": []}', "KeyError: 'results'"),
+        (b'{"results": null}', "TypeError"),
+        (b'{"results": [1]}', "TypeError"),
+        (b'{"results": [{"index": 0}]}', "KeyError: 'relevance_score'"),
+        (b"\xff\xfe", "got "),
+        (results(), "3 of 3 texts have no score, the first of them text 0"),
+        (results((0, 1), (2, 1)), "1 of 3 texts have no score, the first of them text 1"),
+        (results((0, 1), (1, 1), (1, 1)), "index 1 came twice"),
+        (results((0, 1), (1, 1), (3, 1)), r"index must lie in \[0, 3\), got 3"),
+        (results((-1, 1)), r"index must lie in \[0, 3\), got -1"),
+        (results(("0", 1)), r"got '0'"),
+        (results((True, 1)), r"got True"),
+        (results((1.0, 1)), r"got 1\.0"),
+        (results((0, None)), "relevance_score of 0 is None, no number"),
+        (results((0, "high")), "relevance_score of 0 is 'high', no number"),
+        (results((0, 1), (1, float("nan")), (2, 1)), "must be finite, got nan for text 1"),
+        (results((0, 1), (1, float("inf")), (2, 1)), "must be finite, got inf for text 1"),
+        (results((0, 1), (1, 10**400), (2, 1)), "not numbers"),
+    ],
+)
+def test_a_malformed_answer_says_what_is_wrong_with_it(server, candidates, body, message):
+    server.script = [(200, {}, body)]
+    with pytest.raises(RerankError, match=message):
+        HttpReranker(server.url, "m").scores(candidates)
+
+
+def test_nobody_listening_is_an_error_in_time(candidates):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(RerankError, match=r"within 0\.3 s; ConnectionRefusedError"):
+        HttpReranker(f"http://127.0.0.1:{port}/", "m", timeout=0.3).scores(candidates)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"url": "localhost:8000/rerank"}, "url must begin with http:// or https://"),
+        ({"url": "http:///rerank"}, "and name a host"),
+        ({"url": "ftp://host/x"}, "url must begin with"),
+        ({"url": "http://host:port/"}, "url is not an address"),
+        ({"url": "http://me:secret@host/"}, "give the key as api_key"),
+        ({"url": 7}, "url is not an address"),
+        ({"url": "http://host/", "timeout": 0}, "timeout must lie in"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(arguments, message):
+    with pytest.raises(InputError, match=message):
+        HttpReranker(**({"model": "m"} | arguments))
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/a b", f"http://{'x' * 70}.invalid/"])
+def test_what_can_never_be_asked_is_not_tried_again(candidates, url):
+    started = time.monotonic()
+    with pytest.raises(RerankError, match="cannot ask http://"):
+        HttpReranker(url, "m", timeout=20).scores(candidates)
+    assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("key", ["two\nlines", "\u2713"])
+def test_a_key_that_cannot_be_sent_is_refused_and_not_shown(candidates, key):
+    with pytest.raises(RerankError, match="the API key must be printable ASCII") as caught:
+        HttpReranker("http://127.0.0.1:1/", "m", api_key=key).scores(candidates)
+    assert key not in str(caught.value)
