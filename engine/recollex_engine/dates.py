@@ -62,7 +62,7 @@ _FUTURE = re.compile(
 )
 _ARRANGING = re.compile(
     r"\b(?:trip|itinerary|let's|schedul\w*|remind\w*|deadline|book(?:ed|ing)?|reserv\w*|due"
-    r"|availab\w*|plans?)\b",
+    r"|availab\w*)\b",
     re.IGNORECASE,
 )
 _ASKED_AHEAD = re.compile(r"\b(?:will|shall|going to|gonna)\b|'ll\b", re.IGNORECASE)
