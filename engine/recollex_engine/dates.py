@@ -117,7 +117,7 @@ def find_range(text: str, now_us: int, tz: tzinfo = UTC) -> TimeRange | None:
     """
     if not _may_hold_a_time(text):
         return None
-    now = _local(now_us, tz)
+    now = local_time(now_us, tz)
     if now is None:
         return None
     reader = ClockReader(tokens_of(text), now, "past", last_is_previous_year=True)
@@ -185,7 +185,7 @@ def resolve(text: str, at_us: int, tz: tzinfo = UTC) -> TimeRange | None:
     """
     if not _may_hold_a_time(text):
         return None
-    now = _local(at_us, tz)
+    now = local_time(at_us, tz)
     if now is None:
         return None
     looking: Looking = "future" if _FUTURE.search(text.replace("\u2019", "'")) else "nearest"
@@ -201,9 +201,9 @@ def _in_utc(
     match: Match, tokens: list[Token], text: str, now_us: int, tz: tzinfo
 ) -> TimeRange | None:
     try:
-        start = EARLIEST if match.start is None else _utc(match.start, tz)
+        start = EARLIEST if match.start is None else utc_micros(match.start, tz)
         if match.end is not None:
-            end = _utc(match.end, tz)
+            end = utc_micros(match.end, tz)
         else:
             end = LATEST if match.open_end or start >= now_us else now_us
     except (ValueError, OverflowError):  # beyond the years 1 to 9999
@@ -224,12 +224,14 @@ def _may_hold_a_time(text: str) -> bool:
     return _YEAR(lower) is not None
 
 
-def _local(at_us: int, tz: tzinfo) -> datetime | None:
+def local_time(at_us: int, tz: tzinfo) -> datetime | None:
+    """Return a moment as a naive local time, None outside of the years 1 to 9999."""
     try:
         return (_EPOCH + timedelta(microseconds=at_us)).astimezone(tz).replace(tzinfo=None)
     except OverflowError:
         return None
 
 
-def _utc(local: datetime, tz: tzinfo) -> int:
+def utc_micros(local: datetime, tz: tzinfo) -> int:
+    """Return a naive local time in microseconds."""
     return (local.replace(tzinfo=tz) - _EPOCH) // _MICROSECOND
