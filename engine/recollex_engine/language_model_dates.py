@@ -75,6 +75,10 @@ class LanguageModelDates:
         """Return the model's name behind "llm:"."""
         return f"llm:{self.model}"
 
+    def close(self) -> None:
+        """Close the connections that are kept open between questions."""
+        self._client.close()
+
     def find(self, text: str, now: int) -> TimeRange | None:
         """Return the range of time that ``text`` is about, or None if it names none.
 
