@@ -33,8 +33,9 @@ from typing import Any, NamedTuple
 
 from bench.rundata import environment, percentiles
 
+from recollex_engine.clock import from_micros
 from recollex_engine.clock import to_micros as named_micros
-from recollex_engine.dates import TimeRange, find_range
+from recollex_engine.dates import EARLIEST, LATEST, TimeRange, find_range
 
 LABELS = Path(__file__).with_name("time_expressions_labels.json")
 DEVELOPMENT = {"locomo": 5, "realmem": 3, "lifebench": 2}
@@ -106,8 +107,8 @@ def measure(
         if (got is not None) != bool(expected) or (
             got is not None and (got.start, got.end) not in expected
         ):
-            text = "none" if got is None else got.text
-            wrong.append({"set": name, "number": number, "label": label, "words read": text})
+            read = "none" if got is None else f"{_written(got.start)}..{_written(got.end)}"
+            wrong.append({"set": name, "number": number, "label": label, "read": read})
     given = counts["read"] + counts["false"]
     row = {
         "set": name,
@@ -159,6 +160,11 @@ def _period(written: str) -> tuple[datetime, datetime]:
         start = datetime(year, month, 1, tzinfo=UTC)
         return start, (start + 32 * DAY).replace(day=1)
     return datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)
+
+
+def _written(at: int) -> str:
+    """Return a moment of a range as text; its end is exclusive."""
+    return "" if at in (EARLIEST, LATEST) else f"{from_micros(at):%Y-%m-%dT%H:%M}"
 
 
 def locomo(folder: Path) -> Iterator[Question]:

@@ -200,7 +200,7 @@ class CalendarReader(TimeReader):
             return None
         if [token.text for token in self.tokens[max(0, i - 2) : i]] != ["on", "the"]:
             return None
-        if i + 1 < len(self.tokens) and self.tokens[i + 1].text not in ".,;?!)":
+        if i + 1 < len(self.tokens) and self.tokens[i + 1].text not in ".;?!)":
             return None
         d = int(self.tokens[i].text[:-2])
         steps = range(0, 3) if self.looking == "future" else range(0, -3, -1)
