@@ -210,8 +210,11 @@ class Scan:
         start, end = self._joined(left, last)
         one, other = reader.settle(left), reader.settle(last)
         lengths = sorted((one[1] - one[0], other[1] - other[0]))
-        if lengths[1] > 1.5 * lengths[0] or end - start > 40 * lengths[0]:
-            return None  # of different kinds, or far apart
+        widest = 40 * DAY if lengths[0] < 28 * DAY else max(400 * DAY, 5 * lengths[0])
+        if lengths[1] > 1.5 * lengths[0]:
+            return None  # "in 2021 and in May 2022"
+        if end - start > widest:
+            return Match(first, left.after, *one, left.dated)
         return Match(first, last.after, start, end, left.dated or last.dated)
 
     def _same_month(self, left: Expression, at: int) -> Expression | None:

@@ -219,6 +219,9 @@ QUESTIONS = {
     "Which films did he name in September and October 2022?": "2022-09-01..2022-10-31",
     "Who was paid in early May and mid-May?": "2023-05-01..2023-05-20",
     "in 1999, 2000 and 2001": "1999-01-01..2001-12-31",
+    "What did she do in 2021 and in May 2022?": "2022-05-01..2022-05-31",
+    "in 1990 and 2010": "1990-01-01..1990-12-31",
+    "in May 2019 and May 2022": "2019-05-01..2019-05-31",
     "Which post had the girl born on 2 March 1911 from 1937 to 1939?": "1937-01-01..1939-12-31",
     "The band left in 1994 for Rome. Where did it play from 1995 to 1999?": (
         "1995-01-01..1999-12-31"
@@ -249,6 +252,13 @@ COMING = {
 @pytest.mark.parametrize(("text", "expected"), COMING.items())
 def test_a_sentence_about_the_future_means_the_coming_one(text, expected):
     assert said(find_range(text, NOW)) == expected
+
+
+def test_a_time_of_the_day_reaches_half_an_hour_or_a_quarter_to_either_side():
+    found = find_range("Where was I yesterday at 3 PM?", NOW)
+    assert (found.start, found.end) == (us(2023, 11, 14, 14, 30), us(2023, 11, 14, 15, 30))
+    found = find_range("Where was I at 15:20 on 14 November?", NOW)
+    assert (found.start, found.end) == (us(2023, 11, 14, 15, 5), us(2023, 11, 14, 15, 35))
 
 
 def test_from_june_on_has_no_end():
