@@ -13,12 +13,27 @@ DAY = timedelta(days=1)
 WEEKDAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 SEASON_STARTS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 PARTS_OF_DAY = {
+    "dawn": (4, 8),
     "morning": (6, 12),
+    "noon": (11, 14),
+    "midday": (11, 14),
+    "lunchtime": (11, 14),
     "afternoon": (12, 18),
     "evening": (18, 24),
     "night": (18, 30),
+    "midnight": (23, 25),
 }
 """Hours from the day's midnight; a night ends at six the next morning."""
+EARLY_AND_LATE = {
+    ("early", "morning"): (4, 9),
+    ("late", "morning"): (10, 12),
+    ("early", "afternoon"): (12, 15),
+    ("late", "afternoon"): (15, 18),
+    ("early", "evening"): (18, 20),
+    ("late", "evening"): (20, 24),
+    ("late", "night"): (22, 28),
+}
+"""Hours of the parts of a day that are named by two words."""
 
 
 def midnight(day: date) -> datetime:
@@ -85,48 +100,3 @@ def part(period: Period, index: int, of: int) -> Period:
     length = max(1, round((end - start) / DAY / of))
     first = start + index * length * DAY
     return first, (end if index == of - 1 else first + length * DAY)
-
-
-HOLIDAYS: dict[tuple[str, ...], tuple[int, int]] = {
-    ("christmas", "eve"): (12, 24),
-    ("christmas", "day"): (12, 25),
-    ("christmas",): (12, 25),
-    ("xmas",): (12, 25),
-    ("boxing", "day"): (12, 26),
-    ("new", "year", "eve"): (12, 31),
-    ("new", "years", "eve"): (12, 31),
-    ("new", "year", "day"): (1, 1),
-    ("new", "years", "day"): (1, 1),
-    ("valentine", "day"): (2, 14),
-    ("valentines", "day"): (2, 14),
-    ("independence", "day"): (7, 4),
-    ("fourth", "of", "july"): (7, 4),
-    ("halloween",): (10, 31),
-    ("thanksgiving",): (11, 0),
-    ("easter",): (0, 0),
-}
-"""Month and day by the words of the name (without 's); day 0 is a rule of `holiday`."""
-
-
-def holiday(name: tuple[str, ...], y: int) -> Period:
-    """Return the day of a holiday of `HOLIDAYS` in year `y`; Thanksgiving is the American one."""
-    m, d = HOLIDAYS[name]
-    if m == 0:
-        return days(_easter(y))
-    if d == 0:
-        first_thursday = (3 - date(y, m, 1).weekday()) % 7 + 1
-        return days(date(y, m, first_thursday + 21))
-    return days(date(y, m, d))
-
-
-def _easter(y: int) -> date:
-    """Return Easter Sunday by the anonymous Gregorian computus (Meeus, Astronomical Algorithms)."""
-    a, b, c = y % 19, y // 100, y % 100
-    d, e = divmod(b, 4)
-    g = (8 * b + 13) // 25
-    h = (19 * a + b - d - g + 15) % 30
-    i, k = divmod(c, 4)
-    n = (32 + 2 * e + 2 * i - h - k) % 7
-    m = (a + 11 * h + 22 * n) // 451
-    mon, day = divmod(h + n - 7 * m + 114, 31)
-    return date(y, mon, day + 1)

@@ -7,16 +7,16 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 
 from recollex_engine import periods
-from recollex_engine.calendar_dates import (
-    WEEKDAY_AFTER,
-    CalendarReader,
-    Expression,
-    OfYear,
-    dated,
-    fixed,
-    hours,
+from recollex_engine.calendar_dates import WEEKDAY_AFTER, CalendarReader, hours
+from recollex_engine.periods import (
+    DAY,
+    EARLY_AND_LATE,
+    PARTS_OF_DAY,
+    SEASON_STARTS,
+    Period,
+    midnight,
 )
-from recollex_engine.periods import DAY, PARTS_OF_DAY, SEASON_STARTS, Period, midnight
+from recollex_engine.time_reader import Expression, OfYear, dated, fixed
 from recollex_engine.time_words import (
     CLOCK,
     DASHES,
@@ -177,21 +177,26 @@ class Reader(CalendarReader):
     def _part(self, i: int, depth: int) -> Expression | None:
         """Read "early June", "the end of 2022", "the second week of June", "the evening of ..."."""
         name = self.word(i)
+        if (name, self.word(i + 1)) in EARLY_AND_LATE:
+            return self._part_of(i + 1, (name, self.word(i + 1)), depth)
         if name in THIRDS:
-            after = i + 1
-            if after < len(self.tokens) and self.tokens[after].text in DASHES:
-                after += 1
-            whole = self.expression(after + (self.word(after) == "in"), depth + 1)
-            return self._sliced(whole, THIRDS[name], 3)
+            return self._thirds(i, depth)
         if name in THIRDS_OF and self.word(i + 1) == "of":
             return self._sliced(self._whole(i + 2, depth), THIRDS_OF[name], 3)
-        if self.word(i + 1) == "of" and name in ("week", "weekend", "month", "year", *PARTS_OF_DAY):
+        if name in PARTS_OF_DAY:
+            return self._part_of(i, name, depth)
+        if self.word(i + 1) == "of" and name in ("week", "weekend", "month", "year"):
             whole = self.expression(i + 2, depth + 1)
             if whole is None or (name == "year" and not whole.dated):
                 return None
             if name in ("month", "year"):
                 return replace(whole, only_after=None)
             return self._within(whole, name)
+        if name in ("season", "year") and (
+            self.is_kind(i + 1, "span") or self.is_kind(i + 1, "iso")
+        ):
+            years = self.calendar_date(i + 1)
+            return years and replace(years, only_after=None)
         if name == "year" and (year := self.year_at(i + 1)):
             return dated(year[1], periods.year, year[0])
         ordinal = ORDINALS.get(name) or (
@@ -199,6 +204,8 @@ class Reader(CalendarReader):
         )
         if ordinal and self.word(i + 1) == "century" and ordinal > 0:
             return dated(i + 2, lambda _: periods.year(ordinal * 100 - 99, 100), 0)
+        if ordinal in (1, -1) and (stretch := self._first_units(i + 1, ordinal, depth)):
+            return stretch
         if not ordinal or ordinal > 5 or self.word(i + 2) not in ("of", "in"):
             return None
         what = self.word(i + 1)
@@ -215,6 +222,64 @@ class Reader(CalendarReader):
             of_year=lambda y: _nth(whole.of_year(y), what, ordinal),
             only_after=None,
         )
+
+    def _thirds(self, i: int, depth: int) -> Expression | None:
+        """Read "early June", "mid-June", "mid-to-late June", "late in 2022"."""
+        first = last = THIRDS[self.word(i)]
+        after = i + 1 + self._is_dash(i + 1)
+        if self.word(after) == "to":
+            beyond = after + 1 + self._is_dash(after + 1)
+            if self.word(beyond) in THIRDS:
+                last, after = THIRDS[self.word(beyond)], beyond + 1 + self._is_dash(beyond + 1)
+        whole = self.expression(after + (self.word(after) == "in"), depth + 1)
+        start = self._sliced(whole, first, 3)
+        if whole is None or start is None or last <= first:
+            return start
+
+        def of_year(y: int) -> Period:
+            thirds = (
+                periods.part(whole.of_year(y), first, 3),
+                periods.part(whole.of_year(y), last, 3),
+            )
+            return thirds[0][0], thirds[1][1]
+
+        return replace(start, of_year=of_year)
+
+    def _is_dash(self, i: int) -> bool:
+        return i < len(self.tokens) and self.tokens[i].text in DASHES
+
+    def _part_of(self, i: int, part: str | tuple[str, str], depth: int) -> Expression | None:
+        """Read "the evening of 7 May", "morning on 9 June", "early morning of 2 August"."""
+        if self.word(i + 1) not in ("of", "on"):
+            return None
+        whole = self.expression(i + 2, depth + 1)
+        if whole is None:
+            return None
+        start, end = self.settle(whole)
+        if end - start > 3 * DAY:
+            return None
+        of_year = whole.of_year
+        return replace(whole, of_year=lambda y: hours(of_year(y)[0].date(), part), only_after=None)
+
+    def _first_units(self, i: int, ordinal: int, depth: int) -> Expression | None:
+        """Read "[the first] three months of 2023", "[the last] ten days of May"."""
+        count = self._count(i)
+        name = UNITS.get(self.word(count[2])) if count else None
+        if count is None or name is None or name in CLOCK:
+            return None
+        if self.word(count[2] + 1) not in ("of", "in"):
+            return None
+        whole = self._whole(count[2] + 2, depth)
+        if whole is None:
+            return None
+
+        def of_year(y: int) -> Period:
+            start, end = whole.of_year(y)
+            if ordinal > 0:
+                return start, min(end, _shifted(start.date(), name, count[1]))
+            return max(start, _shifted(end.date(), name, -count[1])), end
+
+        return replace(whole, of_year=of_year, only_after=None)
 
     def _whole(self, i: int, depth: int) -> Expression | None:
         """Read an expression, or "the year", "the month", "the week": those of now."""
@@ -234,14 +299,13 @@ class Reader(CalendarReader):
         )
 
     def _within(self, whole: Expression, name: str) -> Expression | None:
-        """Return "the week of 7 May", "the weekend of", "the evening of"."""
+        """Return "the week of 7 May", "the weekend of"."""
         start, end = self.settle(whole)
         if end - start > 3 * DAY:
             return None
 
         def of_year(y: int) -> Period:
-            day = whole.of_year(y)[0].date()
-            return hours(day, name) if name in PARTS_OF_DAY else periods.unit(name, day)
+            return periods.unit(name, whole.of_year(y)[0].date())
 
         return replace(whole, of_year=of_year, only_after=None)
 
@@ -252,9 +316,10 @@ class Reader(CalendarReader):
         count = self._count(i)
         at = count[2] if count else i
         name = UNITS.get(self.word(at), self.word(at))
-        if (name not in UNITS and (count or name not in WEEKDAYS)) or name in CLOCK:
+        known = name in UNITS or (not count and (name in WEEKDAYS or name in PARTS_OF_DAY))
+        if not known or name in CLOCK:
             return None
-        if not count and self.word(at).endswith("s") and name not in WEEKDAYS:
+        if not count and self.word(at).endswith("s") and name in UNITS:
             return None
         direction, after = self.word(at + 1), at + 2
         if direction == "prior" and self.word(after) == "to":
@@ -308,7 +373,9 @@ def _nth(period: Period, what: str, ordinal: int) -> Period:
 
 
 def _beside(start: datetime, end: datetime, name: str, sign: int) -> Period:
-    """Return the unit or weekday just before `start` (-1) or just after `end` (1)."""
+    """Return the unit, weekday or part of a day before `start` (-1) or after `end` (1)."""
+    if name in PARTS_OF_DAY:
+        return hours((start - DAY if sign < 0 else end).date(), name)
     if name in WEEKDAYS or name == "weekend":
         weekday, length = (5, 2) if name == "weekend" else (WEEKDAYS[name], 1)
         if sign > 0:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine import dates, periods
+from recollex_engine import dates, holidays
 from recollex_engine.dates import EARLIEST, LATEST, find_range, resolve
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -97,6 +97,45 @@ QUESTIONS = {
     "on New Year\u2019s Eve": "2022-12-31..2022-12-31",
     "Easter 2024": "2024-03-31..2024-03-31",
     "the 4th of July": "2023-07-04..2023-07-04",
+    "in the budget for June": "2023-06-01..2023-06-30",
+    "What were the records for October?": "2023-10-01..2023-10-31",
+    "What did she hope for the summer?": "2023-06-01..2023-08-31",
+    "the summer vacation of 2021": "2021-06-01..2021-08-31",
+    "in jan": "2023-01-01..2023-01-31",
+    "in the season 2018/2019": "2018-07-01..2019-06-30",
+    "after the season 2018/19": "2019-07-01..",
+    "in 2018-19": "2018-07-01..2019-06-30",
+    "mid-to-late July": "2023-07-11..2023-07-31",
+    "in the early-to-mid 1990s": "1990-01-01..1996-08-31",
+    "in the mid-80s": "1983-05-01..1986-08-31",
+    "the first three months of 2022": "2022-01-01..2022-03-31",
+    "the last ten days of May": "2023-05-22..2023-05-31",
+    # holidays
+    "What did she buy on Black Friday?": "2022-11-25..2022-11-25",
+    "during the Spring Festival": "2023-01-21..2023-01-28",
+    "over Chinese New Year 2024": "2024-02-09..2024-02-16",
+    "the Mid-Autumn Festival 2025": "2025-10-06..2025-10-06",
+    "on Qingming": "2023-04-05..2023-04-05",
+    "at the May Day 2022": "2022-05-01..2022-05-01",
+    "on St. Patrick's Day": "2023-03-17..2023-03-17",
+    "on Mothers' Day": "2023-05-14..2023-05-14",
+    "over the Easter weekend": "2023-04-08..2023-04-09",
+    "on Memorial Day": "2023-05-29..2023-05-29",
+    "on Good Friday 2025": "2025-04-18..2025-04-18",
+    # hours of a day
+    "the early morning of August 2nd": "2023-08-02+04..2023-08-02+08",
+    "the night before Christmas 2022": "2022-12-24+18..2022-12-25+05",
+    "late at night on 5 May 2023": "2023-05-05+18..2023-05-06+05",
+    "between 2 pm and 4 pm on May 5": "2023-05-05+14..2023-05-05+15",
+    "yesterday at 2:30 PM": "2023-11-14+14..2023-11-14+14",
+    "at 14:15 on 5 May": "2023-05-05+14..2023-05-05+14",
+    "3:45 am, 5 May": "2023-05-05+03..2023-05-05+03",
+    "yesterday at noon": "2023-11-14+11..2023-11-14+13",
+    "on May 5 in the afternoon": "2023-05-05+12..2023-05-05+17",
+    "at 12:30 am on 5 May": "2023-05-05..2023-05-05",
+    # about a time
+    "around 7 May": "2023-05-04..2023-05-10",
+    "around Christmas": "2022-12-22..2022-12-28",
     # counted from now
     "today": "2023-11-15..2023-11-15",
     "yesterday's news": "2023-11-14..2023-11-14",
@@ -158,12 +197,73 @@ QUESTIONS = {
     "since 2020": "2020-01-01..",
     "after May 2022": "2022-06-01..",
     "from 2020 on": "2020-01-01..",
+    "from 2019 until now": "2019-01-01..",
+    "between the years 1975 and 1982": "1975-01-01..1982-12-31",
+    "in the years 1975 to 1982": "1975-01-01..1982-12-31",
+    "Who had the house second, 1346 to 1347?": "1346-01-01..1347-12-31",
+    "Where did he work before he joined us in 2010?": "..2010-12-31",
+    "since she moved to Rome in May 2022": "2022-05-01..",
+    "What must be done by 2030?": "..2030-12-31",
+    "I wanted to tell you about Monday": "2023-11-13..2023-11-13",
+    "The figures for Friday are gone": "2023-11-10..2023-11-10",
+    "Who phoned on the 3rd?": "2023-11-03..2023-11-03",
+    "Who phoned on the 20th? Why?": "2023-10-20..2023-10-20",
+    "on fri": "2023-11-10..2023-11-10",
     "before 2020": "..2019-12-31",
     "until last year": "..2022-12-31",
     "won by July 10, 2022": "..2022-07-10",
+    # several, and the one that the question stands in
+    "Who did I call on 3 June, 6 June and 28 June?": "2023-06-03..2023-06-28",
+    "Whom did I help on June 9th, 12th, and 14th?": "2023-06-09..2023-06-14",
+    "the films of May and June 2022": "2022-05-01..2022-06-30",
+    "Which films did he name in September and October 2022?": "2022-09-01..2022-10-31",
+    "Who was paid in early May and mid-May?": "2023-05-01..2023-05-20",
+    "in 1999, 2000 and 2001": "1999-01-01..2001-12-31",
+    "What did she do in 2021 and in May 2022?": "2022-05-01..2022-05-31",
+    "in 1990 and 2010": "1990-01-01..1990-12-31",
+    "in May 2019 and May 2022": "2019-05-01..2019-05-31",
+    "Which post had the girl born on 2 March 1911 from 1937 to 1939?": "1937-01-01..1939-12-31",
+    "The band left in 1994 for Rome. Where did it play from 1995 to 1999?": (
+        "1995-01-01..1999-12-31"
+    ),
+    "Who led from 2001 to 2005 the firm founded in 1990?": "2001-01-01..2005-12-31",
+    "In May 2022, what did she say about her trip in 2019?": "2022-05-01..2022-05-31",
+    "After the match on May 10th, what did I send on May 15th?": "2023-05-15..2023-05-15",
+    "Whose 1980s radio did he ask about in early June?": "2023-06-01..2023-06-10",
     # the one that names its year counts
     "What did he finish last Friday on 23 January, 2022?": "2022-01-23..2022-01-23",
 }
+
+
+COMING = {
+    "What will she do on Friday?": "2023-11-17..2023-11-17",
+    "Let's plan the trip. Start with June 1st to 7th.": "2024-06-01..2024-06-07",
+    "Please remind me on July 24th.": "2024-07-24..2024-07-24",
+    "The table is booked for Saturday, 20 January.": "2024-01-20..2024-01-20",
+    "From September on we will run.": "2024-09-01..",
+    "We will talk on the 3rd.": "2023-12-03..2023-12-03",
+    # a verb of the past, or a question that only mentions plans, looks back
+    "Which trip did she plan in July?": "2023-07-01..2023-07-31",
+    "She went in July. Let's book it again.": "2023-07-01..2023-07-31",
+    "Where is the trip in July?": "2023-07-01..2023-07-31",
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), COMING.items())
+def test_a_sentence_about_the_future_means_the_coming_one(text, expected):
+    assert said(find_range(text, NOW)) == expected
+
+
+def test_a_time_of_the_day_reaches_half_an_hour_or_a_quarter_to_either_side():
+    found = find_range("Where was I yesterday at 3 PM?", NOW)
+    assert (found.start, found.end) == (us(2023, 11, 14, 14, 30), us(2023, 11, 14, 15, 30))
+    found = find_range("Where was I at 15:20 on 14 November?", NOW)
+    assert (found.start, found.end) == (us(2023, 11, 14, 15, 5), us(2023, 11, 14, 15, 35))
+
+
+def test_from_june_on_has_no_end():
+    assert find_range("from September on", NOW).end == LATEST
+    assert find_range("since September", NOW).end == NOW
 
 
 @pytest.mark.parametrize(("text", "expected"), QUESTIONS.items())
@@ -188,7 +288,6 @@ NO_TIMES = [
     "The sun sat on the sea",
     "June said hello to April and August",
     "Is Tuesday a fine name? Every Friday, on Fridays",
-    "What did she buy on Black Friday?",
     "Where is the Christmas tree?",
     "Who lives on Easter Island?",
     "from 2000 to 2500 calories",
@@ -203,6 +302,25 @@ NO_TIMES = [
     "the week before my birthday",
     "a day in the life, all day, night owl, last minute, last time",
     "This march was long",
+    "Is the Boeing 747 in version 2024.1 on route 66 with 2,000 people?",
+    "Does Windows 2000 or an iPhone 15 run Blade Runner 2049?",
+    "Is ID 20230507 or ticket #2023 at 1999.99 euros?",
+    "It fell by 2000 and increased by 1500.",
+    "Who reigned in 1200 BC?",
+    "Who ruled during the fall of Rome?",
+    "Is the Summer Palace near the hot spring, or the Spring Boot shop?",
+    "Were there 1980s songs at the 90s party?",
+    "A gift for June, a card for April, a book for August",
+    "Meet at 10:30 or 3 pm, until midnight, every night",
+    "Get on the 5th floor, on the 3rd try, on the 3rd, single drive",
+    "Is National Day like Labor Day?",
+    "from 1985 to 1848",
+    "Did she sat in the sun, wed, or mar the jan?",
+    "a one-year-old, the second half, the third quarter",
+    "chapters 12 to 14, pages 1200-1300, Romans 12:19",
+    "The score was 2010 to 1995",
+    "before he joined the firm, after the trip",
+    "Where is the New Year resolution?",
     "What is Q5?",
     "9999 years ago",
     "",
@@ -313,7 +431,7 @@ def test_a_hostile_text_takes_seconds_at_most(part):
 
 
 def test_easter():
-    sundays = [periods.holiday(("easter",), y)[0] for y in (1999, 2000, 2022, 2025)]
+    sundays = [holidays.holiday(("easter",), y)[0] for y in (1999, 2000, 2022, 2025)]
     assert [(when.month, when.day) for when in sundays] == [(4, 4), (4, 23), (4, 17), (4, 20)]
 
 

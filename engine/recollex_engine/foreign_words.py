@@ -1,0 +1,194 @@
+"""The words of time of another language, as `dateparser` knows them.
+
+`dateparser` reads a date out of nearly anything ("die", "2000", "5 m"). So what it may read is
+found first, by an expression made of its own vocabulary: a month with a day or a year, a month
+behind a preposition, a full weekday, "vor zwei Wochen", "上周", "2023年5月7日". A number alone, an
+abbreviation alone and a count of hours are never taken.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+_MONTH_NAMES = (
+    "january february march april may june july august september october november december"
+)
+_WEEKDAY_NAMES = "monday tuesday wednesday thursday friday saturday sunday"
+
+# Words that tell a language from English; what both have is in neither list.
+_FUNCTION_WORDS = {
+    "de": "der das und ist hat ich wir sie er es im am wann wer wo wie mit von vom zum nicht ein"
+    " eine einen haben wurde vor über seit zwischen dem den des auf für mir mein",
+    "fr": "le la les des du est était une un il elle je nous vous qui que quoi où quand avec pour"
+    " dans sur en et au aux fait été ce cette ma qu depuis entre",
+    "es": "el la los las del es fue una un que qué quién quiénes cuándo dónde cómo con por para en"
+    " y se hizo ha han mi su desde entre hace lo al",
+    "it": "il lo gli del della è era una un che chi quando dove come con per nel nella di hanno mio"
+    " sua dal tra",
+    "pt": "o os as do da dos é foi uma um que quem quando onde como com para na em de meu sua desde"
+    " entre há fez",
+    "nl": "het een en heeft ik wij zij hij wanneer wie waar hoe met van niet dat op voor sinds"
+    " tussen",
+    "en": "the what did is are were who whom when where how of and with from had her his she they"
+    " it this that to for by my you which about there",
+}
+_FUNCTIONS = {code: frozenset(words.split()) for code, words in _FUNCTION_WORDS.items()}
+UNSPACED = frozenset({"zh", "ja"})
+"""Languages whose words are not parted by spaces."""
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+_NUMERALS = {
+    "de": "einem zwei drei vier fünf sechs sieben acht neun zehn",
+    "fr": "un deux trois quatre cinq six sept huit neuf dix",
+    "es": "un dos tres cuatro cinco seis siete ocho nueve diez",
+    "it": "un due tre quattro cinque sei sette otto nove dieci",
+    "pt": "um dois três quatro cinco seis sete oito nove dez",
+    "nl": "een twee drie vier vijf zes zeven acht negen tien",
+    "zh": "一 二 三 四 五 六 七 八 九 十",
+    "ja": "一 二 三 四 五 六 七 八 九 十",
+}
+_MORE_NUMERALS = {
+    "de": {"einer": "1", "ein": "1"},
+    "fr": {"une": "1"},
+    "es": {"una": "1"},
+    "zh": {"两": "2"},
+}
+
+_BEFORE_A_MONTH = (
+    "im in en em nel di du de del di seit depuis desde dal da bis hasta zwischen entre"
+)
+_BEFORE_A_YEAR = (
+    r"im jahre?|jahr|seit|von|bis|und|zwischen|en l'an|en l'année|en|depuis|de|à|et|entre|desde"
+    r"|hasta|del? año|el año|año|em|nel|dal|al|a|tra|sinds|van|tussen|in|y|e|tot"
+)
+_DIGITS = (
+    r"\d{4}\s*年(?:\s*\d{1,2}\s*月(?:\s*\d{1,2}\s*[日号])?)?(?![前後后代間间])"
+    r"|\d{1,2}\s*月\s*\d{1,2}\s*[日号]"
+)
+_PRONOUN = re.compile(r"^(?:el|la|l'|il|lo|o|a)\s*")
+
+JOINED = re.compile(
+    r"\s*(?:bis|und|à|au|et|al?|hasta|y|e|até|tot|en|至|到|から|[〜~-]|\u2013|\u2014)\s*"
+    r"(?:(?:le|la|el|il|den|dem|zum)\b)?\s*",
+    re.IGNORECASE,
+)
+"""What stands between the ends of a range."""
+OPENED = re.compile(
+    r"(?:\b(?:zwischen|entre|tra|tussen|von|vom|de|du|dal?|van|desde)(?:\s+(?:dem|le|el))?|从)\s*$",
+    re.IGNORECASE,
+)
+"""What stands before a range."""
+SINCE = re.compile(
+    r"(?:\b(?:seit|depuis|desde|dal|sinds)(?:\s+(?:dem|le|el))?|自从?)\s*$", re.IGNORECASE
+)
+UNTIL = re.compile(
+    r"(?:\b(?:bis|jusqu'(?:en|au|à)|hasta|até|fino al?|tot)(?:\s+(?:zum|le|el))?|直到)\s*$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The words of time of one language.
+
+    date: finds what may be read; its group "month" or "year" is the date where a preposition leads.
+    spaced: whether words are parted by spaces.
+    numerals: number words and their digits.
+    """
+
+    code: str
+    spaced: bool
+    date: re.Pattern[str]
+    numerals: Mapping[str, str]
+
+    def in_digits(self, phrase: str) -> str:
+        """Return ``phrase`` with its number words as digits."""
+        if not self.spaced:
+            return "".join(self.numerals.get(mark, mark) for mark in phrase)
+        return " ".join(self.numerals.get(word.lower(), word) for word in phrase.split())
+
+
+def spoken(text: str, codes: Iterable[str]) -> str:
+    """Return which of ``codes`` a text in Latin letters is in, "en" for English, "" for neither.
+
+    Counted are function words; a language without a list of them is never told.
+    """
+    words = _LETTERS.findall(text.lower())
+    counts = {code: sum(word in _FUNCTIONS.get(code, ()) for word in words) for code in codes}
+    english = sum(word in _FUNCTIONS["en"] for word in words)
+    best = max(counts, key=lambda code: counts[code], default="")
+    if best and counts[best] > english:
+        return best
+    return "en" if english else ""
+
+
+@cache
+def vocabulary(code: str) -> Vocabulary:
+    """Return the vocabulary of a language. Cost: some 10 ms, once.
+
+    Raises ValueError for a language that `dateparser` does not know.
+    """
+    from dateparser.languages.loader import default_loader
+
+    info = default_loader.get_locale(code).info
+    spaced = not info.get("no_word_spacing")
+    names = _NUMERALS.get(code, "").split()
+    numerals = {name: str(n) for n, name in enumerate(names, 1)} | _MORE_NUMERALS.get(code, {})
+    months = [name for key in _MONTH_NAMES.split() for name in info[key]]
+    weekdays = [name for key in _WEEKDAY_NAMES.split() for name in info[key]]
+    phrases = [
+        phrase
+        for meaning, several in info["relative-type"].items()
+        if re.search("day|week|month|year", meaning)
+        for phrase in several
+    ]
+    relative = [
+        *map(re.escape, phrases),
+        *(re.escape(_PRONOUN.sub("", phrase)) for phrase in phrases if spaced),
+        *_counted(info["relative-type-regex"], numerals, spaced),
+    ]
+    if not spaced:
+        named = [re.escape(name) for name in weekdays if len(name) > 1]
+        return Vocabulary(
+            code, spaced, re.compile("|".join([_DIGITS, *_long(relative + named)])), numerals
+        )
+    month = f"(?:{'|'.join(_long(map(re.escape, months)))})"
+    whole = f"(?:{'|'.join(_long(re.escape(name) for name in months if len(name) > 2))})"
+    named = [re.escape(name) for name in weekdays if len(name) > 4]
+    of = r"(?:\s+(?:de|del|di|do))?"
+    year = r"[12]\d{3}"
+    pattern = (
+        rf"(?<!\w)(?:\d{{1,2}}(?:\.|er|º|°)?{of}\s+{month}\.?(?:{of}\s+{year})?"
+        rf"|{month}\.?{of}\s+{year}"
+        rf"|{'|'.join(_long(relative + named))}"
+        rf"|\d{{1,2}}\.\d{{1,2}}\.{year}"
+        rf"|(?:{'|'.join(_BEFORE_A_MONTH.split())})\s+(?P<month>{whole}(?:\.?{of}\s+{year})?)"
+        rf"|(?:{_BEFORE_A_YEAR})\s+(?P<year>{year})(?=\s*(?:$|[.,;:?!)-]|(?:{_AFTER_A_YEAR})\b))"
+        rf")(?!\w|-\w)"
+    )
+    return Vocabulary(code, spaced, re.compile(pattern, re.IGNORECASE), numerals)
+
+
+_AFTER_A_YEAR = "bis|und|à|et|a|hasta|y|e|al|até|tot|en"
+
+
+def _counted(info: Mapping[str, list[str]], numerals: Mapping[str, str], spaced: bool) -> list[str]:
+    """Return what reads "vor zwei Wochen": the locale's expressions, with words for numbers."""
+    number = rf"(?:{'|'.join([r'[0-9]{1,3}', *map(re.escape, numerals)])})"
+    found = []
+    for meaning, several in info.items():
+        if not re.search("(?:day|week|month|year)s? ago", meaning):
+            continue  # hours, and "in zwei Wochen", which may be how long it took
+        for one in several:
+            unit = re.split(r"\(.*?\)", one)[-1].strip()
+            if spaced and len(unit) < 3 and unit != "an":
+                continue  # "vor 5 m"
+            found.append(re.sub(r"\(\\d[^)]*\)", lambda _: number, one))
+    return found
+
+
+def _long(words: Iterable[str]) -> list[str]:
+    """Return distinct words, the longest first, so that none hides a longer one."""
+    return sorted(set(words), key=lambda word: (-len(word), word))
