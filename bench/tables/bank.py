@@ -13,7 +13,8 @@ class Turn(TypedDict, total=False):
     """What is retained: ``id``, ``text`` and ``document`` always, the rest where there is one.
 
     With ``speaker`` it goes through `Agent.retain_dialogue`, without through `Agent.retain`.
-    ``at`` has a zone; a text that has no time of its own has none.
+    ``at`` has a zone; a text that has no time of its own has none. ``vector``, of a text
+    without a speaker, is given in the model's stead.
     """
 
     id: str
@@ -24,6 +25,7 @@ class Turn(TypedDict, total=False):
     caption: str
     tags: list[str]
     metadata: dict[str, Any]
+    vector: Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ that may see a part is asked when that part is in. So any table is a choice of o
 
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -22,6 +22,9 @@ from bench.tables.vectors import KeptVectors
 
 NO_LIMIT = 1 << 30  # tokens
 ARMS = ("semantic", "keyword", "graph", "temporal")
+
+DIALOGUE = ("id", "text", "speaker", "at", "caption", "metadata")
+"""What `Agent.retain_dialogue` reads of a turn."""
 
 Options = Mapping[str, Any]
 """Keyword options of `Agent.recall`."""
@@ -81,7 +84,7 @@ def asked(agent: recollex.Agent, bank: Bank) -> Iterator[Query]:
     """
     retained, recorded = 0, datetime.min.replace(tzinfo=UTC)
     label = f"{bank.dataset} {bank.name}"
-    for query in tqdm(bank.queries, desc=label, unit=" queries", leave=False):
+    for query in tqdm(bank.queries, desc=label, unit=" queries", leave=False, disable=None):
         if query.visible < retained:
             raise ValueError(f"{query.id} sees {query.visible} turns after one that saw {retained}")
         if query.visible > retained:
@@ -93,26 +96,19 @@ def asked(agent: recollex.Agent, bank: Bank) -> Iterator[Query]:
 def retain(agent: recollex.Agent, turns: Sequence[Turn], after: datetime) -> datetime:
     """Retain turns, a transaction for each run of one document; return when the last was recorded.
 
-    A transaction is recorded at the time of its last turn, but always later than ``after``.
+    A transaction is recorded at the time of its last turn, but always later than ``after``. Turns
+    without a time are one transaction, whatever their documents.
     """
-    runs: Iterable[tuple[Any, Iterator[Turn]]] = groupby(
-        turns, lambda t: ("at" in t, t["document"])
-    )
-    if not any("at" in turn for turn in turns):
-        runs = [((False, None), iter(turns))]
-    for (dated, document), group in runs:
-        said = list(group)
-        moment = max(turn["at"] for turn in said) if dated else RETAINED_AT
-        after = max(moment, after + timedelta(microseconds=1))
+    for document, run_of in groupby(turns, lambda turn: turn["document"] if "at" in turn else None):
+        said = list(run_of)
+        latest = RETAINED_AT if document is None else max(turn["at"] for turn in said)
+        after = max(latest, after + timedelta(microseconds=1))
         if "speaker" in said[0]:
-            agent.retain_dialogue(
-                [
-                    {key: value for key, value in turn.items() if key not in ("document", "tags")}
-                    for turn in said
-                ],
-                document_id=document,
-                recorded_at=after,
-            )
+            assert document is not None
+            spoken = [
+                {name: value for name, value in turn.items() if name in DIALOGUE} for turn in said
+            ]
+            agent.retain_dialogue(spoken, document_id=document, recorded_at=after)
         else:
             agent.retain(
                 [turn["text"] for turn in said],
@@ -121,6 +117,7 @@ def retain(agent: recollex.Agent, turns: Sequence[Turn], after: datetime) -> dat
                 document_id=[turn["document"] for turn in said],
                 tags=[turn.get("tags", []) for turn in said],
                 metadata=[turn.get("metadata", {}) for turn in said],
+                embedding=[turn["vector"] for turn in said] if "vector" in said[0] else None,
                 recorded_at=after,
             )
     return after

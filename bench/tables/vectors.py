@@ -89,7 +89,9 @@ class KeptVectors:
         keys = [_key("passage", text) for text in texts]
         both = zip(keys, texts, strict=True)
         pairs = list({key: text for key, text in both if key not in self._rows}.items())
-        with closing(tqdm(total=len(pairs), desc="embedding", disable=len(pairs) < CHUNK)) as bar:
+        with closing(
+            tqdm(total=len(pairs), desc="embedding", disable=True if len(pairs) < CHUNK else None)
+        ) as bar:
             for first in range(0, len(pairs), CHUNK):
                 part = pairs[first : first + CHUNK]
                 vectors = self.encoder.embed([text for _, text in part], max(threads, self.threads))

@@ -21,6 +21,7 @@ class Observation:
     """A fact that an LLM drew from a session, and the turns it was drawn from."""
 
     id: str
+    session: str
     speaker: str
     text: str
     turns: tuple[str, ...]
@@ -41,12 +42,13 @@ def observations(data: Path) -> dict[str, list[Observation]]:
     found: dict[str, list[Observation]] = {}
     for item in json.loads(_file(data).read_text(encoding="utf-8")):
         facts = found.setdefault(str(item["sample_id"]), [])
-        sessions = sorted(item["observation"].items(), key=lambda pair: int(pair[0].split("_")[1]))
-        for _, speakers in sessions:
-            for speaker, stated in speakers.items():
+        sessions = {int(name.split("_")[1]): said for name, said in item["observation"].items()}
+        for number in sorted(sessions):
+            for speaker, stated in sessions[number].items():
                 for text, written in stated:
                     turns = evidence_ids([written] if isinstance(written, str) else written)
-                    facts.append(Observation(f"fact-{len(facts)}", speaker, text, turns))
+                    id = f"fact-{len(facts)}"
+                    facts.append(Observation(id, f"D{number}", speaker, text, turns))
     return found
 
 
