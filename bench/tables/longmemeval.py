@@ -11,7 +11,6 @@ abstention questions are left out, as it does.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from bench.tables.bank import Bank
 from bench.tables.datasets import load
