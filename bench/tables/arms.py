@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from bench.tables.bank import Bank, Split, counts
 from bench.tables.datasets import LOADERS, load
-from bench.tables.evaluation import ARMS, Answer, run
+from bench.tables.evaluation import ARMS, run
 from bench.tables.metrics import bootstrap, paired
 from bench.tables.report import Cell, Section, Table, arguments, keep
 from bench.tables.scoring import FUSED, Scored, pooled, score
@@ -32,32 +32,20 @@ def main() -> None:
     given = parser.parse_args()
     banks = load(given.data, given.sets)
     print(counts(banks))
-    answers = answer_all(banks, given.limit)
-    keep(table(banks, answers), given.json)
+    keep(table(banks, given.limit), given.json)
 
 
-def answer_all(banks: Sequence[Bank], limit: int | None) -> dict[tuple[str, str], list[Answer]]:
-    """Return the answers of every bank, by its set and name."""
+def table(banks: Sequence[Bank], limit: int | None) -> Table:
     embedder = KeptVectors()
-    return {
-        (bank.dataset, bank.name): run(
-            replace(bank, queries=bank.queries[:limit]), embedder=embedder
-        )
-        for bank in banks
-    }
-
-
-def table(banks: Sequence[Bank], answers: Mapping[tuple[str, str], list[Answer]]) -> Table:
-    sections = []
-    remarks = []
+    sections, remarks = [], []
     for dataset in dict.fromkeys(bank.dataset for bank in banks):
-        mine = [bank for bank in banks if bank.dataset == dataset]
-        by_list = {
-            name: pooled(
-                score(bank, answers[dataset, bank.name], MEASURES, arm=name) for bank in mine
-            )
-            for name in LISTS
-        }
+        parts: dict[str, list[Scored]] = {name: [] for name in LISTS}
+        for bank in banks:
+            if bank.dataset == dataset:
+                answers = run(replace(bank, queries=bank.queries[:limit]), embedder=embedder)
+                for name, scores in parts.items():
+                    scores.append(score(bank, answers, MEASURES, arm=name))
+        by_list = {name: pooled(scores) for name, scores in parts.items()}
         for split in SPLITS:
             part = {name: scored.where(split=split) for name, scored in by_list.items()}
             if not part[FUSED].queries:

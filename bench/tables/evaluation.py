@@ -7,7 +7,7 @@ that may see a part is asked when that part is in. So any table is a choice of o
 
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -36,6 +36,7 @@ class Answer:
 
     ids: of all memories, best first; scores: aligned with them. arms: arm -> its own list of ids,
     and arm_scores: arm -> its scores, aligned. micros: of the recall, the query's vector given.
+    read: what the caller's function made of the recall itself, which is not kept: it holds texts.
     """
 
     query: Query
@@ -44,22 +45,32 @@ class Answer:
     arms: Mapping[str, tuple[str, ...]]
     arm_scores: Mapping[str, tuple[float, ...]]
     micros: float
-    recall: recollex.Recall
+    read: Any = None
+
+
+Read = Callable[[recollex.Recall], Any]
+"""What else a table wants of a recall, made while it is at hand."""
 
 
 def run(
-    bank: Bank, recall_options: Options | None = None, embedder: KeptVectors | None = None
+    bank: Bank,
+    recall_options: Options | None = None,
+    embedder: KeptVectors | None = None,
+    read: Read | None = None,
 ) -> list[Answer]:
     """Return the answer to each of the bank's queries, in their order.
 
     recall_options: of `Agent.recall`; ``max_tokens`` has no limit, ``now`` is when the query is
     asked and ``explain`` is on, unless they are given.
     """
-    return run_all(bank, {"": recall_options or {}}, embedder)[""]
+    return run_all(bank, {"": recall_options or {}}, embedder, read)[""]
 
 
 def run_all(
-    bank: Bank, configurations: Mapping[str, Options], embedder: KeptVectors | None = None
+    bank: Bank,
+    configurations: Mapping[str, Options],
+    embedder: KeptVectors | None = None,
+    read: Read | None = None,
 ) -> dict[str, list[Answer]]:
     """Return the answers under each configuration; the turns are retained once for all."""
     embedder = KeptVectors() if embedder is None else embedder
@@ -68,7 +79,7 @@ def run_all(
         agent = store.agent(bank.name)
         for query in asked(agent, bank):
             for name, options in configurations.items():
-                answers[name].append(ask(agent, query, options, embedder))
+                answers[name].append(ask(agent, query, options, embedder, read))
     return answers
 
 
@@ -123,7 +134,13 @@ def retain(agent: recollex.Agent, turns: Sequence[Turn], after: datetime) -> dat
     return after
 
 
-def ask(agent: recollex.Agent, query: Query, options: Options, embedder: KeptVectors) -> Answer:
+def ask(
+    agent: recollex.Agent,
+    query: Query,
+    options: Options,
+    embedder: KeptVectors,
+    read: Read | None = None,
+) -> Answer:
     """Return one query's answer. An arm that failed is an error here."""
     settings: dict[str, Any] = {
         "max_tokens": NO_LIMIT,
@@ -149,5 +166,5 @@ def ask(agent: recollex.Agent, query: Query, options: Options, embedder: KeptVec
         arms,
         scores,
         micros,
-        recall,
+        None if read is None else read(recall),
     )

@@ -18,7 +18,7 @@ from bench.tables.datasets.longmemeval import FILES, find
 from bench.tables.evaluation import run
 from bench.tables.metrics import bootstrap
 from bench.tables.report import Cell, Section, Table, arguments, keep
-from bench.tables.scoring import FUSED, pooled, score
+from bench.tables.scoring import FUSED, Scored, pooled, score
 from bench.tables.vectors import KeptVectors
 
 MEASURES = ("R@5", "R@10", "All@5", "All@10", "NDCG@5", "NDCG@10")
@@ -33,22 +33,22 @@ def main() -> None:
         keep(Table("longmemeval", claim, [not_run()], [remark]), given.json)
         return
     banks = load(given.data, ("longmemeval",))[: given.limit]
-    keep(Table("longmemeval", claim, table(banks)), given.json)
+    keep(Table("longmemeval", claim, table(banks, KeptVectors())), given.json)
 
 
 def not_run() -> Section:
     return Section("longmemeval", [{"list": name, "R@10": "not run"} for name in LISTS])
 
 
-def table(banks: Sequence[Bank]) -> list[Section]:
+def table(banks: Sequence[Bank], embedder: KeptVectors) -> list[Section]:
     """Return the sections of all questions and of each type; a bank is one question."""
-    embedder = KeptVectors()
     chosen = [bank for bank in banks if all(query.answerable for query in bank.queries)]
-    answers = [(bank, run(bank, embedder=embedder)) for bank in chosen]
-    by_list = {
-        name: pooled(score(bank, found, MEASURES, arm=name) for bank, found in answers)
-        for name in LISTS
-    }
+    parts: dict[str, list[Scored]] = {name: [] for name in LISTS}
+    for bank in chosen:
+        answers = run(bank, embedder=embedder)
+        for name, scores in parts.items():
+            scores.append(score(bank, answers, MEASURES, arm=name))
+    by_list = {name: pooled(scores) for name, scores in parts.items()}
     sections = []
     for category in (None, *by_list[FUSED].categories):
         rows: list[dict[str, Cell]] = []

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
+import recollex
 from bench.tables.bank import Bank, Split, Turn
 from bench.tables.datasets import load
 from bench.tables.datasets.locomo import Observation, observations
@@ -41,7 +42,7 @@ def main() -> None:
         bank = replace(bank, queries=bank.queries[: given.limit])
         for name, stored in stored_as(bank, facts[bank.name]).items():
             named = names(bank, facts[bank.name])
-            answers = run(stored, embedder=embedder)
+            answers = run(stored, embedder=embedder, read=first_tokens)
             rows[name] += [
                 (answer.query.split, values(answer, named, stored))
                 for answer in answers
@@ -94,6 +95,11 @@ def names(bank: Bank, facts: Sequence[Observation]) -> Named:
     }
 
 
+def first_tokens(recall: recollex.Recall) -> int:
+    """Return what the first ten memories cost a reader."""
+    return sum(memory.tokens for memory in recall[:10])
+
+
 def values(answer: Answer, named: Named, stored: Bank) -> dict[str, float]:
     """Return R@k and all-evidence R@k by memories, the cost of the first ten, and the coverage."""
     evidence = answer.query.evidence
@@ -104,7 +110,7 @@ def values(answer: Answer, named: Named, stored: Bank) -> dict[str, float]:
         result[f"All@{k}"] = float(evidence <= found)
     everything = frozenset[str]().union(*(named[turn["id"]] for turn in stored.turns))
     result["covered"] = len(everything & evidence) / len(evidence)
-    result["tokens@10"] = float(sum(memory.tokens for memory in answer.recall[:10]))
+    result["tokens@10"] = float(answer.read)
     return result
 
 
