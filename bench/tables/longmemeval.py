@@ -29,7 +29,7 @@ def main() -> None:
     given = arguments(__doc__.splitlines()[0]).parse_args()
     claim = "Sessions that hold the answer, found among those of a haystack."
     if find(given.data) is None:
-        remark = f"not run: none of {', '.join(FILES)} in {given.data / 'longmemeval'}"
+        remark = f"not run: none of {', '.join(FILES)} in the data's folder longmemeval"
         keep(Table("longmemeval", claim, [not_run()], [remark]), given.json)
         return
     banks = load(given.data, ("longmemeval",))[: given.limit]

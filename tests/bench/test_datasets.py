@@ -311,10 +311,8 @@ def test_scifact_reports_on_judged_claims_alone(tmp_path: Path) -> None:
     (folder / "beir_qrels_test.tsv").write_text("query-id\tcorpus-id\tscore\n1\t7\t1\n1\t9\t0\n")
     (bank,) = scifact.load(tmp_path)
     assert bank.turns[0]["text"] == "On tea It is hot."
-    assert [(q.id, q.split, q.evidence) for q in bank.queries] == [
-        ("2", "dev", {"7"}),
-        ("1", "report", {"7"}),
-    ]
+    assert [(q.id, q.split) for q in bank.queries] == [("2", "dev"), ("1", "report")]
+    assert [q.evidence for q in bank.queries] == [{"7"}, {"7"}]
 
 
 def haystack(id: str) -> dict[str, Any]:
