@@ -1,7 +1,7 @@
 # `make demo` and `make test` need nothing done first; `make check` is exactly what CI runs.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow lint fix check bench clean
+.PHONY: help setup demo test test-slow lint fix check bench data tables clean
 SHELL := /bin/sh
 
 # The first Python on PATH that we support and that can make virtual environments.
@@ -59,6 +59,24 @@ bench: $(WARM) ## the tables of bench/ (DATA=folder of locomo10.json for the sec
 	$(BIN)/python bench/store.py
 	@if [ -n "$(DATA)" ]; then set -x; $(BIN)/python bench/locomo_evidence.py --data "$(DATA)"; \
 	else echo "for recall on LoCoMo: make bench DATA=folder with locomo10.json"; fi
+
+# A table's page, plot and JSON go to OUT; all of them take about an hour the first time, a quarter of
+# that once the vectors are kept.
+TABLES := arms multihop scifact_keyword narrative augmentation longmemeval
+OUT ?= bench/runs/$(shell date +%F)-$(shell hostname)
+BENCH := $(VENV)/.bench
+
+$(BENCH): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	@touch $@
+
+data:
+	@test -n "$(DATA)" || { echo "make tables DATA=folder of the data sets" \
+		"(bench/README.md says what is in it)" >&2; exit 1; }
+
+tables: data $(WARM) $(BENCH) ## the ranking tables (DATA=folder of the data sets, OUT=folder)
+	@for table in $(TABLES); do echo "== $$table"; $(BIN)/python -m bench.tables.$$table \
+		--data "$(DATA)" --json "$(OUT)/$$table.json" || exit 1; done
 
 clean: ## remove .venv and what tools left behind
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks

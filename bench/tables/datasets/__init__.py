@@ -1,0 +1,42 @@
+"""Which data sets are there? A loader each, from the folder that holds the originals.
+
+A folder of data has a folder a set: locomo, realmem, lifebench, timeqa, multihop (MuSiQue and
+2Wiki), scifact, longmemeval. Development is LoCoMo's conversations 1 to 5, the first two personas
+of RealMem and the first user of LifeBench in alphabetical order, SciFact's training claims, and the
+first half of the questions of the others; "report" is the rest.
+"""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from bench.tables.bank import Bank
+from bench.tables.datasets import (
+    lifebench,
+    locomo,
+    longmemeval,
+    multihop,
+    realmem,
+    scifact,
+    timeqa,
+)
+
+LOADERS: dict[str, Callable[[Path], list[Bank]]] = {
+    "locomo": locomo.load,
+    "realmem": realmem.load,
+    "lifebench": lifebench.load,
+    "timeqa": timeqa.load,
+    "musique": multihop.load_musique,
+    "2wiki": multihop.load_2wiki,
+    "scifact": scifact.load,
+}
+"""Loaders of the sets that every table runs; LongMemEval's is large and has a script of its own."""
+
+
+def load(data: Path, names: Iterable[str] | None = None) -> list[Bank]:
+    """Return the banks of the named sets (all, if None), in the order of `LOADERS`.
+
+    Raises `FileNotFoundError` for a set whose files are not in ``data``, `KeyError` for a name that
+    is not a set's.
+    """
+    loaders = LOADERS | {"longmemeval": longmemeval.load}
+    return [bank for name in (LOADERS if names is None else names) for bank in loaders[name](data)]

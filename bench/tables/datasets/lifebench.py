@@ -1,0 +1,162 @@
+"""LifeBench (English): what a person's phone holds, evidence by item.
+
+A user is a bank. Every message, call, note, calendar entry, push, photo and chat with the assistant
+is one memory with its own time, told in a line, and a day is a document. Only what the phone holds
+is told: the set's own summaries of items (``summarized_info``) are left out. Where several items
+have one id they word the same thing differently; the first is kept. All of a phone is visible to
+every question, as LifeBench gives it; a question is asked when the month of its ``ask_time`` ends.
+"""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from bench.tables.bank import Bank, Query, Split, Turn
+
+Item = dict[str, Any]
+
+DEVELOPMENT = 1  # users, in alphabetical order
+
+
+def load(data: Path) -> list[Bank]:
+    """Return a bank a user, in alphabetical order of their folders."""
+    folders = sorted(path for path in (data / "lifebench").iterdir() if path.is_dir())
+    return [
+        _bank(folder, "dev" if number < DEVELOPMENT else "report")
+        for number, folder in enumerate(folders)
+    ]
+
+
+def _bank(folder: Path, split: Split) -> Bank:
+    notes = {"items there twice": 0, "evidence not on the phone": 0, "without evidence": 0}
+    turns: dict[str, Turn] = {}
+    for kind, tell in TELL.items():
+        path = folder / "phone_data" / f"{kind}.json"
+        for item in _read(path) if path.exists() else ():
+            id = f"{kind}:{item['phone_id']}"
+            if id in turns:
+                notes["items there twice"] += 1
+                continue
+            at = _time(item)
+            turns[id] = Turn(
+                id=id, text=tell(item), document=at.date().isoformat(), at=at, tags=[kind]
+            )
+    ordered = tuple(sorted(turns.values(), key=lambda turn: turn["at"]))
+    queries = []
+    for place, question in enumerate(_read(folder / "QA" / "QA_clean.json")):
+        named = {f"{entry['type']}:{entry['id']}" for entry in question.get("evidence", ())}
+        evidence = frozenset(named & turns.keys())
+        notes["evidence not on the phone"] += len(named) - len(evidence)
+        notes["without evidence"] += not evidence
+        kind = question["question_type"]
+        queries.append(
+            Query(
+                f"{folder.name}/{place}",
+                question["question"],
+                evidence,
+                kind,
+                _month_end(question["ask_time"]),
+                len(ordered),
+                split,
+                answerable=kind != "Unanswerable",
+            )
+        )
+    agent = _read(folder / "persona.json")["name"]
+    return Bank("lifebench", folder.name, agent, ordered, tuple(queries), "turn", notes)
+
+
+def _read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _time(item: Item) -> datetime:
+    """Return when the item came about; a chat has a day alone, and noon is taken."""
+    if "datetime" in item:
+        return datetime.strptime(item["datetime"], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
+    return datetime.strptime(item["date"], "%Y-%m-%d").replace(hour=12, tzinfo=UTC)
+
+
+def _month_end(written: str) -> datetime:
+    """Return the end of the month, or of the day, of ``2025-02`` or ``2025-02-03``."""
+    if len(written) > len("2025-02"):
+        return datetime.strptime(written, "%Y-%m-%d").replace(tzinfo=UTC) + timedelta(days=1)
+    first = datetime.strptime(written, "%Y-%m").replace(tzinfo=UTC)
+    return (first + timedelta(days=32)).replace(day=1)
+
+
+def _message(item: Item) -> str:
+    way = "to" if item["message_type"] == "Send" else "from"
+    return f"Message {way} {item['contactName']}: {item['message_content']}"
+
+
+INCOMING = {"Receive", "Called", "Incoming"}
+
+
+def _call(item: Item) -> str:
+    """Tell a call; ``direction`` is 0 for one that came in, and older items write a word."""
+    inward = item.get("direction") == 0 or item.get("call_type") in INCOMING
+    told = f"Call {'from' if inward else 'to'} {item['contactName']}"
+    if "datetime_end" in item:
+        end = datetime.strptime(item["datetime_end"], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
+        told += f", {round((end - _time(item)).total_seconds() / 60)} minutes"
+    return told
+
+
+def _note(item: Item) -> str:
+    return f"Note: {item['title']}. {item['content']}"
+
+
+def _calendar(item: Item) -> str:
+    start, end = item["start_time"], item["end_time"]
+    return f"Calendar: {item['title']}, {start[:16]} to {end[:16]}. {item['description']}"
+
+
+def _push(item: Item) -> str:
+    return f"Notification from {item['source']}: {item['title']}. {item['content']}"
+
+
+NO_TEXT = (
+    "none",
+    "please translate the following",
+)  # the second is left over from LifeBench's making
+
+
+def _photo(item: Item) -> str:
+    place = item["location"] or {}
+    where = [place[part] for part in ("poi", "streetName", "district", "city") if place.get(part)]
+    told = f"Photo: {item['caption']}"
+    if where:
+        told += f" At {', '.join(where)}."
+    faces = item["faceRecognition"]
+    if isinstance(faces, list) and faces:
+        told += f" With {', '.join(faces)}."
+    if item["imageTag"]:
+        told += f" Shows {', '.join(item['imageTag'])}."
+    written = item["ocrText"] if isinstance(item["ocrText"], str) else ""
+    if written and not written.lower().startswith(NO_TEXT):
+        told += f" Text in it: {written}"
+    return told
+
+
+def _chat(item: Item) -> str:
+    lines = [
+        f"{speaker.capitalize()}: {turn[speaker]['content']}"
+        for turn in item["conversation"].values()
+        for speaker in ("user", "assistant")
+        if turn.get(speaker, {}).get("content")
+    ]
+    return "Chat with the assistant\n" + "\n".join(lines)
+
+
+TELL: dict[str, Callable[[Item], str]] = {
+    "sms": _message,
+    "call": _call,
+    "note": _note,
+    "calendar": _calendar,
+    "push": _push,
+    "photo": _photo,
+    "agent_chat": _chat,
+}
+"""How an item of each kind is told."""

@@ -1,0 +1,90 @@
+"""LongMemEval (Wu et al., ICLR 2025): a question and its haystack of chat sessions.
+
+The published schema: a list of items with ``question_id``, ``question_type``, ``question``,
+``question_date``, ``haystack_session_ids``, ``haystack_dates``, ``haystack_sessions`` (lists of
+turns with ``role``, ``content`` and, in sessions that hold evidence, ``has_answer``) and
+``answer_session_ids``. A question is a bank of its own, a session a document, and evidence is
+documents; turns of a session are 20 seconds apart. Abstention questions (``_abs`` in their id) are
+not answerable.
+"""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from bench.tables.bank import Bank, Query, Split, Turn, halves
+
+FILES = ("longmemeval_s_cleaned.json", "longmemeval_s.json", "longmemeval_s", "longmemeval.json")
+BETWEEN_TURNS = timedelta(seconds=20)
+
+
+def load(data: Path) -> list[Bank]:
+    """Return a bank a question, in the file's order."""
+    path = find(data)
+    if path is None:
+        raise FileNotFoundError(f"none of {', '.join(FILES)} in {data / 'longmemeval'}")
+    items = json.loads(path.read_text(encoding="utf-8"))
+    return [_bank(item, split) for item, split in zip(items, halves(len(items)), strict=True)]
+
+
+def find(data: Path) -> Path | None:
+    """Return the file, None where there is none."""
+    paths = (data / "longmemeval" / name for name in FILES)
+    return next((path for path in paths if path.is_file()), None)
+
+
+def moment(written: str) -> datetime:
+    """Return a date of LongMemEval, read as UTC.
+
+    >>> moment("2023/05/20 (Sat) 02:21").isoformat()
+    '2023-05-20T02:21:00+00:00'
+    """
+    day, _, time = written.split()
+    return datetime.strptime(f"{day} {time}", "%Y/%m/%d %H:%M").replace(tzinfo=UTC)
+
+
+def _bank(item: dict[str, Any], split: Split) -> Bank:
+    sessions = sorted(
+        zip(
+            map(moment, item["haystack_dates"]),
+            item["haystack_session_ids"],
+            item["haystack_sessions"],
+            strict=True,
+        ),
+        key=lambda session: session[0],
+    )
+    turns: list[Turn] = []
+    notes = {"empty turns": 0, "sessions there twice": 0}
+    documents: set[str] = set()
+    for start, document, said in sessions:
+        if document in documents:
+            notes["sessions there twice"] += 1
+            continue
+        documents.add(document)
+        for place, raw in enumerate(said):
+            if not raw["content"].strip():
+                notes["empty turns"] += 1
+                continue
+            turns.append(
+                Turn(
+                    id=f"{document}:{place}",
+                    text=raw["content"],
+                    document=document,
+                    at=start + BETWEEN_TURNS * place,
+                    speaker=raw["role"].capitalize(),
+                )
+            )
+    query = Query(
+        item["question_id"],
+        item["question"],
+        frozenset(item["answer_session_ids"]) & documents,
+        item["question_type"],
+        moment(item["question_date"]),
+        len(turns),
+        split,
+        answerable="_abs" not in item["question_id"],
+    )
+    return Bank(
+        "longmemeval", item["question_id"], "user", tuple(turns), (query,), "document", notes
+    )

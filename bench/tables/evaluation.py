@@ -1,0 +1,170 @@
+"""What does an agent answer to a bank's queries? Through the public API alone.
+
+A bank's turns are retained document by document in their order, each at its own time, and a query
+that may see a part is asked when that part is in. So any table is a choice of options of
+`Agent.recall`, run here, and of measures of `bench.tables.metrics` on what comes back.
+"""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+from tqdm import tqdm
+
+import recollex
+from bench.tables.bank import Bank, Query, Turn
+from bench.tables.datasets.undated import RETAINED_AT
+from bench.tables.vectors import KeptVectors
+
+NO_LIMIT = 1 << 30  # tokens
+ARMS = ("semantic", "keyword", "graph", "temporal")
+
+DIALOGUE = ("id", "text", "speaker", "at", "caption", "metadata")
+"""What `Agent.retain_dialogue` reads of a turn."""
+
+Options = Mapping[str, Any]
+"""Keyword options of `Agent.recall`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one query brought back.
+
+    ids: of all memories, best first; scores: aligned with them. arms: arm -> its own list of ids,
+    and arm_scores: arm -> its scores, aligned. micros: of the recall, the query's vector given.
+    read: what the caller's function made of the recall itself, which is not kept: it holds texts.
+    """
+
+    query: Query
+    ids: tuple[str, ...]
+    scores: tuple[float, ...]
+    arms: Mapping[str, tuple[str, ...]]
+    arm_scores: Mapping[str, tuple[float, ...]]
+    micros: float
+    read: Any = None
+
+
+Read = Callable[[recollex.Recall], Any]
+"""What else a table wants of a recall, made while it is at hand."""
+
+
+def run(
+    bank: Bank,
+    recall_options: Options | None = None,
+    embedder: KeptVectors | None = None,
+    read: Read | None = None,
+) -> list[Answer]:
+    """Return the answer to each of the bank's queries, in their order.
+
+    recall_options: of `Agent.recall`; ``max_tokens`` has no limit, ``now`` is when the query is
+    asked and ``explain`` is on, unless they are given.
+    """
+    return run_all(bank, {"": recall_options or {}}, embedder, read)[""]
+
+
+def run_all(
+    bank: Bank,
+    configurations: Mapping[str, Options],
+    embedder: KeptVectors | None = None,
+    read: Read | None = None,
+) -> dict[str, list[Answer]]:
+    """Return the answers under each configuration; the turns are retained once for all."""
+    embedder = KeptVectors() if embedder is None else embedder
+    answers: dict[str, list[Answer]] = {name: [] for name in configurations}
+    with tempfile.TemporaryDirectory() as folder, open_store(folder, embedder) as store:
+        agent = store.agent(bank.name)
+        for query in asked(agent, bank):
+            for name, options in configurations.items():
+                answers[name].append(ask(agent, query, options, embedder, read))
+    return answers
+
+
+def open_store(folder: str, embedder: KeptVectors) -> recollex.Store:
+    """Return an empty store whose clock stands, so that every run is the same."""
+    return recollex.open(folder, embedder=embedder, durability="off", clock=lambda: RETAINED_AT)
+
+
+def asked(agent: recollex.Agent, bank: Bank) -> Iterator[Query]:
+    """Yield the bank's queries, each when what it may see has been retained, and nothing more.
+
+    Raises `ValueError` for queries that are not in order of what they see.
+    """
+    retained, recorded = 0, datetime.min.replace(tzinfo=UTC)
+    label = f"{bank.dataset} {bank.name}"
+    for query in tqdm(bank.queries, desc=label, unit=" queries", leave=False, disable=None):
+        if query.visible < retained:
+            raise ValueError(f"{query.id} sees {query.visible} turns after one that saw {retained}")
+        if query.visible > retained:
+            recorded = retain(agent, bank.turns[retained : query.visible], recorded)
+            retained = query.visible
+        yield query
+
+
+def retain(agent: recollex.Agent, turns: Sequence[Turn], after: datetime) -> datetime:
+    """Retain turns, a transaction for each run of one document; return when the last was recorded.
+
+    A transaction is recorded at the time of its last turn, but always later than ``after``. Turns
+    without a time are one transaction, whatever their documents.
+    """
+    for document, run_of in groupby(turns, lambda turn: turn["document"] if "at" in turn else None):
+        said = list(run_of)
+        latest = RETAINED_AT if document is None else max(turn["at"] for turn in said)
+        after = max(latest, after + timedelta(microseconds=1))
+        if "speaker" in said[0]:
+            assert document is not None
+            spoken = [
+                {name: value for name, value in turn.items() if name in DIALOGUE} for turn in said
+            ]
+            agent.retain_dialogue(spoken, document_id=document, recorded_at=after)
+        else:
+            agent.retain(
+                [turn["text"] for turn in said],
+                id=[turn["id"] for turn in said],
+                event_at=[turn.get("at") for turn in said],
+                document_id=[turn["document"] for turn in said],
+                tags=[turn.get("tags", []) for turn in said],
+                metadata=[turn.get("metadata", {}) for turn in said],
+                embedding=[turn["vector"] for turn in said] if "vector" in said[0] else None,
+                recorded_at=after,
+            )
+    return after
+
+
+def ask(
+    agent: recollex.Agent,
+    query: Query,
+    options: Options,
+    embedder: KeptVectors,
+    read: Read | None = None,
+) -> Answer:
+    """Return one query's answer. An arm that failed is an error here."""
+    settings: dict[str, Any] = {
+        "max_tokens": NO_LIMIT,
+        "now": query.asked_at,
+        "explain": True,
+    } | dict(options)
+    vector = embedder.embed_query(query.text)
+    started = time.perf_counter_ns()
+    recall = agent.recall(query.text, query_embedding=vector, **settings)
+    micros = (time.perf_counter_ns() - started) / 1000
+    assert not recall.trace.errors, recall.trace.errors
+    memories = list(recall)
+    arms: dict[str, tuple[str, ...]] = {}
+    scores: dict[str, tuple[float, ...]] = {}
+    for arm in dict.fromkeys((*ARMS, *(arm for memory in memories for arm in memory.ranks))):
+        ranked = sorted((memory.ranks[arm], memory) for memory in memories if arm in memory.ranks)
+        arms[arm] = tuple(memory.id for _, memory in ranked)
+        scores[arm] = tuple(memory.scores.get(arm, 0.0) for _, memory in ranked)
+    return Answer(
+        query,
+        tuple(memory.id for memory in memories),
+        tuple(memory.score for memory in memories),
+        arms,
+        scores,
+        micros,
+        None if read is None else read(recall),
+    )

@@ -1,0 +1,64 @@
+"""Are the sessions found that hold the answer? LongMemEval, where its file is at hand.
+
+Claim: none yet: the haystacks are not redistributed here, and this row stands as "not run" until
+somebody runs it.
+
+Command: python -m bench.tables.longmemeval --data FOLDER [--json FILE] [--limit N]
+(FOLDER/longmemeval/ holds longmemeval_s_cleaned.json of github.com/xiaowu0162/LongMemEval.)
+
+Check: R@k and NDCG@10 over sessions, each by its best turn, as the benchmark scores retrieval;
+abstention questions are left out, as it does.
+"""
+
+from collections.abc import Sequence
+
+from bench.tables.bank import Bank
+from bench.tables.datasets import load
+from bench.tables.datasets.longmemeval import FILES, find
+from bench.tables.evaluation import run
+from bench.tables.metrics import bootstrap
+from bench.tables.report import Cell, Section, Table, arguments, keep
+from bench.tables.scoring import FUSED, Scored, pooled, score
+from bench.tables.vectors import KeptVectors
+
+MEASURES = ("R@5", "R@10", "All@5", "All@10", "NDCG@5", "NDCG@10")
+LISTS = (FUSED, "semantic", "keyword", "graph", "temporal")
+
+
+def main() -> None:
+    given = arguments(__doc__.splitlines()[0]).parse_args()
+    claim = "Sessions that hold the answer, found among those of a haystack."
+    if find(given.data) is None:
+        remark = f"not run: none of {', '.join(FILES)} in the data's folder longmemeval"
+        keep(Table("longmemeval", claim, [not_run()], [remark]), given.json)
+        return
+    banks = load(given.data, ("longmemeval",))[: given.limit]
+    keep(Table("longmemeval", claim, table(banks, KeptVectors())), given.json)
+
+
+def not_run() -> Section:
+    return Section("longmemeval", [{"list": name, "R@10": "not run"} for name in LISTS])
+
+
+def table(banks: Sequence[Bank], embedder: KeptVectors) -> list[Section]:
+    """Return the sections of all questions and of each type; a bank is one question."""
+    chosen = [bank for bank in banks if all(query.answerable for query in bank.queries)]
+    parts: dict[str, list[Scored]] = {name: [] for name in LISTS}
+    for bank in chosen:
+        answers = run(bank, embedder=embedder)
+        for name, scores in parts.items():
+            scores.append(score(bank, answers, MEASURES, arm=name))
+    by_list = {name: pooled(scores) for name, scores in parts.items()}
+    sections = []
+    for category in (None, *by_list[FUSED].categories):
+        rows: list[dict[str, Cell]] = []
+        for name, scored in by_list.items():
+            part = scored.where(category=category)
+            row: dict[str, Cell] = {"list": name, "questions": len(part.queries)}
+            rows.append(row | {m: bootstrap(part.values[m]) for m in MEASURES})
+        sections.append(Section(category or "all questions", rows, plot="R@10"))
+    return sections
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""How is a table kept? As JSON, a Markdown page and a plot, side by side.
+
+A table has sections, a section rows, a row its labels and an interval a measure; nothing else is
+known here, so every script of this folder writes the same way.
+"""
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench.rundata import environment
+from bench.tables.metrics import Difference, Interval
+
+Cell = Interval | Difference | str | float | int
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Rows under one heading. A row is column -> cell; the first columns are its labels.
+
+    plot: the measure that is drawn, as a bar a row with its interval; None draws nothing.
+    """
+
+    title: str
+    rows: Sequence[Mapping[str, Cell]]
+    plot: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A finished table: its name (the script's), what it claims, its sections, and remarks."""
+
+    name: str
+    claim: str
+    sections: Sequence[Section]
+    remarks: Sequence[str] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def arguments(description: str) -> argparse.ArgumentParser:
+    """Return the parser that every table script shares."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--data", required=True, type=Path, help="folder of the data sets")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="keep the table here; .md and .svg go beside it"
+    )
+    parser.add_argument(
+        "--limit", type=int, metavar="N", help="ask the first N queries of each bank: a quick look"
+    )
+    return parser
+
+
+def keep(table: Table, path: Path | None) -> None:
+    """Print the table as Markdown; with ``path``, keep it as JSON, page and plot as well."""
+    page = markdown(table)
+    print(page)
+    if path is None:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    plotted = [section for section in table.sections if section.plot]
+    if plotted:
+        draw(plotted, path.with_suffix(".svg"))
+        page += f"\n![{table.name}]({path.stem}.svg)\n"
+    path.with_suffix(".md").write_text(page, encoding="utf-8")
+    kept = {"bench": table.name, "environment": environment(), **as_json(table)}
+    path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
+def as_json(table: Table) -> dict[str, Any]:
+    """Return the table as JSON values."""
+    return {
+        "claim": table.claim,
+        "settings": dict(table.settings),
+        "sections": [
+            {
+                "title": section.title,
+                "rows": [
+                    {
+                        name: cell if isinstance(cell, str | float | int) else asdict(cell)
+                        for name, cell in row.items()
+                    }
+                    for row in section.rows
+                ],
+            }
+            for section in table.sections
+        ],
+        "remarks": list(table.remarks),
+    }
+
+
+def markdown(table: Table) -> str:
+    """Return the table as a Markdown page."""
+    lines = [f"# {table.name}", "", table.claim, ""]
+    for section in table.sections:
+        columns = list(dict.fromkeys(name for row in section.rows for name in row))
+        lines += [f"## {section.title}", ""]
+        lines.append("| " + " | ".join(columns) + " |")
+        lines.append("|" + " --- |" * len(columns))
+        for row in section.rows:
+            cells = [_cell(row[name]) if name in row else "" for name in columns]
+            lines.append("| " + " | ".join(cells) + " |")
+        lines.append("")
+    if table.remarks:
+        lines += [*(f"- {remark}" for remark in table.remarks), ""]
+    if table.settings:
+        told = ", ".join(f"{name} {value}" for name, value in table.settings.items())
+        lines += [f"Settings: {told}.", ""]
+    return "\n".join(lines)
+
+
+def _cell(cell: Cell) -> str:
+    return f"{cell:.3f}" if isinstance(cell, float) else str(cell)
+
+
+def draw(sections: Sequence[Section], path: Path) -> None:
+    """Draw a panel of bars a section, with the intervals; the same table gives the same bytes."""
+    try:
+        import matplotlib
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise SystemExit("plots need matplotlib: pip install 'recollex[bench]'") from error
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "recollex"
+    most = max(len(section.rows) for section in sections)
+    across = min(3, len(sections))
+    down = -(-len(sections) // across)
+    size = (4.5 * across, down * (1.2 + 0.22 * most))
+    figure, panels = pyplot.subplots(down, across, figsize=size, squeeze=False)
+    for panel in panels.flat[len(sections) :]:
+        panel.set_visible(False)
+    for section, panel in zip(sections, panels.flat, strict=False):
+        bars = [
+            (_label(row), cell)
+            for row in section.rows
+            if isinstance(cell := row.get(section.plot or ""), Interval)
+        ]
+        means = [cell.mean for _, cell in bars]
+        reach = [
+            [cell.mean - cell.low for _, cell in bars],
+            [cell.high - cell.mean for _, cell in bars],
+        ]
+        panel.barh(
+            range(len(bars)), means, xerr=reach, color="#6f94b8", ecolor="#333333", height=0.7
+        )
+        panel.set_yticks(range(len(bars)), [label for label, _ in bars], fontsize=7)
+        panel.invert_yaxis()
+        panel.set_title(section.title, fontsize=8)
+        panel.set_xlabel(section.plot, fontsize=7)
+        panel.tick_params(axis="x", labelsize=7)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+    pyplot.close(figure)
+
+
+def _label(row: Mapping[str, Cell]) -> str:
+    return ", ".join(cell for cell in row.values() if isinstance(cell, str))
