@@ -212,7 +212,7 @@ class Scan:
         lengths = sorted((one[1] - one[0], other[1] - other[0]))
         widest = 40 * DAY if lengths[0] < 28 * DAY else max(400 * DAY, 5 * lengths[0])
         if lengths[1] > 1.5 * lengths[0]:
-            return None  # "in 2021 and in May 2022"
+            return None  # "in 2021 and in January 2022"
         if end - start > widest:
             return Match(first, left.after, *one, left.dated)
         return Match(first, last.after, start, end, left.dated or last.dated)

@@ -219,7 +219,7 @@ QUESTIONS = {
     "Which films did he name in September and October 2022?": "2022-09-01..2022-10-31",
     "Who was paid in early May and mid-May?": "2023-05-01..2023-05-20",
     "in 1999, 2000 and 2001": "1999-01-01..2001-12-31",
-    "What did she do in 2021 and in May 2022?": "2022-05-01..2022-05-31",
+    "What did she do in 2021 and in January 2022?": "2022-01-01..2022-01-31",
     "in 1990 and 2010": "1990-01-01..1990-12-31",
     "in May 2019 and May 2022": "2019-05-01..2019-05-31",
     "Which post had the girl born on 2 March 1911 from 1937 to 1939?": "1937-01-01..1939-12-31",
