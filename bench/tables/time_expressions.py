@@ -32,7 +32,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.rundata import environment, percentiles
-
 from recollex_engine.clock import from_micros
 from recollex_engine.clock import to_micros as named_micros
 from recollex_engine.dates import EARLIEST, LATEST, TimeRange, find_range

@@ -40,6 +40,7 @@ __all__ = [
     "errors",
     "load_encoder",
     "open",
+    "presets",
 ]
 
 _HOMES = {
@@ -61,6 +62,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: `import recollex` loads no kernel, no model."""
     if name == "errors":
         return import_module("recollex_engine.errors")
+    if name == "presets":
+        return import_module("recollex.presets")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'recollex' has no attribute {name!r}")

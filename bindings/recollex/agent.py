@@ -11,6 +11,7 @@ from recollex_engine import agent as engine
 from recollex_engine.clock import to_micros
 from recollex_engine.errors import InputError
 from recollex_engine.memory import Memory, Recall
+from recollex_engine.preset import DEFAULT, Preset, find_preset
 from recollex_engine.question import Question, check_count
 from recollex_engine.statement import (
     MAX_NAME,
@@ -213,6 +214,7 @@ class Agent:
         now: datetime | None = None,
         exact: bool = False,
         query_embedding: Any = None,
+        preset: Preset | str = DEFAULT,
         explain: bool = False,
     ) -> Recall:
         """Return the memories that bear on ``query``, best first, within ``max_tokens``.
@@ -220,8 +222,10 @@ class Agent:
         thinking_budget: memories that each arm may bring: more finds more, and takes longer.
         networks, since and until (the event's time), tags, where (metadata), entities and
         document_id narrow; all must hold. now: what "last week" in the query is read against.
-        exact: compare with every vector, even where an index is faster. explain: fill in each
-        arm's own scores. "Double quotes" in the query must match.
+        exact: compare with every vector, even where an index is faster. preset: how to rank, one
+        of `recollex.presets` or its name. explain: fill in each arm's own scores and what each part
+        of the ranking added. A query of "double quotes" alone returns what holds them word by
+        word; in a question, they lift it.
 
         Raises `errors.InputError`.
 
@@ -247,6 +251,7 @@ class Agent:
                 exact,
                 query_embedding,
             ),
+            find_preset(preset),
             explain,
         )
 

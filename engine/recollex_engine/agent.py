@@ -22,6 +22,7 @@ from recollex_engine.maintenance import Maintenance
 from recollex_engine.memory import Memory, Recall, read_memories
 from recollex_engine.plan import Plan, find_plan
 from recollex_engine.preparation import Prepared, prepare
+from recollex_engine.preset import Preset
 from recollex_engine.question import Question
 from recollex_engine.reader import Reader
 from recollex_engine.recall import recall
@@ -280,8 +281,8 @@ class Agent:
 
     # -- reading ---------------------------------------------------------------------------------
 
-    def recall(self, question: Question, explain: bool = False) -> Recall:
-        """Return what bears on ``question``."""
+    def recall(self, question: Question, preset: Preset, explain: bool = False) -> Recall:
+        """Return what bears on ``question``, ranked as ``preset`` says."""
         view = self.view()
         embedder = self._shared.embedder()
         now = self._shared.clock() if question.now is None else question.now
@@ -289,7 +290,7 @@ class Agent:
             return Recall.empty(question.text)
         settings = view.columns.settings
         analyzer = self._analyzer(settings.language)
-        return recall(view, question, analyzer, embedder, now, settings.counter, explain)
+        return recall(view, question, preset, analyzer, embedder, now, settings.counter, explain)
 
     def get(self, id: str) -> Memory:
         """Return the memory with this id. Raises `UnknownIdError` for none, or a forgotten one."""

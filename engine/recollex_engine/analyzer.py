@@ -82,12 +82,18 @@ class ParsedQuery:
     `terms`: each term once, in order of first occurrence, those inside phrases included; empty
     when every word is a stop word. `phrases`: the quoted parts that hold a term, trimmed of stop
     words at both ends; None inside one stands for any single token. `text`: the query without the
-    quotation marks of its phrases, for the arms that read sentences.
+    quotation marks of its phrases, for the arms that read sentences. `only_phrases`: whether every
+    term stands in a phrase.
     """
 
     terms: tuple[str, ...]
     phrases: tuple[tuple[str | None, ...], ...]
     text: str
+
+    @property
+    def only_phrases(self) -> bool:
+        """Whether the query is quotes and nothing else but stop words."""
+        return set(self.terms) <= {word for phrase in self.phrases for word in phrase}
 
 
 def check_language(language: object) -> None:

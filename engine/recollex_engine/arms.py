@@ -9,10 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.clock import DAY
-from recollex_engine.models.description import Thresholds
 from recollex_engine.schema import NONE
-from recollex_engine.scratch import Scratch
 from recollex_engine.view import View
 from recollex_kernels.keyword import (
     add_counts,
@@ -22,24 +19,11 @@ from recollex_kernels.keyword import (
     document_frequency,
     phrase_rows,
 )
-from recollex_kernels.spread import spread
 from recollex_kernels.topk import top_allowed
 from recollex_kernels.vectors import cosines, scan_top
 
 K1, B = 0.9, 0.4
 """BM25's saturation and length normalisation: the field's choice for short texts (Anserini)."""
-ENTRY_POINTS = 5
-"""Semantic memories from which activation spreads (TEMPR 3.1.3)."""
-DECAY = 0.8
-"""Of activation, a memory-to-memory hop (TEMPR 3.1.3, Memora 3.1.3)."""
-THRESHOLD = 0.1
-"""Activation below which spreading stops, and the least weight of a link (TEMPR 3.1.3)."""
-WINDOW = DAY
-"""How far apart memories may be to be neighbours in time (TEMPR 2.4.1)."""
-NEIGHBOURS = 10
-"""Neighbours in time of a memory: TEMPR 2.4.3 counts 5 to 10."""
-HUB = 1024
-"""Of an entity that names more memories than this, the newest so many are considered."""
 SELECTIVE = 0.1
 """Share of memories below which a filter is scanned exactly rather than tested on the graph."""
 
@@ -269,7 +253,7 @@ def best_passages(
 
 
 def _merge(parts: list[Ranked], budget: int) -> Ranked:
-    """Return the best ``budget`` memories of several lists, each by its best row."""
+    """Return the best ``budget`` memories of several lists, each once, by its best row."""
     memories = np.concatenate([part.memories for part in parts])
     scores = np.concatenate([part.scores for part in parts])
     rows = np.concatenate([part.rows for part in parts])
@@ -279,92 +263,3 @@ def _merge(parts: list[Ranked], budget: int) -> Ranked:
     first.sort()
     first = first[:budget]
     return Ranked(memories[first], scores[first], rows[first])
-
-
-def graph(
-    view: View,
-    query: npt.NDArray[np.float32],
-    entries: Ranked,
-    allowed: npt.NDArray[np.uint8],
-    thresholds: Thresholds,
-    budget: int,
-) -> Ranked:
-    """Rank by activation spread from the best semantic memories (TEMPR 3.1.3).
-
-    Entry points start at their similarity; entities, semantic links and neighbours in time carry
-    activation on. An entity weighs 1 / (1 + ln(memories it names)), so that the two speakers of a
-    conversation, who name all of it, do not drown what is rare; TEMPR's weight is 1.
-    """
-    near = entries.scores[:ENTRY_POINTS] >= thresholds.entry
-    seeds = entries.memories[:ENTRY_POINTS][near]
-    if not len(seeds):
-        return Ranked.empty()
-    memories, activations = activate(
-        view,
-        seeds,
-        entries.scores[:ENTRY_POINTS][near],
-        query,
-        allowed,
-        DECAY,
-        -2.0,
-        budget,
-        edges=True,
-    )
-    return Ranked(memories, activations, np.empty(0, np.uint32))
-
-
-def activate(
-    view: View,
-    seeds: npt.NDArray[np.uint32],
-    activations: npt.NDArray[np.float32],
-    query: npt.NDArray[np.float32],
-    allowed: npt.NDArray[np.uint8],
-    decay: float,
-    min_cosine: float,
-    budget: int,
-    *,
-    edges: bool,
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]:
-    """Return memories and their activation, best first; ``edges`` adds entities and links."""
-    none = np.empty(0, np.uint32)
-    entities = edges and view.entities > 0
-    epoch, met, expanded = _scratch.take(view.memories, len(view.entity_head))
-    memories, reached = spread(
-        seeds,
-        activations,
-        view.offsets("mention_offset") if entities else np.empty(0, np.uint64),
-        view.buffer("mention_entity") if entities else none,
-        view.buffer("mention_memory") if entities else none,
-        view.buffer("mention_previous") if entities else none,
-        view.entity_head if entities else none,
-        view.entity_weight if entities else np.empty(0, np.float32),
-        view.offsets("link_offset") if edges else np.empty(0, np.uint64),
-        view.buffer("link_target") if edges else none,
-        view.buffer("link_weight") if edges else np.empty(0, np.float32),
-        view.buffer("link_source") if edges else none,
-        view.buffer("link_previous") if edges else none,
-        view.link_head if edges else none,
-        view.timeline.order,
-        view.timeline.rank,
-        view.of_memories("said_at"),
-        view.buffer("first_row")[: view.memories + 1],
-        view.vectors,
-        query,
-        allowed,
-        view.memories,
-        decay,
-        THRESHOLD,
-        THRESHOLD,
-        WINDOW,
-        NEIGHBOURS,
-        HUB,
-        min_cosine,
-        budget,
-        epoch,
-        met,
-        expanded,
-    )
-    return memories, reached
-
-
-_scratch = Scratch()

@@ -1,7 +1,7 @@
 """What comes back from a recall: memories, and why they came."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -24,7 +24,9 @@ class Memory:
     text: all of it; passage: the part that matched, the same for a short memory. event_at: when it
     was said or done, as the caller gave it; event: the interval [start, end) it speaks of, which
     differs where the text names a time ("last Friday"). ranks: arm -> rank from 1; scores: arm ->
-    the arm's own score, filled by ``explain=True``. score: of the whole pipeline; 0 outside one.
+    the arm's own score, and parts: what each part of the fused score added, both filled by
+    ``explain=True``. score: of the whole pipeline; 0 outside one. collapsed: ids of memories that
+    say the same and were folded into this one.
     """
 
     id: str
@@ -44,6 +46,8 @@ class Memory:
     tokens: int
     ranks: Mapping[str, int] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
+    parts: Mapping[str, float] = field(default_factory=dict)
+    collapsed: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the memory as JSON values, times in ISO 8601."""
@@ -65,6 +69,8 @@ class Memory:
             "tokens": self.tokens,
             "ranks": dict(self.ranks),
             "scores": dict(self.scores),
+            "parts": dict(self.parts),
+            "collapsed": list(self.collapsed),
         }
 
 
@@ -73,6 +79,7 @@ class Why:
     """How a memory came into a recall: its score, its best passage, its ranks and scores by arm.
 
     passage_only: the passage stands for the text, because the whole would not fit the budget.
+    parts, collapsed: as in `Memory`, the collapsed by their ordinals.
     """
 
     score: float = 0.0
@@ -80,6 +87,8 @@ class Why:
     passage_only: bool = False
     ranks: Mapping[str, int] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
+    parts: Mapping[str, float] = field(default_factory=dict)
+    collapsed: tuple[int, ...] = ()
 
 
 def read_memories(
@@ -104,6 +113,9 @@ def read_memories(
                 values(f"{name}_offset"), values(f"{name}_offset", places + 1), strict=True
             )
         ]
+
+    def ids_of(ordinals: Sequence[int]) -> list[str]:
+        return columns.dictionary["ids"].strings(view.buffer("id")[list(ordinals)])
 
     def numbers(flat: str, name: str) -> list[list[int]]:
         buffer = view.buffer(flat)
@@ -149,6 +161,8 @@ def read_memories(
             part_tokens if reason.passage_only else tokens,
             reason.ranks,
             reason.scores,
+            reason.parts,
+            tuple(ids_of(reason.collapsed)) if reason.collapsed else (),
         )
         for (
             id,
@@ -197,18 +211,35 @@ class Ranking:
     """What a pipeline chose, best first, before any memory is read.
 
     memories uint32[n], scores float64[n]; lists: arm -> its own list, by which ranks are told;
-    cut: place -> the one passage that is returned for a memory too long for the budget.
+    cut: place -> the one passage that is returned for a memory too long for the budget; collapsed:
+    memory -> those that say the same and were folded into it; parts: memory -> what each part of
+    the fused score added, where the caller wants an explanation.
     """
 
     memories: npt.NDArray[np.uint32]
     scores: npt.NDArray[np.float64]
     lists: dict[str, Ranked]
-    cut: dict[int, int]
+    cut: dict[int, int] = field(default_factory=dict)
+    collapsed: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    parts: dict[int, dict[str, float]] = field(default_factory=dict)
 
     @classmethod
     def empty(cls) -> "Ranking":
         """Return a choice of nothing."""
-        return cls(np.empty(0, np.uint32), np.empty(0), {}, {})
+        return cls(np.empty(0, np.uint32), np.empty(0), {})
+
+    def explained(
+        self, fused: npt.NDArray[np.uint32], parts: Mapping[str, npt.NDArray[np.float64]]
+    ) -> "Ranking":
+        """Return the ranking with what each part of the score of ``fused`` added."""
+        places = {memory: place for place, memory in enumerate(fused.tolist())}
+        return replace(
+            self,
+            parts={
+                memory: {name: float(part[places[memory]]) for name, part in parts.items()}
+                for memory in self.memories.tolist()
+            },
+        )
 
     @cached_property
     def ranks(self) -> dict[int, dict[str, int]]:
@@ -222,7 +253,7 @@ class Ranking:
     def best_row(self, memory: int) -> int | None:
         """Return the passage that ranked best in an arm that ranks passages; ties to semantic."""
         best: tuple[int, bool, int] | None = None
-        for name, rank in self.ranks[memory].items():
+        for name, rank in self.ranks.get(memory, {}).items():
             rows = self.lists[name].rows
             if len(rows):
                 offer = (rank, name != "semantic", int(rows[rank - 1]))
@@ -235,7 +266,7 @@ class Ranking:
         for place, (memory, score) in enumerate(
             zip(self.memories.tolist(), self.scores.tolist(), strict=True)
         ):
-            ranks = self.ranks[memory]
+            ranks = self.ranks.get(memory, {})
             row = self.cut.get(place)
             scores = (
                 {name: float(self.lists[name].scores[rank - 1]) for name, rank in ranks.items()}
@@ -243,7 +274,8 @@ class Ranking:
                 else {}
             )
             best = self.best_row(memory) if several[place] and row is None else row
-            found.append(Why(score, best, row is not None, ranks, scores))
+            parts, folded = self.parts.get(memory, {}), self.collapsed.get(memory, ())
+            found.append(Why(score, best, row is not None, ranks, scores, parts, folded))
         return found
 
 

@@ -1,4 +1,4 @@
-"""How is a question answered? Arms, fusion, token budget (TEMPR, section 3.5).
+"""How is a question answered? Arms, fusion, what stands behind it, token budget (TEMPR 3.5).
 
 The model runs on the caller's thread and leaves the interpreter; meanwhile another thread reads the
 dates and searches the words. The other way round costs more: measured, handing the model to another
@@ -9,30 +9,31 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine import arms
 from recollex_engine.analyzer import Analyzer, ParsedQuery
-from recollex_engine.arms import Ranked
+from recollex_engine.arms import Ranked, Words
+from recollex_engine.candidates import Candidates
 from recollex_engine.clock import from_micros
-from recollex_engine.dates import TimeRange, find_range
+from recollex_engine.cues import Cues, read_cues
+from recollex_engine.dates import TimeRange
+from recollex_engine.fusion import ARMS, Evidence, Fused
 from recollex_engine.memory import Ranking, Recall
 from recollex_engine.models.description import Thresholds
+from recollex_engine.preset import Preset
 from recollex_engine.question import Question
-from recollex_engine.schema import NONE
+from recollex_engine.reranking import rerank
+from recollex_engine.schema import NETWORKS, NONE
 from recollex_engine.selection import select
-from recollex_engine.temporal import temporal
+from recollex_engine.spreading import graph
+from recollex_engine.temporal import memora_temporal, temporal
+from recollex_engine.token_budget import within_budget
 from recollex_engine.trace import Trace
 from recollex_engine.view import View
-from recollex_kernels.fusion import rrf
-
-RRF_K = 60
-"""Reciprocal rank fusion's constant (TEMPR 3.2)."""
-
-ARMS = ("semantic", "keyword", "graph", "temporal")
 
 
 class QueryEmbedder(Protocol):
@@ -52,6 +53,7 @@ _beside = ThreadPoolExecutor(max_workers=2, thread_name_prefix="recollex words")
 def recall(
     view: View,
     question: Question,
+    preset: Preset,
     analyzer: Analyzer,
     embedder: QueryEmbedder,
     now: int,
@@ -60,14 +62,14 @@ def recall(
 ) -> Recall:
     """Return what bears on ``question`` in ``view``; ``now`` in microseconds dates "last week".
 
-    An arm that fails is reported in the trace and the others answer.
+    An arm, a parser or a reranker that fails is reported in the trace and the rest answers.
     """
     started = time.perf_counter_ns()
-    pipeline = _Pipeline(view, question, embedder.thresholds)
+    pipeline = _Pipeline(view, question, preset, embedder.thresholds, now)
     trace = pipeline.trace
     query = question.embedding
     if query is None and view.memories:
-        words = _submit(pipeline.search_words, analyzer, now)
+        words = _submit(pipeline.search_words, analyzer)
         with trace.stage("embed"):
             try:
                 query = embedder.embed_query(question.text)
@@ -75,13 +77,22 @@ def recall(
                 trace.errors["embed"] = f"{type(error).__name__}: {error}"
         words()
     else:
-        pipeline.search_words(analyzer, now)
+        pipeline.search_words(analyzer)
     if query is not None:
         pipeline.search_vectors(query)
     with trace.stage("fusion"):
-        memories, scores = fuse(pipeline.lists)
+        fused = preset.fusion.fuse(pipeline.evidence(query))
+    pipeline.lists.update(fused.lists)
+    candidates, collapsed = pipeline.refine(fused, query)
     with trace.stage("budget"):
-        ranking, tokens = within_budget(view, pipeline.lists, memories, scores, question.max_tokens)
+        ranking, tokens = within_budget(
+            view,
+            Ranking(candidates.memories, candidates.scores, pipeline.lists, {}, collapsed),
+            question.max_tokens,
+            preset.overflow == "stop",
+        )
+    if explain:
+        ranking = ranking.explained(fused.memories, fused.parts)
     trace.total = (time.perf_counter_ns() - started) / 1000
     return Recall(
         question.text,
@@ -95,148 +106,211 @@ def recall(
     )
 
 
-def _submit(
-    search: Callable[[Analyzer, int], None], analyzer: Analyzer, now: int
-) -> Callable[[], None]:
+def _submit(search: Callable[[Analyzer], None], analyzer: Analyzer) -> Callable[[], None]:
     """Start a search in another thread and return what waits for it."""
     try:
-        return _beside.submit(search, analyzer, now).result
+        return _beside.submit(search, analyzer).result
     except RuntimeError:  # the interpreter is ending and starts no threads
-        return lambda: search(analyzer, now)
+        return lambda: search(analyzer)
 
 
 class _Pipeline:
     """One recall on its way: the lists of the arms that have answered."""
 
-    def __init__(self, view: View, question: Question, thresholds: Thresholds) -> None:
+    def __init__(
+        self, view: View, question: Question, preset: Preset, thresholds: Thresholds, now: int
+    ) -> None:
         self.view = view
         self.question = question
-        self.thresholds = thresholds
+        self.preset = preset
+        self.thresholds = preset.thresholds or thresholds
+        self.now = now
         self.trace = Trace()
         self.lists: dict[str, Ranked] = {}
+        self.words: Words | None = None
         self.found: TimeRange | None = None
+        self.cues: Cues = read_cues("")
         self.allowed = view.open
+        self.quoted: npt.NDArray[np.float32] | None = None
 
-    def search_words(self, analyzer: Analyzer, now: int) -> None:
+    def search_words(self, analyzer: Analyzer) -> None:
         """Read the question, narrow to what it admits, search its words."""
         view, question, trace = self.view, self.question, self.trace
         with trace.stage("parse"):
             try:
-                self.found = find_range(question.text, now)
+                self.found = self.preset.time_parser.find(question.text, self.now)
             except Exception as error:  # as with an arm: without a range the others answer
                 trace.errors["parse"] = f"{type(error).__name__}: {error}"
+            self.cues = read_cues(question.text)
             parsed = analyzer.query(question.text)
         with trace.stage("filter"):
             self.allowed = select(view, question)
-            terms, phrases, answerable = _look_up(view, parsed)
-            if phrases:
-                self.allowed = arms.holding(view, phrases, self.allowed)
-            if not answerable:
-                self.allowed = np.zeros_like(self.allowed)
-        self._run("keyword", self._keyword, terms, question.thinking_budget)
+            terms = view.columns.dictionary["terms"].get_many(parsed.terms)
+            if parsed.phrases:
+                self._quote(parsed)
+        if "keyword" in self.preset.arms:
+            self._run("keyword", self._keyword(terms), question.thinking_budget)
+
+    def _quote(self, parsed: ParsedQuery) -> None:
+        """Look for what stands in double quotes.
+
+        Quotes and nothing else are a demand: what does not hold them all is not returned. Inside a
+        question they are a title or somebody's words, and only count for what holds them.
+        """
+        held = [
+            arms.holding(self.view, [phrase], self.allowed)
+            if phrase is not None
+            else np.zeros_like(self.allowed)
+            for phrase in _look_up(self.view, parsed)
+        ]
+        if parsed.only_phrases:
+            for mask in held:
+                self.allowed = self.allowed & mask
+        else:
+            self.quoted = np.mean(held, axis=0, dtype=np.float32)
+
+    def _keyword(
+        self, terms: npt.NDArray[np.uint32]
+    ) -> Callable[[npt.NDArray[np.uint8], int], Ranked]:
+        def search(allowed: npt.NDArray[np.uint8], budget: int) -> Ranked:
+            preset = self.preset
+            found = arms.keyword(self.view, terms, allowed, budget, preset.k1, preset.b)
+            self.words = found
+            return found.ranked
+
+        return search
 
     def search_vectors(self, query: npt.NDArray[np.float32]) -> None:
         """Search what is like the question, what is linked to that, and what is of its time."""
-        view, limits, allowed = self.view, self.thresholds, self.allowed
+        view, limits, preset = self.view, self.thresholds, self.preset
         budget, exact = self.question.thinking_budget, self.question.exact
-        wanted = max(budget, arms.ENTRY_POINTS)
-        entries = self._run(
-            "semantic", arms.semantic, view, query, allowed, limits.semantic, wanted, exact
+        spreading = preset.spreading
+        spreads = "graph" in preset.arms and not preset.fusion.associates
+        wanted = max(budget, spreading.entry_points) if spreads else budget
+        if spreads or "semantic" in preset.arms:
+            entries = self._run(
+                "semantic",
+                lambda allowed, most: arms.semantic(
+                    view, query, allowed, limits.semantic, most, exact
+                ),
+                wanted,
+            )
+            self.lists["semantic"] = entries.first(budget)
+        if spreads:
+            self._run(
+                "graph",
+                lambda allowed, most: graph(view, query, entries, allowed, limits, most, spreading),
+                budget,
+            )
+        found = self.found
+        if found is not None and "temporal" in preset.arms:
+            arm = temporal if preset.temporal == "tempr" else memora_temporal
+            self._run(
+                "temporal",
+                lambda allowed, most: arm(view, query, found, allowed, limits, most),
+                budget,
+            )
+        if "semantic" not in preset.arms:
+            self.lists.pop("semantic", None)
+
+    def evidence(self, query: npt.NDArray[np.float32] | None) -> Evidence:
+        """Return what the fusion may look at."""
+        ordered = {name: self.lists[name] for name in ARMS if name in self.lists}
+        return Evidence(
+            self.view,
+            ordered,
+            self.words,
+            query if "semantic" in self.preset.arms else None,
+            self.allowed,
+            self.cues,
+            self.found,
+            self.now,
+            self.thresholds,
+            self.question.thinking_budget,
+            self.quoted,
         )
-        self._run("graph", arms.graph, view, query, entries, allowed, limits, budget)
-        if self.found is not None:
-            self._run("temporal", temporal, view, query, self.found, allowed, limits, budget)
-        self.lists["semantic"] = entries.first(budget)
 
-    def _keyword(self, terms: npt.NDArray[np.uint32], budget: int) -> Ranked:
-        return arms.keyword(self.view, terms, self.allowed, budget).ranked
+    def refine(
+        self, fused: Fused, query: npt.NDArray[np.float32] | None
+    ) -> tuple[Candidates, dict[int, tuple[int, ...]]]:
+        """Return the fused list behind SATF, reranker and diversity, and what was collapsed."""
+        preset, trace = self.preset, self.trace
+        candidates = Candidates(
+            self.question.text,
+            self.view,
+            fused.memories,
+            fused.scores,
+            self.now,
+            query,
+            self.lists,
+        )
+        if preset.self_anchoring is not None:
+            with trace.stage("satf"):
+                anchored = preset.self_anchoring.apply(
+                    self.view, candidates.memories, candidates.scores
+                )
+                trace.activated = anchored.activated
+                candidates = candidates.taken(anchored.order, anchored.scores)
+        if preset.reranker is not None:
+            with trace.stage("rerank"):
+                try:
+                    ranked = rerank(candidates, preset.reranker, preset.combination, preset.depth)
+                    candidates = candidates.taken(ranked.order, ranked.scores)
+                except Exception as error:  # the fused order still answers
+                    trace.errors["rerank"] = f"{type(error).__name__}: {error}"
+        if preset.diversity is None:
+            return candidates, {}
+        with trace.stage("diversity"):
+            spread = preset.diversity.apply(candidates)
+            collapsed = {
+                int(candidates.memories[spread.order[place]]): folded
+                for place, folded in spread.collapsed.items()
+            }
+            return candidates.taken(spread.order, candidates.scores[spread.order]), collapsed
 
-    def _run(self, name: str, arm: Callable[..., Ranked], *arguments: Any) -> Ranked:
+    def _run(
+        self, name: str, arm: Callable[[npt.NDArray[np.uint8], int], Ranked], budget: int
+    ) -> Ranked:
         with self.trace.stage(name):
             try:
-                ranked = arm(*arguments)
+                ranked = self._within_quotas(arm, budget)
             except Exception as error:  # one arm's fault must not cost the others' answers
                 self.trace.errors[name] = f"{type(error).__name__}: {error}"
                 ranked = Ranked.empty()
         self.lists[name] = ranked
         return ranked
 
+    def _within_quotas(
+        self, arm: Callable[[npt.NDArray[np.uint8], int], Ranked], budget: int
+    ) -> Ranked:
+        """Return an arm's list; with quotas, of each network no more than its own."""
+        quotas = self.preset.quotas
+        if quotas is None:
+            return arm(self.allowed, budget)
+        network = self.view.of_memories("network")
+        parts = []
+        for number, name in enumerate(NETWORKS):
+            most = min(quotas.get(name, budget), budget)
+            parts.append(arm(self.allowed & (network == number), most))
+        memories = np.concatenate([part.memories for part in parts])
+        scores = np.concatenate([part.scores for part in parts])
+        rows = np.concatenate([part.rows for part in parts])
+        order = np.lexsort((memories, -scores))
+        return Ranked(memories[order], scores[order], rows[order] if len(rows) else rows)
+
 
 def _datetimes(found: TimeRange | None) -> tuple[datetime, datetime] | None:
     return None if found is None else (from_micros(found.start), from_micros(found.end))
 
 
-def _look_up(
-    view: View, parsed: ParsedQuery
-) -> tuple[npt.NDArray[np.uint32], list[npt.NDArray[np.uint32]], bool]:
-    """Return the query's terms and phrases as numbers of the agent's dictionary.
+def _look_up(view: View, parsed: ParsedQuery) -> list[npt.NDArray[np.uint32] | None]:
+    """Return the query's phrases as numbers of the agent's dictionary.
 
-    A word that the agent never met is NONE; a phrase with one cannot match, which the last item
-    says.
+    None for a phrase with a word that the agent never met, which nothing can hold.
     """
-    known = view.columns.dictionary["terms"].get_many(parsed.terms)
     number = view.columns.dictionary["terms"].get
-    phrases, answerable = [], True
+    phrases: list[npt.NDArray[np.uint32] | None] = []
     for phrase in parsed.phrases:
         numbers = [NONE if word is None else number(word) for word in phrase]
-        if None in numbers:
-            answerable = False
-        else:
-            phrases.append(np.array(numbers, np.uint32))
-    return known, phrases, answerable
-
-
-def fuse(lists: dict[str, Ranked]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64]]:
-    """Return the union of the arms' memories by reciprocal rank fusion, best first."""
-    ordered = [lists[name].memories for name in ARMS if name in lists]
-    if not ordered:
-        return np.empty(0, np.uint32), np.empty(0, np.float64)
-    sizes = np.array([len(memories) for memories in ordered], np.int64)
-    table = np.zeros((len(ordered), max(1, int(sizes.max()))), np.uint32)
-    for arm, memories in enumerate(ordered):
-        table[arm, : len(memories)] = memories
-    return rrf(table, sizes, np.ones(len(ordered)), RRF_K)
-
-
-def within_budget(
-    view: View,
-    lists: dict[str, Ranked],
-    memories: npt.NDArray[np.uint32],
-    scores: npt.NDArray[np.float64],
-    max_tokens: int,
-) -> tuple[Ranking, int]:
-    """Return the memories that fit ``max_tokens`` in rank order, and the tokens they take.
-
-    One that is too long for what is left gives the passage that matched; if that is too long as
-    well it is passed over, and later ones may fit. Cost: a prefix sum, and a step a memory behind
-    the first that does not fit.
-    """
-    tokens = view.buffer("tokens")[memories].astype(np.int64)
-    spent = np.cumsum(tokens)
-    whole = int(np.searchsorted(spent, max_tokens, side="right"))
-    ranking = Ranking(memories[:whole], scores[:whole], lists, {})
-    total = int(spent[whole - 1]) if whole else 0
-    if whole == len(memories):
-        return ranking, total
-    chosen, cut = list(range(whole)), {}
-    first_row, passage_tokens = view.buffer("first_row"), view.buffer("passage_tokens")
-    rest = memories[whole:].astype(np.int64)
-    several = first_row[rest + 1] - first_row[rest] > 1
-    perhaps = np.flatnonzero((tokens[whole:] <= max_tokens - total) | several) + whole
-    for place in perhaps.tolist():
-        left = max_tokens - total
-        if not left:
-            break
-        memory, size = int(memories[place]), int(tokens[place])
-        if size > left:
-            if not several[place - whole]:
-                continue
-            row = ranking.best_row(memory)
-            row = int(first_row[memory]) if row is None else row
-            size = int(passage_tokens[row])
-            if size > left:
-                continue
-            cut[len(chosen)] = row
-        total += size
-        chosen.append(place)
-    return Ranking(memories[chosen], scores[chosen], lists, cut), total
+        phrases.append(None if None in numbers else np.array(numbers, np.uint32))
+    return phrases

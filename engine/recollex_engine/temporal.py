@@ -20,9 +20,10 @@ They differ in the rest:
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.arms import DECAY, Ranked, activate, scan
+from recollex_engine.arms import Ranked, scan
 from recollex_engine.dates import EARLIEST, LATEST, TimeRange
 from recollex_engine.models.description import Thresholds
+from recollex_engine.spreading import DECAY, activate
 from recollex_engine.view import View
 from recollex_kernels.filters import mask_overlap
 from recollex_kernels.vectors import cosines

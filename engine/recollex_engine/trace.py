@@ -11,11 +11,13 @@ class Trace:
     stages: name -> wall microseconds, in the order in which they ended. Stages that overlap (the
     query is embedded while keywords are searched) each count their own time, so their sum may
     exceed `total`. errors: name of an arm that failed -> what it said; the other arms answered.
+    activated: whether self-anchoring lifted anything, None where the preset has none.
     """
 
     stages: dict[str, float] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
     total: float = 0.0
+    activated: bool | None = None
 
     def stage(self, name: str) -> "Stage":
         """Time the body of a ``with`` as stage ``name``; a second body of that name adds to it."""

@@ -31,6 +31,7 @@ import recollex
 from recollex_engine import checkpoint, draft, maintenance
 from recollex_engine import recall as pipeline
 from recollex_engine.models.description import PAPER_THRESHOLDS
+from recollex_engine.preset import DEFAULT, TEMPR
 from recollex_engine.question import Question
 
 DIMENSION = 16
@@ -147,11 +148,19 @@ def answers_at(agent: recollex.Agent, op: int) -> list[object]:
     assert view is not None
     said: list[object] = []
     for text in ("Ann tea garden", "quokka letter"):
-        recall = pipeline.recall(
-            view, Question(text, exact=True), inner._analyzer("english"), WordVectors(), 0, "", True
-        )
-        assert not recall.trace.errors
-        said.append((recall.op, recall.tokens, list(recall)))
+        for preset in (DEFAULT, TEMPR):
+            recall = pipeline.recall(
+                view,
+                Question(text, exact=True),
+                preset,
+                inner._analyzer("english"),
+                WordVectors(),
+                0,
+                "",
+                True,
+            )
+            assert not recall.trace.errors
+            said.append((recall.op, recall.tokens, list(recall)))
     return said
 
 

@@ -15,7 +15,18 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine import arms, checkpoint, column, disk, graphs, log, pack, recall, vectors_file
+from recollex_engine import (
+    arms,
+    checkpoint,
+    column,
+    disk,
+    graphs,
+    log,
+    pack,
+    recall,
+    time_parser,
+    vectors_file,
+)
 from recollex_engine.columns import Columns
 from recollex_engine.errors import (
     ClosedError,
@@ -866,17 +877,27 @@ def test_closing_beside_writing_threads_loses_nothing(path, monkeypatch):
 # -- parts of a recall that fail -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", ["find_range", "arms.keyword", "arms.graph", "arms.semantic"])
-def test_a_recall_answers_without_the_part_that_failed(path, held, monkeypatch, place):
+@pytest.mark.parametrize(
+    ("stage", "module", "name", "preset"),
+    [
+        ("parse", time_parser, "find_range", "default"),
+        ("keyword", arms, "keyword", "default"),
+        ("semantic", arms, "semantic", "default"),
+        ("graph", recall, "graph", "tempr"),
+        ("temporal", recall, "temporal", "default"),
+    ],
+)
+def test_a_recall_answers_without_the_part_that_failed(
+    path, held, monkeypatch, stage, module, name, preset
+):
     def broken(*_, **__):
         raise IndexError("broken")
 
-    module = arms if place.startswith("arms.") else recall
     with opened(path) as agent:
-        whole = agent.recall("tea in May", query_embedding=vectors(999, 1)[0])
+        query = {"query_embedding": vectors(999, 1)[0], "preset": preset}
+        whole = agent.recall("tea in May", **query)
         assert not whole.trace.errors
-        monkeypatch.setattr(module, place.removeprefix("arms."), broken)
-        found = agent.recall("tea in May", query_embedding=vectors(999, 1)[0])
-    (error,) = found.trace.errors.items()
-    assert error == ({"find_range": "parse"}.get(place, place[5:]), "IndexError: broken")
+        monkeypatch.setattr(module, name, broken)
+        found = agent.recall("tea in May", **query)
+    assert found.trace.errors == {stage: "IndexError: broken"}
     assert len(found)

@@ -1,0 +1,147 @@
+"""What is linked to the best? Spreading activation over the graph (TEMPR 3.1.3, Memora 3.1.3)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.arms import Ranked
+from recollex_engine.clock import DAY
+from recollex_engine.models.description import Thresholds
+from recollex_engine.question import check_count, check_number
+from recollex_engine.scratch import Scratch
+from recollex_engine.view import View
+from recollex_kernels.spread import spread
+
+ENTRY_POINTS = 5
+"""Semantic memories from which activation spreads (TEMPR 3.1.3)."""
+DECAY = 0.8
+"""Of activation, a memory-to-memory hop (TEMPR 3.1.3, Memora 3.1.3)."""
+THRESHOLD = 0.1
+"""Activation below which spreading stops, and the least weight of a link (TEMPR 3.1.3)."""
+WINDOW = DAY
+"""How far apart memories may be to be neighbours in time (TEMPR 2.4.1)."""
+NEIGHBOURS = 10
+"""Neighbours in time of a memory: TEMPR 2.4.3 counts 5 to 10."""
+HUB = 1024
+"""Of an entity that names more memories than this, the newest so many are considered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spreading:
+    """How activation spreads over the graph (TEMPR 3.1.3, Memora 3.1.3).
+
+    decay: kept a memory-to-memory hop. threshold: activation below which it stops. entry_points:
+    best semantic memories from which it starts, at their similarity (TEMPR) or, with
+    ``from_one``, at 1 (Memora). rare_entities: an entity weighs 1 / (1 + ln n), n the memories it
+    names, so that the two speakers of a conversation, who name all of it, do not drown what is
+    rare; TEMPR's weight is 1 for all.
+    """
+
+    decay: float = DECAY
+    threshold: float = THRESHOLD
+    entry_points: int = ENTRY_POINTS
+    from_one: bool = False
+    rare_entities: bool = True
+
+    def __post_init__(self) -> None:
+        check_number(self.decay, "decay", 0, 1)
+        check_number(self.threshold, "threshold", 1e-3, 1)
+        check_count(self.entry_points, "entry_points", 1, 1000)
+
+
+def graph(
+    view: View,
+    query: npt.NDArray[np.float32],
+    entries: Ranked,
+    allowed: npt.NDArray[np.uint8],
+    thresholds: Thresholds,
+    budget: int,
+    spreading: Spreading,
+) -> Ranked:
+    """Rank by activation spread from the best semantic memories (TEMPR 3.1.3).
+
+    Entities, semantic links and neighbours in time carry it on.
+    """
+    scores = entries.scores[: spreading.entry_points]
+    near = scores >= thresholds.entry
+    seeds = entries.memories[: spreading.entry_points][near]
+    if not len(seeds):
+        return Ranked.empty()
+    started = np.ones(len(seeds), np.float32) if spreading.from_one else scores[near]
+    memories, activations = activate(
+        view,
+        seeds,
+        started,
+        query,
+        allowed,
+        spreading.decay,
+        -2.0,
+        budget,
+        edges=True,
+        threshold=spreading.threshold,
+        rare_entities=spreading.rare_entities,
+    )
+    return Ranked(memories, activations, np.empty(0, np.uint32))
+
+
+def activate(
+    view: View,
+    seeds: npt.NDArray[np.uint32],
+    activations: npt.NDArray[np.float32],
+    query: npt.NDArray[np.float32],
+    allowed: npt.NDArray[np.uint8],
+    decay: float,
+    min_cosine: float,
+    budget: int,
+    *,
+    edges: bool,
+    threshold: float = THRESHOLD,
+    rare_entities: bool = True,
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]:
+    """Return memories and their activation, best first; ``edges`` adds entities and links."""
+    none = np.empty(0, np.uint32)
+    entities = edges and view.entities > 0
+    weights = np.empty(0, np.float32)
+    if entities:
+        weights = view.entity_weight if rare_entities else np.ones(view.entities, np.float32)
+    epoch, met, expanded = _scratch.take(view.memories, len(view.entity_head))
+    memories, reached = spread(
+        seeds,
+        activations,
+        view.offsets("mention_offset") if entities else np.empty(0, np.uint64),
+        view.buffer("mention_entity") if entities else none,
+        view.buffer("mention_memory") if entities else none,
+        view.buffer("mention_previous") if entities else none,
+        view.entity_head if entities else none,
+        weights,
+        view.offsets("link_offset") if edges else np.empty(0, np.uint64),
+        view.buffer("link_target") if edges else none,
+        view.buffer("link_weight") if edges else np.empty(0, np.float32),
+        view.buffer("link_source") if edges else none,
+        view.buffer("link_previous") if edges else none,
+        view.link_head if edges else none,
+        view.timeline.order,
+        view.timeline.rank,
+        view.of_memories("said_at"),
+        view.buffer("first_row")[: view.memories + 1],
+        view.vectors,
+        query,
+        allowed,
+        view.memories,
+        decay,
+        threshold,
+        threshold,
+        WINDOW,
+        NEIGHBOURS,
+        HUB,
+        min_cosine,
+        budget,
+        epoch,
+        met,
+        expanded,
+    )
+    return memories, reached
+
+
+_scratch = Scratch()

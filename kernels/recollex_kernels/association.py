@@ -1,0 +1,113 @@
+"""One pulse of activation, from the best memories to all that share a rare entity with them."""
+
+import numpy as np
+
+from recollex_kernels._jit import F64, U8, U32, U64, kernel
+
+NONE = np.uint32(0xFFFFFFFF)
+
+
+@kernel
+def _offer(
+    memory: np.uint32, value: float, size: int, places: U32, memories: U32, best: F64
+) -> int:
+    """Return the table's size after ``memory`` keeps the greater of its value and ``value``."""
+    mask = places.shape[0] - 1
+    place = ((np.int64(memory) * 2654435769) >> 7) & mask  # Knuth's multiplicative hash
+    while places[place] != NONE and memories[places[place]] != memory:
+        place = (place + 1) & mask
+    if places[place] == NONE:
+        places[place] = size
+        memories[size] = memory
+        best[size] = value
+        return size + 1
+    best[places[place]] = max(best[places[place]], value)
+    return size
+
+
+@kernel
+def associations(
+    seeds: U32,
+    strengths: F64,
+    mention_offset: U64,
+    mention_entity: U32,
+    mention_memory: U32,
+    mention_previous: U32,
+    entity_head: U32,
+    allowed: U8,
+    end: int,
+    hub: int,
+) -> tuple[U32, F64]:
+    """Return the memories that share an entity with a seed, and the activation they receive.
+
+    Equation, n(e) the memories before ``end`` that mention entity e, S(e) the seeds among them:
+        activation(m) = max over e mentioned by m, s in S(e), s != m of  strengths[s] / sqrt(n(e))
+    Entities with n(e) > ``hub`` join everything and carry nothing. A seed receives from the others
+    alone, so what is returned is what the seeds' scores do not say already.
+
+    Order: as met; each memory once. Only memories with ``allowed[memory]`` are returned.
+
+    Shapes, for S seeds, M memories, E entities:
+        seeds, strengths   uint32[S], float64[S]  each once, strongest first
+        mention_offset     uint64[>= M+1]  CSR: memory -> its entities in mention_entity
+        mention_memory     uint32[]        aligned with mention_entity: who mentions
+        mention_previous   uint32[]        the entry before with the same entity, or NONE
+        entity_head        uint32[E]       the newest entry of each entity, perhaps beyond ``end``
+        allowed            uint8[M]
+
+    Cost: O(mentions of the seeds' entities), at most ``hub`` + 1 each behind ``end``.
+    """
+    room = 0
+    for s in range(seeds.shape[0]):
+        room += int(mention_offset[seeds[s] + 1] - mention_offset[seeds[s]])
+    room *= hub
+    bits = 4
+    while (1 << bits) < 2 * min(room, end):
+        bits += 1
+    places = np.full(1 << bits, NONE, np.uint32)
+    memories = np.empty(min(room, end), np.uint32)
+    best = np.empty(min(room, end), np.float64)
+    size = 0
+    chain = np.empty(hub, np.uint32)
+    done = np.empty(room // max(hub, 1), np.uint32)
+    entities = 0
+    for s in range(seeds.shape[0]):
+        for at in range(np.int64(mention_offset[seeds[s]]), np.int64(mention_offset[seeds[s] + 1])):
+            entity = mention_entity[at]
+            known = False
+            for i in range(entities):
+                known = known or done[i] == entity
+            if known or entity >= entity_head.shape[0]:
+                continue
+            done[entities] = entity
+            entities += 1
+            n = 0
+            entry = entity_head[entity]
+            while entry != NONE and n <= hub:
+                memory = mention_memory[entry]
+                if memory < end:
+                    if n < hub:
+                        chain[n] = memory
+                    n += 1
+                entry = mention_previous[entry]
+            if n > hub or n < 2:
+                continue
+            # the two strongest seeds that mention it: one receives from the other
+            first_seed, second = NONE, 0.0
+            for other in range(s, seeds.shape[0]):
+                if second > 0:
+                    break
+                for i in range(n):
+                    if chain[i] == seeds[other]:
+                        if first_seed == NONE:
+                            first_seed = seeds[other]
+                        else:
+                            second = strengths[other]
+                        break
+            weight = 1.0 / np.sqrt(np.float64(n))
+            for i in range(n):
+                memory = chain[i]
+                strength = second if memory == first_seed else strengths[s]
+                if strength > 0 and allowed[memory] == 1:
+                    size = _offer(memory, strength * weight, size, places, memories, best)
+    return memories[:size].copy(), best[:size].copy()
