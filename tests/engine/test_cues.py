@@ -1,0 +1,63 @@
+import pytest
+
+from recollex_engine.cues import read_cues
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("What did we settle on for the trip?", True),
+        ("G'day. You mentioned a protocol for me.", True),
+        ("Let\u2019s go on", True),
+        ("Where does Bob live?", False),
+        ("What did the weight of youth cost us", True),
+        ("Who found the bus?", False),
+        ("", False),
+    ],
+)
+def test_a_question_that_speaks_to_its_hearer_is_told_by_its_pronouns(text, expected):
+    assert read_cues(text).addressed is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("When did Ann leave?", True),
+        ("  in which month was the fair?", True),
+        ("How long was she away?", True),
+        ("What did Ann do when she left?", False),
+        ("Whenever", False),
+    ],
+)
+def test_only_a_question_whose_answer_is_a_time_asks_when(text, expected):
+    assert read_cues(text).asks_when is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("What is Ann's latest book?", 1),
+        ("Which book did Ann read first?", -1),
+        ("What was first said most recently?", 0),  # both, so neither
+        ("What did Ann read?", 0),
+        ("Who is the firstborn?", 0),
+    ],
+)
+def test_first_and_last_give_an_order(text, expected):
+    assert read_cues(text).order == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "person", "expected"),
+    [
+        ("What did Ann\u2019s brother say?", "Ann Lee", True),
+        ("What did ann say?", "ANN", True),
+        ("What did Annabel say?", "Ann", False),
+        ("What did O'Brien say?", "o\u2019brien", True),
+        ("What did Zoë say?", "Zoë", True),
+        ("What did she say?", "", False),
+        ("What did she say?", "?!", False),
+    ],
+)
+def test_a_person_is_named_by_the_first_of_their_names(text, person, expected):
+    assert read_cues(text).names(person) is expected
