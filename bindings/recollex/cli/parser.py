@@ -148,11 +148,17 @@ def _ingest(parser: Parser) -> None:
 def _recall(parser: Parser) -> None:
     add = parser.add_argument
     _store(parser)
-    add("query", help="a question; words in double quotes must appear as they are")
+    add("query", help="a question; \"quotes\" alone must appear, in a question they lift")
     _agent(parser)
     add("--top", type=_count, default=10, metavar="N", help="memories shown (10)")
     add("--json", action="store_true", help="print one JSON object, all memories")
     add("--explain", action="store_true", help="the score in each arm, not the rank alone")
+    add(
+        "--preset",
+        default="default",
+        metavar="NAME",
+        help="how to rank: default, tempr, memora, satf, memotrace",
+    )
     add("--prompt", action="store_true", help="print the text made for a prompt")
     add(
         "--budget",

@@ -32,6 +32,7 @@ def recall(arguments: Arguments) -> int:
             entities=arguments.entity,
             now=when(arguments, "now"),
             exact=arguments.exact,
+            preset=arguments.preset,
             explain=arguments.explain,
         )
         if arguments.json:
