@@ -1,21 +1,27 @@
 """One agent's memory: retain and recall."""
 
-import contextlib
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby, pairwise
 from typing import Any
 
+from recollex.arguments import (
+    items,
+    micros,
+    micros_of_each,
+    names,
+    read_id,
+)
+from recollex.asking import read_question
 from recollex.progress import progress_bar
+from recollex.statements import read_statements
 from recollex_engine import agent as engine
-from recollex_engine.clock import to_micros
 from recollex_engine.errors import InputError
 from recollex_engine.memory import Memory, Recall
-from recollex_engine.question import Question, check_count
+from recollex_engine.question import check_count
 from recollex_engine.statement import (
     MAX_NAME,
     Statement,
-    check_embedding,
     check_embeddings,
     check_flag,
     check_text,
@@ -76,51 +82,12 @@ class Agent:
         ...              event_at=datetime(2024, 3, 1, tzinfo=UTC), tags=["bob"])
         ['b1', 'b2']
         """
-        single = isinstance(text, str)
-        texts = [text] if single else _list(text, "text", "a str or a list of str")
-        count = len(texts)
-
-        def each(value: Any, name: str, whole: type, kind: str) -> list[Any]:
-            if value is None or isinstance(value, whole):
-                return [value] * count
-            values = _list(value, name, f"{kind} or a list of one a text")
-            if len(values) != count:
-                raise InputError(
-                    f"{name} must have one item a text: {count} texts, got {len(values)}"
-                )
-            return values
-
-        statements = [
-            Statement(
-                words,
-                None if moment is None else to_micros(moment, "event_at"),
-                own,
-                network_number(kind),
-                where,
-                document,
-                None,
-                tuple(names),
-                tuple(labels),
-                _dict(more),
-            )
-            for words, moment, own, kind, where, document, names, labels, more in zip(
-                texts,
-                each(event_at, "event_at", datetime, "a datetime with a time zone"),
-                each(id, "id", str, "a str"),
-                each(network, "network", str, "a str"),
-                each(context, "context", str, "a str"),
-                each(document_id, "document_id", str, "a str"),
-                _names_of_each(entities, "entities", count),
-                _names_of_each(tags, "tags", count),
-                each(metadata, "metadata", Mapping, "a dict"),
-                strict=True,
-            )
-        ]
+        statements = read_statements(
+            text, event_at, id, network, context, document_id, entities, tags, metadata
+        )
+        count, single = len(statements), isinstance(text, str)
         vectors = [embedding] if single and embedding is not None else embedding
-        times = [
-            None if moment is None else to_micros(moment, "recorded_at")
-            for moment in each(recorded_at, "recorded_at", datetime, "a datetime with a time zone")
-        ]
+        times = micros_of_each(recorded_at, "recorded_at", count)
         with progress_bar(count, "retaining") as progress:
             if len(set(times)) <= 1:
                 at = times[0] if times else None
@@ -183,12 +150,12 @@ class Agent:
         check_flag(replace, "replace")
         if context is not None:
             check_text(context, "context", MAX_NAME)
-        number, names = network_number(network), _names(tags, "tags")
+        number, labels = network_number(network), names(tags, "tags")
         statements = [
-            read_turn(turn, place, document_id, context, number, names)
-            for place, turn in enumerate(_list(turns, "turns", "a list of dicts"))
+            read_turn(turn, place, document_id, context, number, labels)
+            for place, turn in enumerate(items(turns, "turns", "a list of dicts"))
         ]
-        at = None if recorded_at is None else to_micros(recorded_at, "recorded_at")
+        at = micros(recorded_at, "recorded_at")
         with progress_bar(len(statements), "retaining") as progress:
             return self.engine.retain(
                 statements,
@@ -233,7 +200,8 @@ class Agent:
         """
         check_flag(explain, "explain")
         return self.engine.recall(
-            self._question(
+            read_question(
+                self.engine.dimension if query_embedding is not None else 0,
                 query,
                 thinking_budget,
                 max_tokens,
@@ -255,12 +223,12 @@ class Agent:
 
         With ``query_embedding`` an array of one row a query.
         """
-        questions = _list(queries, "queries", "a list of str")
+        questions = items(queries, "queries", "a list of str")
         given = options.pop("query_embedding", None)
         vectors = (
             [None] * len(questions)
             if given is None
-            else _list(given, "query_embedding", "a list of one row a query")
+            else items(given, "query_embedding", "a list of one row a query")
         )
         if len(vectors) != len(questions):
             raise InputError(
@@ -272,55 +240,9 @@ class Agent:
             for query, vector in zip(questions, vectors, strict=True)
         ]
 
-    def _question(
-        self,
-        query: str,
-        thinking_budget: int,
-        max_tokens: int,
-        networks: Sequence[str] | str | None,
-        interval: tuple[datetime | None, datetime | None],
-        tags: Sequence[str],
-        where: Mapping[str, Any] | None,
-        entities: Sequence[str],
-        document_id: str | None,
-        now: datetime | None,
-        exact: bool,
-        query_embedding: Any,
-    ) -> Question:
-        numbers = None
-        if networks is not None:
-            names = (
-                [networks]
-                if isinstance(networks, str)
-                else _list(networks, "networks", "a str or a list of str")
-            )
-            if not names:
-                raise InputError("networks is empty: leave it out to search all of them")
-            numbers = tuple(network_number(name) for name in names)
-        since, until = interval
-        vector = None
-        if query_embedding is not None:
-            vector = check_embedding(query_embedding, "query_embedding", self.engine.dimension)
-        check_flag(exact, "exact")
-        return Question(
-            query,
-            thinking_budget,
-            max_tokens,
-            numbers,
-            None if since is None else to_micros(since, "since"),
-            None if until is None else to_micros(until, "until"),
-            _names(tags, "tags"),
-            _dict(where),
-            _names(entities, "entities"),
-            document_id,
-            None if now is None else to_micros(now, "now"),
-            exact,
-            vector,
-        )
-
     def get(self, id: str) -> Memory:
         """Return the memory with this id. Raises `errors.UnknownIdError`."""
-        return self.engine.get(_id(id))
+        return self.engine.get(read_id(id))
 
     def list(self, *, after: str | None = None, limit: int = 100) -> list[Memory]:
         """Return up to ``limit`` memories in the order in which they were recorded.
@@ -328,15 +250,15 @@ class Agent:
         after: the id of the last one of the page before.
         """
         check_count(limit, "limit", 1, 1_000_000)
-        return self.engine.list(None if after is None else _id(after), limit)
+        return self.engine.list(None if after is None else read_id(after), limit)
 
     def forget(self, id: str | Sequence[str]) -> None:
         """Forget one memory or several, as one transaction: no later recall returns them.
 
         Raises `errors.UnknownIdError` for an id that is not there, with nothing forgotten.
         """
-        ids = [id] if isinstance(id, str) else _list(id, "id", "a str or a list of str")
-        self.engine.forget([_id(each) for each in ids])
+        ids = [id] if isinstance(id, str) else items(id, "id", "a str or a list of str")
+        self.engine.forget([read_id(one) for one in ids])
 
     def stats(self) -> Stats:
         """Return how much the agent holds."""
@@ -353,42 +275,3 @@ class Agent:
 
     def __repr__(self) -> str:
         return f"<recollex.Agent {self.name!r}>"
-
-
-def _list(value: Any, name: str, kind: str) -> list[Any]:
-    """Return the items of ``value``, which has an order; ``kind`` is what the caller may give."""
-    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | Set):
-        with contextlib.suppress(TypeError):  # an array without dimensions
-            return list(value)
-    raise InputError(f"{name} must be {kind}, got {type(value).__name__}")
-
-
-def _dict(value: Any) -> Any:
-    """Return a mapping as a dict, None as an empty one, anything else as it is, to be refused."""
-    if value is None:
-        return {}
-    return dict(value) if isinstance(value, Mapping) else value
-
-
-def _names(value: Any, name: str) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    if isinstance(value, str):
-        raise InputError(f"{name} must be a list of str, got a str: {name}=[{value[:80]!r}]")
-    return tuple(_list(value, name, "a list of str"))
-
-
-def _names_of_each(value: Any, name: str, count: int) -> list[tuple[str, ...]]:
-    """Return the names of each text: one list for all, or a list of lists."""
-    values: tuple[Any, ...] = _names(value, name)
-    if values and not isinstance(values[0], str):
-        lists = [_names(each, name) for each in values]
-        if len(lists) != count:
-            raise InputError(f"{name} must have one list a text: {count} texts, got {len(lists)}")
-        return lists
-    return [values] * count
-
-
-def _id(value: object) -> str:
-    check_text(value, "id", MAX_NAME)
-    return str(value)
