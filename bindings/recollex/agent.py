@@ -6,6 +6,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from recollex.arguments import (
+    as_dict,
     items,
     micros,
     micros_of_each,
@@ -13,17 +14,22 @@ from recollex.arguments import (
     read_id,
 )
 from recollex.asking import read_question
+from recollex.history import History
 from recollex.progress import progress_bar
 from recollex.statements import read_statements
-from recollex_engine import agent as engine
+from recollex_engine.act import Act
+from recollex_engine.clock import from_micros, to_micros
+from recollex_engine.cut import Cut
 from recollex_engine.errors import InputError
 from recollex_engine.memory import Memory, Recall
 from recollex_engine.question import check_count
 from recollex_engine.statement import (
     MAX_NAME,
+    MAX_TEXT,
     Statement,
     check_embeddings,
     check_flag,
+    check_note,
     check_text,
     network_number,
 )
@@ -33,14 +39,11 @@ from recollex_engine.turn import read_turn
 from recollex_engine.verification import Verification, verify
 
 
-class Agent:
+class Agent(History):
     """The memory of one agent, from `Store.agent`.
 
     Threads: any number may retain and recall at once.
     """
-
-    def __init__(self, agent: engine.Agent) -> None:
-        self.engine = agent
 
     @property
     def name(self) -> str:
@@ -59,6 +62,7 @@ class Agent:
         tags: Sequence[str] | Sequence[Sequence[str]] = (),
         metadata: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         id: str | Sequence[str | None] | None = None,
+        valid_until: datetime | Sequence[datetime | None] | None = None,
         recorded_at: datetime | Sequence[datetime] | None = None,
         embedding: Any = None,
     ) -> list[str]:
@@ -67,7 +71,8 @@ class Agent:
         Every option takes one value for all texts, or (for a list of texts) a list with one each.
         event_at: when it happened; now, if not given. network: "world", "agent" or "opinion".
         id: the caller's own; one that exists changes nothing when all is equal, and replaces the
-        older memory when not. recorded_at: later than the last, for importing history; a list makes
+        older memory when not. valid_until: when it ceases to be so; without one it has no end.
+        recorded_at: later than the last, for importing history; a list makes
         one transaction of each run of equal times, which must not go back.
         embedding: float[dimension], or an array of one row a text; computed, if not given.
 
@@ -83,7 +88,7 @@ class Agent:
         ['b1', 'b2']
         """
         statements = read_statements(
-            text, event_at, id, network, context, document_id, entities, tags, metadata
+            text, event_at, id, network, context, document_id, entities, tags, metadata, valid_until
         )
         count, single = len(statements), isinstance(text, str)
         vectors = [embedding] if single and embedding is not None else embedding
@@ -133,9 +138,9 @@ class Agent:
         """Retain a conversation turn by turn, as one transaction; return one id a turn, in order.
 
         A turn is a dict with `speaker`, `text` and `at` (a datetime with a zone, or ISO 8601), and
-        perhaps `caption` (of its picture), `id` and `metadata`. A turn with an id is kept once;
-        turns without are appended to the document, unless ``replace`` is true: then the document
-        becomes these turns, and what it holds already is not retained again.
+        perhaps `caption` (of its picture), `id`, `metadata` and `valid_until`. A turn with an id is
+        kept once; turns without are appended to the document, unless ``replace`` is true: then the
+        document becomes these turns, and what it holds already is not retained again.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
@@ -181,6 +186,8 @@ class Agent:
         exact: bool = False,
         query_embedding: Any = None,
         explain: bool = False,
+        as_recorded: datetime | None = None,
+        as_world: datetime | None = None,
     ) -> Recall:
         """Return the memories that bear on ``query``, best first, within ``max_tokens``.
 
@@ -189,6 +196,10 @@ class Agent:
         document_id narrow; all must hold. now: what "last week" in the query is read against.
         exact: compare with every vector, even where an index is faster. explain: fill in each
         arm's own scores. "Double quotes" in the query must match.
+        as_recorded: recall as if asked at this recorded time, whatever was told since; see `at`.
+        as_world: only what was so at this time of the world, by today's knowledge: what had
+        happened by then, and whose `valid_until`, if any, had not come. Together: what was believed
+        at the one about the other.
 
         Raises `errors.InputError`.
 
@@ -199,7 +210,10 @@ class Agent:
         'Ann plays the cello.'
         """
         check_flag(explain, "explain")
-        return self.engine.recall(
+        agent = self.engine
+        if as_recorded is not None:
+            agent = Cut.at(agent, to_micros(as_recorded, "as_recorded"))
+        return agent.recall(
             read_question(
                 self.engine.dimension if query_embedding is not None else 0,
                 query,
@@ -214,6 +228,7 @@ class Agent:
                 now,
                 exact,
                 query_embedding,
+                as_world,
             ),
             explain,
         )
@@ -241,7 +256,10 @@ class Agent:
         ]
 
     def get(self, id: str) -> Memory:
-        """Return the memory with this id. Raises `errors.UnknownIdError`."""
+        """Return the memory with this id, archived or not.
+
+        Raises `errors.UnknownIdError` for one that is not there, or was forgotten or replaced.
+        """
         return self.engine.get(read_id(id))
 
     def list(self, *, after: str | None = None, limit: int = 100) -> list[Memory]:
@@ -252,13 +270,93 @@ class Agent:
         check_count(limit, "limit", 1, 1_000_000)
         return self.engine.list(None if after is None else read_id(after), limit)
 
-    def forget(self, id: str | Sequence[str]) -> None:
-        """Forget one memory or several, as one transaction: no later recall returns them.
+    def forget(
+        self,
+        id: str | Sequence[str],
+        *,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> None:
+        """Forget one memory or several, as one transaction: nothing returns them from now on.
 
+        `at` an earlier time they are still there. by, why: who does it and the reason, for the log.
         Raises `errors.UnknownIdError` for an id that is not there, with nothing forgotten.
         """
+        self._take_away("forget", id, by, why, recorded_at)
+
+    def archive(
+        self,
+        id: str | Sequence[str],
+        *,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> None:
+        """Archive one memory or several, as one transaction: they are kept, and leave recalls.
+
+        `get` and `history` still return them, and say who archived them and why; `recall` and
+        `list` do not. Raises `errors.UnknownIdError` for an id that is not there or is archived,
+        with nothing archived.
+        """
+        self._take_away("archive", id, by, why, recorded_at)
+
+    def _take_away(
+        self,
+        kind: str,
+        id: str | Sequence[str],
+        by: str | None,
+        why: str | None,
+        recorded_at: datetime | None,
+    ) -> None:
         ids = [id] if isinstance(id, str) else items(id, "id", "a str or a list of str")
-        self.engine.forget([read_id(one) for one in ids])
+        at = micros(recorded_at, "recorded_at")
+        self.engine.take_away(_act(kind, by, why), [read_id(one) for one in ids], at)
+
+    def correct(
+        self,
+        id: str,
+        text: str,
+        *,
+        event_at: datetime | None = None,
+        network: str | None = None,
+        context: str | None = None,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        valid_until: datetime | None = None,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+        embedding: Any = None,
+    ) -> None:
+        """Correct a memory: it keeps its id, and says ``text`` from now on.
+
+        What is not given stays as it was; a turn keeps its speaker. `history` returns what it said
+        before, and `at` an earlier time nothing has changed. by, why: as for `forget`.
+
+        Raises `errors.UnknownIdError`, and `errors.InputError` where nothing would change.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> ids = alice.retain("Bob lives in Oslo.", id="home")
+        >>> alice.correct("home", "Bob lives in Rome.", by="ann", why="He said so.")
+        >>> [(memory.text, memory.closed and memory.closed.how)
+        ...  for memory in alice.history("home")]
+        [('Bob lives in Oslo.', 'corrected'), ('Bob lives in Rome.', None)]
+        """
+        check_text(text, "text", MAX_TEXT)
+        changes: dict[str, Any] = {
+            "said_at": micros(event_at, "event_at"),
+            "network": None if network is None else network_number(network),
+            "context": context,
+            "tags": None if tags is None else names(tags, "tags"),
+            "metadata": None if metadata is None else as_dict(metadata),
+            "valid_until": micros(valid_until, "valid_until"),
+        }
+        given = {name: value for name, value in changes.items() if value is not None}
+        at = micros(recorded_at, "recorded_at")
+        act = _act("correct", by, why)
+        self.engine.correct(read_id(id), text, given, act, embedding, at)
 
     def stats(self) -> Stats:
         """Return how much the agent holds."""
@@ -274,4 +372,12 @@ class Agent:
             return verify(self.engine, progress)
 
     def __repr__(self) -> str:
-        return f"<recollex.Agent {self.name!r}>"
+        moment = (
+            f" as of {from_micros(self.engine.recorded_at)}" if isinstance(self.engine, Cut) else ""
+        )
+        return f"<recollex.Agent {self.name!r}{moment}>"
+
+
+def _act(kind: str, by: str | None, why: str | None) -> Act:
+    check_note(by, why)
+    return Act(kind, by, why)

@@ -24,6 +24,7 @@ def read_question(
     now: datetime | None,
     exact: bool,
     query_embedding: Any,
+    as_world: datetime | None,
 ) -> Question:
     """Return the question that a recall's arguments ask; raises `InputError`.
 
@@ -58,4 +59,5 @@ def read_question(
         micros(now, "now"),
         exact,
         vector,
+        micros(as_world, "as_world"),
     )

@@ -17,6 +17,7 @@ def read_statements(
     entities: Any,
     tags: Any,
     metadata: Any,
+    valid_until: Any,
 ) -> list[Statement]:
     """Return one statement a text; each option is one value for all, or a list of one a text.
 
@@ -36,8 +37,9 @@ def read_statements(
             tuple(mentioned),
             tuple(labels),
             as_dict(more),
+            end,
         )
-        for words, said_at, own, kind, where, document, mentioned, labels, more in zip(
+        for words, said_at, own, kind, where, document, mentioned, labels, more, end in zip(
             texts,
             micros_of_each(event_at, "event_at", count),
             each(id, "id", str, "a str", count),
@@ -47,6 +49,7 @@ def read_statements(
             names_of_each(entities, "entities", count),
             names_of_each(tags, "tags", count),
             each(metadata, "metadata", Mapping, "a dict", count),
+            micros_of_each(valid_until, "valid_until", count),
             strict=True,
         )
     ]

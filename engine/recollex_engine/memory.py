@@ -11,10 +11,27 @@ import numpy.typing as npt
 import orjson
 
 from recollex_engine.arms import Ranked
-from recollex_engine.clock import from_micros
-from recollex_engine.schema import NETWORKS
+from recollex_engine.clock import OPEN_END, from_micros
+from recollex_engine.schema import CLOSED, NETWORKS
 from recollex_engine.trace import Trace
 from recollex_engine.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """How a memory left the present: "archived", "corrected", "replaced" or "forgotten".
+
+    by, why: as whoever did it said, None if they did not.
+    """
+
+    at: datetime
+    how: str
+    by: str | None
+    why: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the closure as JSON values."""
+        return {"at": self.at.isoformat(), "how": self.how, "by": self.by, "why": self.why}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +42,7 @@ class Memory:
     was said or done, as the caller gave it; event: the interval [start, end) it speaks of, which
     differs where the text names a time ("last Friday"). ranks: arm -> rank from 1; scores: arm ->
     the arm's own score, filled by ``explain=True``. score: of the whole pipeline; 0 outside one.
+    valid_until: when it ceased to be so, None while nobody said. closed: None in the present.
     """
 
     id: str
@@ -44,6 +62,8 @@ class Memory:
     tokens: int
     ranks: Mapping[str, int] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
+    valid_until: datetime | None = None
+    closed: Closure | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the memory as JSON values, times in ISO 8601."""
@@ -65,6 +85,8 @@ class Memory:
             "tokens": self.tokens,
             "ranks": dict(self.ranks),
             "scores": dict(self.scores),
+            "valid_until": self.valid_until.isoformat() if self.valid_until else None,
+            "closed": self.closed.to_dict() if self.closed else None,
         }
 
 
@@ -149,6 +171,8 @@ def read_memories(
             part_tokens if reason.passage_only else tokens,
             reason.ranks,
             reason.scores,
+            None if valid_end == OPEN_END else from_micros(valid_end),
+            _closure(view, closed_by, forgotten_by),
         )
         for (
             id,
@@ -164,6 +188,9 @@ def read_memories(
             metadata,
             tokens,
             reason,
+            valid_end,
+            closed_by,
+            forgotten_by,
         ) in zip(
             columns.dictionary["ids"].strings(values("id")),
             whole,
@@ -178,9 +205,25 @@ def read_memories(
             texts("metadata"),
             values("tokens"),
             reasons,
+            values("valid_end"),
+            values("closed_by"),
+            values("forgotten_by"),
             strict=True,
         )
     ]
+
+
+def _closure(view: View, closed_by: int, forgotten_by: int) -> Closure | None:
+    """Return what the operation says that closed a memory, if it is closed in the view."""
+    op = forgotten_by if 0 < forgotten_by <= view.op else closed_by
+    if not 0 < op <= view.op:
+        return None
+    label = view.columns.label
+    kind, by, why = (
+        label(int(view.buffer(name)[op - 1])) for name in ("op_kind", "op_by", "op_why")
+    )
+    at = from_micros(int(view.buffer("op_recorded_at")[op - 1]))
+    return Closure(at, CLOSED[kind or ""], by, why)
 
 
 def _passage(view: View, text: str, first: int, end: int, row: int | None) -> tuple[str, int]:
