@@ -30,7 +30,7 @@ from hypothesis.stateful import (
 )
 
 import recollex
-from recollex_engine import checkpoint, maintenance, mention_marks
+from recollex_engine import checkpoint, entities, maintenance, mention_marks
 from recollex_engine.clock import to_micros
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.log import LogWriter
@@ -41,7 +41,7 @@ DIMENSION = 16
 START = datetime(2024, 5, 1, 12, tzinfo=UTC)
 STEP = timedelta(minutes=7)
 WORDS = ["tea", "cello", "puppy", "garden", "like", "lost", "the", "a", "and", "zymurgy", "quokka"]
-NAMES = ["Ann", "Ben", "Oslo", "Bob Chen", "Bob Chenn", "Ann", "Ann"]
+NAMES = ["Ann", "Ben", "Oslo", "Bob Chen", "Bob Chen", "Bob Chenn", "Ann", "Ann"]
 TEXT = st.lists(st.sampled_from([*WORDS * 2, *NAMES]), min_size=1, max_size=7).map(" ".join)
 LONG = st.builds(
     lambda seed: ". ".join(
@@ -79,7 +79,8 @@ QUERIES: list[tuple[str, dict[str, Any]]] = [
     ('"the tea" puppy', {}),
     ("garden", {"networks": ["world"], "tags": ["x"]}),
     ("puppy", {"where": {"k": 1}, "since": START + timedelta(hours=9)}),
-    ("what did Ann do in May 2024?", {"entities": ["bob chenn"], "max_tokens": 25}),
+    ("what did Ann do in May 2024?", {"max_tokens": 25}),
+    ("tea", {"entities": ["bob chenn"]}),
     ("garden tea yesterday", {"document_id": "d1"}),
     ("cello", {"as_world": START + timedelta(hours=20)}),
     ("lost tea", {"as_world": START + timedelta(days=4), "entities": ["Ann"]}),
@@ -172,6 +173,7 @@ class Law(RuleBasedStateMachine):
         self.patch.setattr(checkpoint, "SEGMENT_ROWS", segment_rows)
         self.patch.setattr(checkpoint, "LOG_BYTES", 6_000)
         self.patch.setattr(maintenance, "CLOSING_TAIL", 12)
+        self.patch.setattr(entities, "MATCH_THRESHOLD", 0.6)  # "Bob Chenn" is Bob Chen
         self.patch.setattr(mention_marks, "STRIDE", 3)
         self.patch.setattr(mention_marks, "MOST", 3)
         self.patch.setattr(os, "fsync", lambda fd: None)
@@ -196,7 +198,7 @@ class Law(RuleBasedStateMachine):
         """Note what is answered now; and ask, of an earlier moment, what was noted then."""
         self.past[self.now] = answers(self.agent, self.now), look_ups(self.agent)
         moments = list(self.past)
-        for moment in {moments[0], moments[len(moments) // 2], moments[-1]}:
+        for moment in {moments[0], moments[len(moments) // 2]}:
             self.compare(moment)
 
     def compare(self, moment: datetime) -> None:
