@@ -7,11 +7,11 @@ from typing import Any
 
 from recollex.arguments import (
     as_dict,
-    items,
+    checked_id,
+    listed,
     micros,
     micros_of_each,
-    names,
-    read_id,
+    names_of,
 )
 from recollex.asking import read_question
 from recollex.history import History
@@ -155,10 +155,10 @@ class Agent(History):
         check_flag(replace, "replace")
         if context is not None:
             check_text(context, "context", MAX_NAME)
-        number, labels = network_number(network), names(tags, "tags")
+        number, labels = network_number(network), names_of(tags, "tags")
         statements = [
             read_turn(turn, place, document_id, context, number, labels)
-            for place, turn in enumerate(items(turns, "turns", "a list of dicts"))
+            for place, turn in enumerate(listed(turns, "turns", "a list of dicts"))
         ]
         at = micros(recorded_at, "recorded_at")
         with progress_bar(len(statements), "retaining") as progress:
@@ -238,12 +238,12 @@ class Agent(History):
 
         With ``query_embedding`` an array of one row a query.
         """
-        questions = items(queries, "queries", "a list of str")
+        questions = listed(queries, "queries", "a list of str")
         given = options.pop("query_embedding", None)
         vectors = (
             [None] * len(questions)
             if given is None
-            else items(given, "query_embedding", "a list of one row a query")
+            else listed(given, "query_embedding", "a list of one row a query")
         )
         if len(vectors) != len(questions):
             raise InputError(
@@ -260,7 +260,7 @@ class Agent(History):
 
         Raises `errors.UnknownIdError` for one that is not there, or was forgotten or replaced.
         """
-        return self.engine.get(read_id(id))
+        return self.engine.get(checked_id(id))
 
     def list(self, *, after: str | None = None, limit: int = 100) -> list[Memory]:
         """Return up to ``limit`` memories in the order in which they were recorded.
@@ -268,7 +268,7 @@ class Agent(History):
         after: the id of the last one of the page before.
         """
         check_count(limit, "limit", 1, 1_000_000)
-        return self.engine.list(None if after is None else read_id(after), limit)
+        return self.engine.list(None if after is None else checked_id(after), limit)
 
     def forget(
         self,
@@ -309,9 +309,9 @@ class Agent(History):
         why: str | None,
         recorded_at: datetime | None,
     ) -> None:
-        ids = [id] if isinstance(id, str) else items(id, "id", "a str or a list of str")
+        ids = [id] if isinstance(id, str) else listed(id, "id", "a str or a list of str")
         at = micros(recorded_at, "recorded_at")
-        self.engine.take_away(_act(kind, by, why), [read_id(one) for one in ids], at)
+        self.engine.take_away(_act(kind, by, why), [checked_id(one) for one in ids], at)
 
     def correct(
         self,
@@ -349,14 +349,14 @@ class Agent(History):
             "said_at": micros(event_at, "event_at"),
             "network": None if network is None else network_number(network),
             "context": context,
-            "tags": None if tags is None else names(tags, "tags"),
+            "tags": None if tags is None else names_of(tags, "tags"),
             "metadata": None if metadata is None else as_dict(metadata),
             "valid_until": micros(valid_until, "valid_until"),
         }
         given = {name: value for name, value in changes.items() if value is not None}
         at = micros(recorded_at, "recorded_at")
         act = _act("correct", by, why)
-        self.engine.correct(read_id(id), text, given, act, embedding, at)
+        self.engine.correct(checked_id(id), text, given, act, embedding, at)
 
     def stats(self) -> Stats:
         """Return how much the agent holds."""

@@ -1,7 +1,4 @@
-"""What may a caller give? Arguments of the public methods, read into what the engine takes.
-
-Each reader returns the value in one form or raises `InputError`, which names the argument.
-"""
+"""What callers give: lists, names and ids, as the engine wants them."""
 
 import contextlib
 from collections.abc import Iterable, Mapping, Set
@@ -13,7 +10,7 @@ from recollex_engine.errors import InputError
 from recollex_engine.statement import MAX_NAME, check_text
 
 
-def items(value: Any, name: str, kind: str) -> list[Any]:
+def listed(value: Any, name: str, kind: str = "a list") -> list[Any]:
     """Return the items of ``value``, which has an order; ``kind`` is what the caller may give."""
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | Set):
         with contextlib.suppress(TypeError):  # an array without dimensions
@@ -28,37 +25,42 @@ def as_dict(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def names(value: Any, name: str) -> tuple[str, ...]:
-    """Return a list of str as a tuple, None as an empty one; one str is refused."""
+def names_of(value: Any, name: str) -> tuple[str, ...]:
+    """Return a list of names as a tuple, None as an empty one."""
     if value is None:
         return ()
     if isinstance(value, str):
         raise InputError(f"{name} must be a list of str, got a str: {name}=[{value[:80]!r}]")
-    return tuple(items(value, name, "a list of str"))
+    return tuple(listed(value, name, "a list of str"))
 
 
 def names_of_each(value: Any, name: str, count: int) -> list[tuple[str, ...]]:
     """Return the names of each text: one list for all, or a list of lists."""
-    values: tuple[Any, ...] = names(value, name)
+    values: tuple[Any, ...] = names_of(value, name)
     if values and not isinstance(values[0], str):
-        lists = [names(one, name) for one in values]
+        lists = [names_of(each, name) for each in values]
         if len(lists) != count:
             raise InputError(f"{name} must have one list a text: {count} texts, got {len(lists)}")
         return lists
     return [values] * count
 
 
-def read_id(value: object) -> str:
-    """Return an id that may be one."""
-    check_text(value, "id", MAX_NAME)
+def checked_id(value: object, name: str = "id") -> str:
+    """Return an id or a name. Raises `InputError` for what cannot be one."""
+    check_text(value, name, MAX_NAME)
     return str(value)
+
+
+def one_or_more(value: Any, name: str) -> tuple[Any, ...]:
+    """Return one str as a list of it, and a list as it is."""
+    return (value,) if isinstance(value, str) else tuple(listed(value, name))
 
 
 def each(value: Any, name: str, whole: type, kind: str, count: int) -> list[Any]:
     """Return one value a text: ``value`` again and again if it is a ``whole``, else its items."""
     if value is None or isinstance(value, whole):
         return [value] * count
-    values = items(value, name, f"{kind} or a list of one a text")
+    values = listed(value, name, f"{kind} or a list of one a text")
     if len(values) != count:
         raise InputError(f"{name} must have one item a text: {count} texts, got {len(values)}")
     return values

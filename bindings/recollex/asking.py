@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from recollex.arguments import as_dict, items, micros, names
+from recollex.arguments import as_dict, listed, micros, names_of
 from recollex_engine.errors import InputError
 from recollex_engine.question import Question
 from recollex_engine.statement import check_embedding, check_flag, network_number
@@ -35,7 +35,7 @@ def read_question(
         chosen = (
             [networks]
             if isinstance(networks, str)
-            else items(networks, "networks", "a str or a list of str")
+            else listed(networks, "networks", "a str or a list of str")
         )
         if not chosen:
             raise InputError("networks is empty: leave it out to search all of them")
@@ -52,9 +52,9 @@ def read_question(
         numbers,
         micros(since, "since"),
         micros(until, "until"),
-        names(tags, "tags"),
+        names_of(tags, "tags"),
         as_dict(where),
-        names(entities, "entities"),
+        names_of(entities, "entities"),
         document_id,
         micros(now, "now"),
         exact,

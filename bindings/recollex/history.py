@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Self
 
-from recollex.arguments import items, micros, read_id
+from recollex.arguments import checked_id, micros, one_or_more
 from recollex.progress import progress_bar
 from recollex_engine import agent as engine
 from recollex_engine import difference, logbook, snapshot
@@ -50,7 +50,7 @@ class History:
 
         What was forgotten is not there. Raises `errors.UnknownIdError`.
         """
-        return self.engine.history(read_id(id))
+        return self.engine.history(checked_id(id))
 
     def log(
         self,
@@ -75,9 +75,7 @@ class History:
             raise InputError(
                 f"since must be earlier than until, got {since} and {until}: swap them"
             )
-        kinds = None
-        if op is not None:
-            kinds = {op} if isinstance(op, str) else set(items(op, "op", "a str or a list of str"))
+        kinds = None if op is None else one_or_more(op, "op")
         return list(logbook.entries(self.engine, first, end, kinds))
 
     def diff(self, earlier: datetime, later: datetime | None = None) -> Difference:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from recollex.arguments import as_dict, each, items, micros_of_each, names_of_each
+from recollex.arguments import as_dict, each, listed, micros_of_each, names_of_each
 from recollex_engine.statement import Statement, network_number
 
 
@@ -23,7 +23,7 @@ def read_statements(
 
     Raises `InputError`.
     """
-    texts = [text] if isinstance(text, str) else items(text, "text", "a str or a list of str")
+    texts = [text] if isinstance(text, str) else listed(text, "text", "a str or a list of str")
     count = len(texts)
     return [
         Statement(

@@ -54,7 +54,7 @@ class _Staged:
         self.first_rows: list[int] = []
         self.names: list[int] = []
         self.name_entity: list[int] = []
-        self.name_memory: list[int] = []
+        self.name_op: list[int] = []
         self.kinds: dict[str, int] = {}
         self.text: list[bytes] = []
         self.metadata: list[bytes] = []
@@ -122,7 +122,7 @@ class _Staged:
             at["metadata"] += len(raw)
             self._label([label(metadata_label(name, value)) for name, value in metadata.items()])
         if names := get("names"):
-            self._name(memory, names)
+            self._name(names, op)
         if entities := get("entities"):
             self.flat["mention"] += entities
             self.flat["mention_of"] += [memory] * len(entities)
@@ -149,12 +149,12 @@ class _Staged:
         self.flat["label"] += labels
         self.at["label"] += len(labels)
 
-    def _name(self, memory: int, names: list[tuple[str, str, int]]) -> None:
+    def _name(self, names: list[tuple[str, str, int]], op: int) -> None:
         for surface, folded, entity in names:
             if self.columns.dictionary["names"].intern(folded) == self.folded_names:
                 self.folded_names += 1
                 self.name_entity.append(entity)
-                self.name_memory.append(memory)
+                self.name_op.append(op)
             if entity == self.entities:
                 self.names.append(self.columns.dictionary["labels"].intern(f"e:{surface}"))
                 self.entities += 1
@@ -197,7 +197,7 @@ class _Staged:
         columns.extend("label", flat["label"])
         columns.extend("entity_name", self.names)
         columns.extend("name_entity", self.name_entity)
-        columns.extend("name_memory", self.name_memory)  # last: it is what readers look at first
+        columns.extend("name_op", self.name_op)  # last: it is what readers look at first
         columns.extend("first_row", self.first_rows)
         columns.extend_table((*MEMORY, *(f"{name}_offset" for name in LISTS)), self.memory)
         columns.extend_table(tuple(OP), self.op)

@@ -23,9 +23,9 @@ from recollex_engine.schema import (
     CHAINED,
     CLOSED,
     DICTIONARIES,
+    ENDS,
     LISTS,
     NONE,
-    WRITTEN_ONCE,
     schema,
 )
 from recollex_engine.settings import Settings
@@ -50,7 +50,7 @@ class Columns:
     """The columns of one agent, up to the last operation applied.
 
     Threads: one writer may `apply` while any number of readers hold slices of the arrays; items
-    are never changed once a view covers them, but for `schema.WRITTEN_ONCE`, whose items are
+    are never changed once a view covers them, but for `schema.CLOSED`, whose items are
     compared with the view's op.
     """
 
@@ -60,7 +60,7 @@ class Columns:
         generation = stored.generation if stored else 0
         self.column = {
             name: Column(
-                np.dtype(dtype), folder / name, counts.get(name, 0), fixed=name not in WRITTEN_ONCE
+                np.dtype(dtype), folder / name, counts.get(name, 0), fixed=name not in CLOSED
             )
             for name, dtype in schema().items()
         }
@@ -81,7 +81,7 @@ class Columns:
         """Compute what is not stored: heads of chains, newest versions, the mask of the open."""
         array = self.array
         # A copy: the pages of the file may change under a reader while a checkpoint writes.
-        once = {name: array(name).copy() for name in WRITTEN_ONCE}
+        once = {name: array(name).copy() for name in CLOSED}
         for name, ops in once.items():
             for memory in np.flatnonzero(ops > self.op):  # ahead of what was read of the log
                 self.column[name].set(int(memory), 0)
@@ -169,14 +169,14 @@ class Columns:
         strings = self.dictionary["labels"].strings(labels)
         return [string[2:] for string in strings if string[0] == "t"]
 
-    def entity(self, surface: str, memories: int) -> int | None:
-        """Return the entity that the first ``memories`` memories know by a name; None if none.
+    def entity(self, surface: str, op: int) -> int | None:
+        """Return the entity that is known by a name at operation ``op``; None if none is.
 
-        Case is ignored. A later memory may give an old entity a new name.
+        Case is ignored. A later operation may give an old entity a new name.
         """
         name = self.dictionary["names"].get(fold(surface))
-        first = self.array("name_memory")  # it may lag behind the dictionary
-        if name is None or name >= len(first) or int(first[name]) >= memories:
+        first = self.array("name_op")  # it may lag behind the dictionary
+        if name is None or name >= len(first) or int(first[name]) > op:
             return None
         return int(self.array("name_entity")[name])
 
@@ -205,14 +205,14 @@ class Columns:
         if not closed:
             return None
         if 0 < int(self.array("forgotten_by")[memory]) <= op:
-            return CLOSED["forget"]
-        return CLOSED[self.label(int(self.array("op_kind")[closed - 1])) or ""]
+            return ENDS["forget"]
+        return ENDS[self.label(int(self.array("op_kind")[closed - 1])) or ""]
 
     def archived(self, id: str) -> int | None:
         """Return the ordinal of the newest version of ``id`` if it is archived now."""
         key = self.dictionary["ids"].get(id)
         memory = NONE if key is None else self.newest_of(key)
-        archived = memory != NONE and self.end_of(memory, self.op) == CLOSED["archive"]
+        archived = memory != NONE and self.end_of(memory, self.op) == ENDS["archive"]
         return memory if archived else None
 
     def newest_of(self, key: int) -> int:

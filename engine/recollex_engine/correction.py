@@ -64,5 +64,5 @@ def _given_entities(columns: Columns, memory: int) -> tuple[str, ...]:
     first, end = columns.array("mention_offset")[memory : memory + 2].tolist()
     entities = columns.array("mention_entity")[first:end].tolist()
     speaker = columns.label(int(columns.array("speaker")[memory]))
-    found = {columns.entity(name, memory + 1) for name in mentions(columns.text(memory), speaker)}
+    found = {columns.entity(name, columns.op) for name in mentions(columns.text(memory), speaker)}
     return tuple(columns.entity_name(entity) for entity in entities if entity not in found)

@@ -12,7 +12,7 @@ import orjson
 
 from recollex_engine.arms import Ranked
 from recollex_engine.clock import OPEN_END, from_micros
-from recollex_engine.schema import CLOSED, NETWORKS
+from recollex_engine.schema import ENDS, NETWORKS
 from recollex_engine.trace import Trace
 from recollex_engine.view import View
 
@@ -223,7 +223,7 @@ def _closure(view: View, closed_by: int, forgotten_by: int) -> Closure | None:
         label(int(view.buffer(name)[op - 1])) for name in ("op_kind", "op_by", "op_why")
     )
     at = from_micros(int(view.buffer("op_recorded_at")[op - 1]))
-    return Closure(at, CLOSED[kind or ""], by, why)
+    return Closure(at, ENDS[kind or ""], by, why)
 
 
 def _passage(view: View, text: str, first: int, end: int, row: int | None) -> tuple[str, int]:

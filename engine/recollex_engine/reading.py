@@ -4,7 +4,7 @@ import numpy as np
 
 from recollex_engine.errors import UnknownIdError
 from recollex_engine.memory import Memory, read_memories
-from recollex_engine.schema import CLOSED, NONE
+from recollex_engine.schema import ENDS, NONE
 from recollex_engine.view import View
 
 
@@ -17,7 +17,7 @@ def get(view: View | None, id: str, agent: str) -> Memory:
     if (
         view is None
         or not found
-        or view.columns.end_of(found[0], view.op) not in (None, CLOSED["archive"])
+        or view.columns.end_of(found[0], view.op) not in (None, ENDS["archive"])
     ):
         raise UnknownIdError(id, agent)
     return read_memories(view, found[:1])[0]
@@ -31,7 +31,7 @@ def history(view: View | None, id: str, agent: str) -> list[Memory]:
     left: list[int] = []
     if view is not None:
         for memory in _versions(view, id):
-            if view.columns.end_of(memory, view.op) == CLOSED["forget"]:
+            if view.columns.end_of(memory, view.op) == ENDS["forget"]:
                 break
             left.append(memory)
     if view is None or not left:

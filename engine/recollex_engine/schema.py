@@ -38,7 +38,7 @@ Properties of an operation (one item an op, by op - 1)::
 
 Properties of a name::
 
-    name_entity uint32   whose it is        name_memory uint32   the memory that first used it
+    name_entity uint32   whose it is        name_op uint64   the operation that first used it
 
 The reversed directions (entity -> memories, memory -> later memories that link to it) are chains
 threaded through the flat arrays, newest first: `mention_previous` and `link_previous` hold the
@@ -54,15 +54,14 @@ NONE = 0xFFFFFFFF
 NETWORKS = ("world", "agent", "opinion")
 """The three networks of Memora, section 2.1, by their number in the column."""
 
-WRITTEN_ONCE = ("closed_by", "forgotten_by")
-"""Columns whose items change after they were appended: once, from 0 to the number of an operation.
-
-A view that is older than the operation reads them as 0."""
+CLOSED = ("closed_by", "forgotten_by")
+"""The columns whose items are written once, later, from 0 to the number of an operation; all others
+are fixed. A view that is older than the operation reads 0."""
 RETAINING = ("retain", "correct")
 """The kinds of operation that record a memory."""
 CLOSING = ("forget", "replace", "archive")
 """The kinds of operation that only close memories, which their payload lists."""
-CLOSED = {
+ENDS = {
     "forget": "forgotten",
     "archive": "archived",
     "correct": "corrected",
@@ -143,7 +142,7 @@ def schema() -> dict[str, str]:
         "term": "<u4",
         "entity_name": "<u4",
         "name_entity": "<u4",
-        "name_memory": "<u4",
+        "name_op": "<u8",
         **OP,
     }
 

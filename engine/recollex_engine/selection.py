@@ -57,7 +57,7 @@ def select(view: View, question: Question) -> npt.NDArray[np.uint8]:
         if not _mask_list(view, "label", "label", wanted, mask):
             return np.zeros_like(mask)
     if question.entities:
-        wanted = [view.columns.entity(name, view.memories) for name in question.entities]
+        wanted = [view.columns.entity(name, view.op) for name in question.entities]
         if not _mask_list(view, "mention", "mention_entity", wanted, mask):
             return np.zeros_like(mask)
     return mask

@@ -122,7 +122,7 @@ class View:
     @property
     def named_entities(self) -> int:
         """How many entities the view's memories name."""
-        return len(self._mentions.counts)
+        return int(np.count_nonzero(self._mentions.counts))
 
     @cached_property
     def terms(self) -> int:

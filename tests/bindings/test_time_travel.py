@@ -474,7 +474,7 @@ def test_columns_of_an_older_version_are_made_again(tmp_path, store, agent):
     store.close()
     folder = tmp_path / "s/agents/a"
     manifest = Manifest.read(folder)
-    for name in ("valid_end", "name_memory"):
+    for name in ("valid_end", "name_op"):
         del manifest.columns[name]
         (folder / "columns" / name).unlink()
     manifest.write(folder)

@@ -14,7 +14,7 @@ from recollex_engine.clock import OPEN_END
 from recollex_engine.columns import Columns, Stored
 from recollex_engine.entities import fold
 from recollex_engine.log_reader import Operation
-from recollex_engine.schema import DICTIONARIES, LISTS, NONE, WRITTEN_ONCE, schema
+from recollex_engine.schema import CLOSED, DICTIONARIES, LISTS, NONE, schema
 from recollex_engine.settings import Settings
 
 DIMENSION = 8
@@ -169,11 +169,11 @@ def check(columns, history):
         assert walk(columns.incoming, columns, "link", memory) == incoming
     for surface, entity in history.entities.items():
         for form in (surface, surface.upper(), surface.lower()):
-            assert columns.entity(form, columns.memories) == entity
+            assert columns.entity(form, columns.op) == entity
         assert columns.entity_name(entity) == surface
         naming = [m for m, p in enumerate(history.memories) if entity in p.get("entities", [])]
         assert walk(columns.mentions, columns, "mention", entity) == naming[::-1]
-    assert columns.entity("Nobody", columns.memories) is None
+    assert columns.entity("Nobody", columns.op) is None
     assert columns.array("op_memories").tolist() == history.counts[1:]
     for operation in history.operations:
         kind, by, why = (
@@ -249,7 +249,7 @@ def test_closures_beyond_what_was_read_of_the_log_are_not_believed(seed, count, 
             1,
         )
         apply(columns, history.operations[kept:], history.rows_of)
-        for name in WRITTEN_ONCE:
+        for name in CLOSED:
             columns.column[name].write_back(sync=False)
         again = Columns(Path(folder), stored)
         closed = [c if c <= kept else 0 for c in history.closed_by[: again.memories]]
@@ -283,7 +283,7 @@ def test_what_a_view_holds_does_not_change_while_columns_grow():
     apply(columns, history.operations[:50], history.rows_of)
     memories = columns.memories
     opened = columns.open_at(memories, 50)
-    names = [name for name in schema() if name not in WRITTEN_ONCE]
+    names = [name for name in schema() if name not in CLOSED]
     held = {name: columns.array(name) for name in names}
     before = {name: array.tobytes() for name, array in held.items()}
     mask = opened.tobytes()
