@@ -33,7 +33,8 @@ class History:
         order, token counts. `now` is the moment, vectors are scanned exactly.
 
         A moment before the first retain is an agent that knows nothing. Raises `errors.InputError`
-        for one that is still to come.
+        for one that is still to come. What is told afterwards is recorded afterwards and changes
+        nothing here, unless it is given an earlier `recorded_at`, later than all that was recorded.
 
         >>> import recollex, tempfile
         >>> from datetime import UTC, datetime

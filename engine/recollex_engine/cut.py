@@ -21,12 +21,8 @@ class Cut(Agent):
     """
 
     def __init__(self, agent: Agent, op: int, recorded_at: int) -> None:
-        self.name = agent.name
-        self.folder = agent.folder
+        vars(self).update(vars(agent))  # its name, folder, analyzers, token counter
         self.recorded_at = recorded_at
-        self._shared = agent._shared
-        self._analyzers = agent._analyzers
-        self._counter = agent._counter
         self._agent = agent
         self._op = op
 

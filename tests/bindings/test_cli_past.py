@@ -72,6 +72,18 @@ def test_recall_what_was_so_then(shell: Shell, store: str) -> None:
     assert "puppy" not in shell(*words, "2024-06-01")[1]
 
 
+def test_retain_what_ceases_to_be_so(shell: Shell) -> None:
+    words = ("retain", "memory", "Ann lives in Oslo.", "--at", "2024-05-01", "--valid-until")
+    code, _, err = shell(*words, "2024-04-01")
+    assert code == 2 and "valid_until must be later than the event" in err
+    assert not Path("memory").exists()
+    assert shell(*words, "2024-06-01")[0] == 0
+    line = json.loads(shell("export", "memory")[1])
+    assert line["valid_until"] == "2024-06-01T00:00:00+00:00"
+    assert shell("ingest", "copy", "-", stdin=json.dumps(line))[0] == 0
+    assert json.loads(shell("export", "copy")[1])["valid_until"] == line["valid_until"]
+
+
 def test_the_log_on_lines(shell: Shell, store: str) -> None:
     code, out, _ = shell("log", store)
     assert code == 0

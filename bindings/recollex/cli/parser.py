@@ -107,6 +107,7 @@ def _retain(parser: Parser) -> None:
     _agent(parser)
     _zone(parser)
     add("--at", metavar="TIME", help="when it happened: 2023-11-06, or with a time")
+    add("--valid-until", metavar="TIME", help="when it ceases to be so (never)")
     add("--network", help="world, agent or opinion (world)")
     add("--context", help="what it was said in, such as 'call'")
     add("--document", metavar="ID", help="the document it belongs to")

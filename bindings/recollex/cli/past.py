@@ -104,7 +104,7 @@ def _line(entry: recollex.LogEntry) -> str:
         parts.append(f"by {printable(entry.by)}")
     if entry.why is not None:
         parts.append(f"({printable(entry.why)})")
-    return "  ".join(parts)
+    return "  ".join(parts).rstrip()
 
 
 def _change(sign: str, memory: recollex.Memory) -> str:
