@@ -334,8 +334,10 @@ class Agent:
         has not reached: what will be recorded by then is not known yet.
         """
         view = self.view()
-        if view is not None and recorded_at <= int(view.buffer("op_recorded_at")[view.op - 1]):
-            return view.columns.op_at(recorded_at)
+        if view is not None and view.op:
+            last = int(view.buffer("op_recorded_at")[view.op - 1])
+            if recorded_at <= last:
+                return view.columns.op_at(recorded_at)
         if recorded_at > (now := self._shared.clock()):
             raise InputError(
                 f"as_recorded must not be in the future: it is {from_micros(now)} by the clock, "

@@ -61,9 +61,8 @@ def _versions(view: View, id: str) -> list[int]:
     key = columns.dictionary["ids"].get(id)
     memory = NONE if key is None else columns.newest_of(key)
     found = []
-    previous = view.buffer("previous")
     while memory != NONE:
         if memory < view.memories:
             found.append(memory)
-        memory = int(previous[memory])
+        memory = int(columns.array("previous")[memory])  # the view's own may end before it
     return found

@@ -202,9 +202,11 @@ class Replica:
         if view is not None and view.op == at and view.segments is segments:
             return view
         with self._views:
-            past = self._past.get(at)
-            if past is not None and past.segments is segments:
-                return past
+            held = self._past.get(at)
+            if held is not None and held.segments is segments:
+                if op is None:
+                    self._view = held  # what it was before is of the past
+                return held
             rows = int(self.columns.array("op_rows")[at - 1]) if at else 0
             memories = int(self.columns.array("op_memories")[at - 1]) if at else 0
             if memories > len(self._timeline.order):

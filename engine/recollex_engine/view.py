@@ -126,11 +126,10 @@ class View:
 
     @cached_property
     def terms(self) -> int:
-        """How many words the view's rows hold; O(words) in the past, nothing now."""
-        if not self._is_past:
-            return self.columns.dictionary["terms"].count
+        """How many different words the view's rows hold. Cost: O(words)."""
         words = self._buffers["term"][: int(self._buffers["term_offset"][self.rows])]
-        return int(words[words != NONE].max(initial=0)) + 1 if (words != NONE).any() else 0
+        words = words[words != NONE]
+        return int(words.max()) + 1 if len(words) else 0
 
     @cached_property
     def entity_weight(self) -> npt.NDArray[np.float32]:

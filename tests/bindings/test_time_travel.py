@@ -128,6 +128,26 @@ def test_a_cut_stays_as_it_is_while_more_is_told(agent):
     assert then.list() == agent.at(day(20)).list()
 
 
+def test_an_id_that_came_later_is_not_known_before(store):
+    agent = store.agent("b")
+    agent.retain_dialogue([], document_id="d", replace=True, recorded_at=day(1))
+    assert agent.list() == []  # a view of an agent that holds no memory
+    then = agent.at(day(1))
+    assert then.list() == []
+    told(agent, 2, "Ann lives in Oslo.", id="home")
+    replica = agent.engine.replica()
+    replica.view(replica.columns.op)  # as a checkpoint beside it does, before anybody reads
+    with pytest.raises(UnknownIdError):
+        then.get("home")
+    for number in range(3, 20):
+        told(agent, number, f"On day {number}.", id=f"m{number}")
+    assert agent.at(day(2)).list() == [agent.get("home")]
+    with pytest.raises(UnknownIdError):
+        agent.at(day(2)).get("m19")
+    numbers = agent.at(day(2)).stats()
+    assert (numbers.terms, numbers.entities) == (3, 2)
+
+
 def test_now_is_the_moment_of_the_cut(agent):
     found = asked(agent.at(day(3)), "what did Ann do yesterday")
     assert found.time_range == (day(2), day(3))
