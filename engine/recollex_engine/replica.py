@@ -103,9 +103,6 @@ class Replica:
         return self.manifest.segments if self.manifest else ()
 
     def _open_columns(self, stored: Stored | None) -> Columns:
-        if stored is not None and (lacking := schema().keys() - stored.columns.keys()):
-            path = self.folder / COLUMNS / min(lacking)
-            raise CorruptError(path, "a column of this version", "one that had none such")
         try:
             columns = Columns(self.folder / COLUMNS, stored)
         except (IndexError, ValueError) as error:

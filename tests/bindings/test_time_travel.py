@@ -498,10 +498,9 @@ def test_columns_of_an_older_version_are_made_again(tmp_path, store, agent):
         del manifest.columns[name]
         (folder / "columns" / name).unlink()
     manifest.write(folder)
-    with pytest.warns(RuntimeWarning, match="rebuilding from the log"):
-        again = recollex.open(tmp_path / "s", embedder=recollex.GivenVectors(16))
+    with recollex.open(tmp_path / "s", embedder=recollex.GivenVectors(16)) as again:
         assert again.agent("a").history("home") == expected
-    again.close()
+        assert again.agent("a").verify().ok
 
 
 def test_asyncio_travels_too(tmp_path):
