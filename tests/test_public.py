@@ -17,8 +17,11 @@ from recollex_engine import errors
 BINDINGS = Path(__file__).parents[1] / "bindings"
 PUBLIC = [
     "Agent",
+    "Closure",
+    "Difference",
     "Encoder",
     "GivenVectors",
+    "LogEntry",
     "Memory",
     "Recall",
     "Stats",
@@ -29,6 +32,7 @@ PUBLIC = [
     "load_encoder",
     "open",
     "presets",
+    "replay",
 ]
 """Adding one is a line in CHANGELOG.md; taking one away breaks somebody."""
 

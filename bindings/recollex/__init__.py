@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from recollex.agent import Agent
+    from recollex.replaying import replay
     from recollex.store import Store, open
     from recollex_engine import errors
-    from recollex_engine.memory import Memory, Recall
+    from recollex_engine.difference import Difference
+    from recollex_engine.logbook import LogEntry
+    from recollex_engine.memory import Closure, Memory, Recall
     from recollex_engine.models.encoder import Encoder, load_encoder
     from recollex_engine.models.given import GivenVectors
     from recollex_engine.stats import Stats
@@ -29,8 +32,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Agent",
+    "Closure",
+    "Difference",
     "Encoder",
     "GivenVectors",
+    "LogEntry",
     "Memory",
     "Recall",
     "Stats",
@@ -41,12 +47,16 @@ __all__ = [
     "load_encoder",
     "open",
     "presets",
+    "replay",
 ]
 
 _HOMES = {
     "Agent": "recollex.agent",
+    "Closure": "recollex_engine.memory",
+    "Difference": "recollex_engine.difference",
     "Encoder": "recollex_engine.models.encoder",
     "GivenVectors": "recollex_engine.models.given",
+    "LogEntry": "recollex_engine.logbook",
     "Memory": "recollex_engine.memory",
     "Recall": "recollex_engine.memory",
     "Stats": "recollex_engine.stats",
@@ -55,6 +65,7 @@ _HOMES = {
     "Verification": "recollex_engine.verification",
     "load_encoder": "recollex_engine.models.encoder",
     "open": "recollex.store",
+    "replay": "recollex.replaying",
 }
 
 

@@ -1,24 +1,36 @@
 """One agent's memory: retain and recall."""
 
-import contextlib
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby, pairwise
 from typing import Any
 
+from recollex.arguments import (
+    as_dict,
+    checked_id,
+    listed,
+    micros,
+    micros_of_each,
+    names_of,
+)
+from recollex.asking import read_question
+from recollex.history import History
 from recollex.progress import progress_bar
-from recollex_engine import agent as engine
-from recollex_engine.clock import to_micros
+from recollex.statements import read_statements
+from recollex_engine.act import Act
+from recollex_engine.clock import from_micros, to_micros
+from recollex_engine.cut import Cut
 from recollex_engine.errors import InputError
 from recollex_engine.memory import Memory, Recall
 from recollex_engine.preset import DEFAULT, Preset, find_preset
-from recollex_engine.question import Question, check_count
+from recollex_engine.question import check_count
 from recollex_engine.statement import (
     MAX_NAME,
+    MAX_TEXT,
     Statement,
-    check_embedding,
     check_embeddings,
     check_flag,
+    check_note,
     check_text,
     network_number,
 )
@@ -28,14 +40,11 @@ from recollex_engine.turn import read_turn
 from recollex_engine.verification import Verification, verify
 
 
-class Agent:
+class Agent(History):
     """The memory of one agent, from `Store.agent`.
 
     Threads: any number may retain and recall at once.
     """
-
-    def __init__(self, agent: engine.Agent) -> None:
-        self.engine = agent
 
     @property
     def name(self) -> str:
@@ -54,6 +63,7 @@ class Agent:
         tags: Sequence[str] | Sequence[Sequence[str]] = (),
         metadata: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         id: str | Sequence[str | None] | None = None,
+        valid_until: datetime | Sequence[datetime | None] | None = None,
         recorded_at: datetime | Sequence[datetime] | None = None,
         embedding: Any = None,
     ) -> list[str]:
@@ -62,7 +72,8 @@ class Agent:
         Every option takes one value for all texts, or (for a list of texts) a list with one each.
         event_at: when it happened; now, if not given. network: "world", "agent" or "opinion".
         id: the caller's own; one that exists changes nothing when all is equal, and replaces the
-        older memory when not. recorded_at: later than the last, for importing history; a list makes
+        older memory when not. valid_until: when it ceases to be so; without one it has no end.
+        recorded_at: later than the last, for importing history; a list makes
         one transaction of each run of equal times, which must not go back.
         embedding: float[dimension], or an array of one row a text; computed, if not given.
 
@@ -77,51 +88,12 @@ class Agent:
         ...              event_at=datetime(2024, 3, 1, tzinfo=UTC), tags=["bob"])
         ['b1', 'b2']
         """
-        single = isinstance(text, str)
-        texts = [text] if single else _list(text, "text", "a str or a list of str")
-        count = len(texts)
-
-        def each(value: Any, name: str, whole: type, kind: str) -> list[Any]:
-            if value is None or isinstance(value, whole):
-                return [value] * count
-            values = _list(value, name, f"{kind} or a list of one a text")
-            if len(values) != count:
-                raise InputError(
-                    f"{name} must have one item a text: {count} texts, got {len(values)}"
-                )
-            return values
-
-        statements = [
-            Statement(
-                words,
-                None if moment is None else to_micros(moment, "event_at"),
-                own,
-                network_number(kind),
-                where,
-                document,
-                None,
-                tuple(names),
-                tuple(labels),
-                _dict(more),
-            )
-            for words, moment, own, kind, where, document, names, labels, more in zip(
-                texts,
-                each(event_at, "event_at", datetime, "a datetime with a time zone"),
-                each(id, "id", str, "a str"),
-                each(network, "network", str, "a str"),
-                each(context, "context", str, "a str"),
-                each(document_id, "document_id", str, "a str"),
-                _names_of_each(entities, "entities", count),
-                _names_of_each(tags, "tags", count),
-                each(metadata, "metadata", Mapping, "a dict"),
-                strict=True,
-            )
-        ]
+        statements = read_statements(
+            text, event_at, id, network, context, document_id, entities, tags, metadata, valid_until
+        )
+        count, single = len(statements), isinstance(text, str)
         vectors = [embedding] if single and embedding is not None else embedding
-        times = [
-            None if moment is None else to_micros(moment, "recorded_at")
-            for moment in each(recorded_at, "recorded_at", datetime, "a datetime with a time zone")
-        ]
+        times = micros_of_each(recorded_at, "recorded_at", count)
         with progress_bar(count, "retaining") as progress:
             if len(set(times)) <= 1:
                 at = times[0] if times else None
@@ -167,9 +139,9 @@ class Agent:
         """Retain a conversation turn by turn, as one transaction; return one id a turn, in order.
 
         A turn is a dict with `speaker`, `text` and `at` (a datetime with a zone, or ISO 8601), and
-        perhaps `caption` (of its picture), `id` and `metadata`. A turn with an id is kept once;
-        turns without are appended to the document, unless ``replace`` is true: then the document
-        becomes these turns, and what it holds already is not retained again.
+        perhaps `caption` (of its picture), `id`, `metadata` and `valid_until`. A turn with an id is
+        kept once; turns without are appended to the document, unless ``replace`` is true: then the
+        document becomes these turns, and what it holds already is not retained again.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
@@ -184,12 +156,12 @@ class Agent:
         check_flag(replace, "replace")
         if context is not None:
             check_text(context, "context", MAX_NAME)
-        number, names = network_number(network), _names(tags, "tags")
+        number, labels = network_number(network), names_of(tags, "tags")
         statements = [
-            read_turn(turn, place, document_id, context, number, names)
-            for place, turn in enumerate(_list(turns, "turns", "a list of dicts"))
+            read_turn(turn, place, document_id, context, number, labels)
+            for place, turn in enumerate(listed(turns, "turns", "a list of dicts"))
         ]
-        at = None if recorded_at is None else to_micros(recorded_at, "recorded_at")
+        at = micros(recorded_at, "recorded_at")
         with progress_bar(len(statements), "retaining") as progress:
             return self.engine.retain(
                 statements,
@@ -216,6 +188,8 @@ class Agent:
         query_embedding: Any = None,
         preset: Preset | str = DEFAULT,
         explain: bool = False,
+        as_recorded: datetime | None = None,
+        as_world: datetime | None = None,
     ) -> Recall:
         """Return the memories that bear on ``query``, best first, within ``max_tokens``.
 
@@ -226,6 +200,10 @@ class Agent:
         of `recollex.presets` or its name. explain: fill in each arm's own scores and what each part
         of the ranking added. A query of "double quotes" alone returns what holds them word by
         word; in a question, they lift it.
+        as_recorded: recall as if asked at this recorded time, whatever was told since; see `at`.
+        as_world: only what was so at this time of the world, by today's knowledge: what had
+        happened by then, and whose `valid_until`, if any, had not come. Together: what was believed
+        at the one about the other.
 
         Raises `errors.InputError`.
 
@@ -236,8 +214,12 @@ class Agent:
         'Ann plays the cello.'
         """
         check_flag(explain, "explain")
-        return self.engine.recall(
-            self._question(
+        agent = self.engine
+        if as_recorded is not None:
+            agent = Cut.at(agent, to_micros(as_recorded, "as_recorded"))
+        return agent.recall(
+            read_question(
+                self.engine.dimension if query_embedding is not None else 0,
                 query,
                 thinking_budget,
                 max_tokens,
@@ -250,6 +232,7 @@ class Agent:
                 now,
                 exact,
                 query_embedding,
+                as_world,
             ),
             find_preset(preset),
             explain,
@@ -260,12 +243,12 @@ class Agent:
 
         With ``query_embedding`` an array of one row a query.
         """
-        questions = _list(queries, "queries", "a list of str")
+        questions = listed(queries, "queries", "a list of str")
         given = options.pop("query_embedding", None)
         vectors = (
             [None] * len(questions)
             if given is None
-            else _list(given, "query_embedding", "a list of one row a query")
+            else listed(given, "query_embedding", "a list of one row a query")
         )
         if len(vectors) != len(questions):
             raise InputError(
@@ -277,55 +260,12 @@ class Agent:
             for query, vector in zip(questions, vectors, strict=True)
         ]
 
-    def _question(
-        self,
-        query: str,
-        thinking_budget: int,
-        max_tokens: int,
-        networks: Sequence[str] | str | None,
-        interval: tuple[datetime | None, datetime | None],
-        tags: Sequence[str],
-        where: Mapping[str, Any] | None,
-        entities: Sequence[str],
-        document_id: str | None,
-        now: datetime | None,
-        exact: bool,
-        query_embedding: Any,
-    ) -> Question:
-        numbers = None
-        if networks is not None:
-            names = (
-                [networks]
-                if isinstance(networks, str)
-                else _list(networks, "networks", "a str or a list of str")
-            )
-            if not names:
-                raise InputError("networks is empty: leave it out to search all of them")
-            numbers = tuple(network_number(name) for name in names)
-        since, until = interval
-        vector = None
-        if query_embedding is not None:
-            vector = check_embedding(query_embedding, "query_embedding", self.engine.dimension)
-        check_flag(exact, "exact")
-        return Question(
-            query,
-            thinking_budget,
-            max_tokens,
-            numbers,
-            None if since is None else to_micros(since, "since"),
-            None if until is None else to_micros(until, "until"),
-            _names(tags, "tags"),
-            _dict(where),
-            _names(entities, "entities"),
-            document_id,
-            None if now is None else to_micros(now, "now"),
-            exact,
-            vector,
-        )
-
     def get(self, id: str) -> Memory:
-        """Return the memory with this id. Raises `errors.UnknownIdError`."""
-        return self.engine.get(_id(id))
+        """Return the memory with this id, archived or not.
+
+        Raises `errors.UnknownIdError` for one that is not there, or was forgotten or replaced.
+        """
+        return self.engine.get(checked_id(id))
 
     def list(self, *, after: str | None = None, limit: int = 100) -> list[Memory]:
         """Return up to ``limit`` memories in the order in which they were recorded.
@@ -333,15 +273,95 @@ class Agent:
         after: the id of the last one of the page before.
         """
         check_count(limit, "limit", 1, 1_000_000)
-        return self.engine.list(None if after is None else _id(after), limit)
+        return self.engine.list(None if after is None else checked_id(after), limit)
 
-    def forget(self, id: str | Sequence[str]) -> None:
-        """Forget one memory or several, as one transaction: no later recall returns them.
+    def forget(
+        self,
+        id: str | Sequence[str],
+        *,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> None:
+        """Forget one memory or several, as one transaction: nothing returns them from now on.
 
+        `at` an earlier time they are still there. by, why: who does it and the reason, for the log.
         Raises `errors.UnknownIdError` for an id that is not there, with nothing forgotten.
         """
-        ids = [id] if isinstance(id, str) else _list(id, "id", "a str or a list of str")
-        self.engine.forget([_id(each) for each in ids])
+        self._take_away("forget", id, by, why, recorded_at)
+
+    def archive(
+        self,
+        id: str | Sequence[str],
+        *,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> None:
+        """Archive one memory or several, as one transaction: they are kept, and leave recalls.
+
+        `get` and `history` still return them, and say who archived them and why; `recall` and
+        `list` do not. Raises `errors.UnknownIdError` for an id that is not there or is archived,
+        with nothing archived.
+        """
+        self._take_away("archive", id, by, why, recorded_at)
+
+    def _take_away(
+        self,
+        kind: str,
+        id: str | Sequence[str],
+        by: str | None,
+        why: str | None,
+        recorded_at: datetime | None,
+    ) -> None:
+        ids = [id] if isinstance(id, str) else listed(id, "id", "a str or a list of str")
+        at = micros(recorded_at, "recorded_at")
+        self.engine.take_away(_act(kind, by, why), [checked_id(one) for one in ids], at)
+
+    def correct(
+        self,
+        id: str,
+        text: str,
+        *,
+        event_at: datetime | None = None,
+        network: str | None = None,
+        context: str | None = None,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        valid_until: datetime | None = None,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+        embedding: Any = None,
+    ) -> None:
+        """Correct a memory: it keeps its id, and says ``text`` from now on.
+
+        What is not given stays as it was; a turn keeps its speaker. `history` returns what it said
+        before, and `at` an earlier time nothing has changed. by, why: as for `forget`.
+
+        Raises `errors.UnknownIdError`, and `errors.InputError` where nothing would change.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> ids = alice.retain("Bob lives in Oslo.", id="home")
+        >>> alice.correct("home", "Bob lives in Rome.", by="ann", why="He said so.")
+        >>> [(memory.text, memory.closed and memory.closed.how)
+        ...  for memory in alice.history("home")]
+        [('Bob lives in Oslo.', 'corrected'), ('Bob lives in Rome.', None)]
+        """
+        check_text(text, "text", MAX_TEXT)
+        changes: dict[str, Any] = {
+            "said_at": micros(event_at, "event_at"),
+            "network": None if network is None else network_number(network),
+            "context": context,
+            "tags": None if tags is None else names_of(tags, "tags"),
+            "metadata": None if metadata is None else as_dict(metadata),
+            "valid_until": micros(valid_until, "valid_until"),
+        }
+        given = {name: value for name, value in changes.items() if value is not None}
+        at = micros(recorded_at, "recorded_at")
+        act = _act("correct", by, why)
+        self.engine.correct(checked_id(id), text, given, act, embedding, at)
 
     def stats(self) -> Stats:
         """Return how much the agent holds."""
@@ -357,43 +377,12 @@ class Agent:
             return verify(self.engine, progress)
 
     def __repr__(self) -> str:
-        return f"<recollex.Agent {self.name!r}>"
+        moment = (
+            f" as of {from_micros(self.engine.recorded_at)}" if isinstance(self.engine, Cut) else ""
+        )
+        return f"<recollex.Agent {self.name!r}{moment}>"
 
 
-def _list(value: Any, name: str, kind: str) -> list[Any]:
-    """Return the items of ``value``, which has an order; ``kind`` is what the caller may give."""
-    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | Set):
-        with contextlib.suppress(TypeError):  # an array without dimensions
-            return list(value)
-    raise InputError(f"{name} must be {kind}, got {type(value).__name__}")
-
-
-def _dict(value: Any) -> Any:
-    """Return a mapping as a dict, None as an empty one, anything else as it is, to be refused."""
-    if value is None:
-        return {}
-    return dict(value) if isinstance(value, Mapping) else value
-
-
-def _names(value: Any, name: str) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    if isinstance(value, str):
-        raise InputError(f"{name} must be a list of str, got a str: {name}=[{value[:80]!r}]")
-    return tuple(_list(value, name, "a list of str"))
-
-
-def _names_of_each(value: Any, name: str, count: int) -> list[tuple[str, ...]]:
-    """Return the names of each text: one list for all, or a list of lists."""
-    values: tuple[Any, ...] = _names(value, name)
-    if values and not isinstance(values[0], str):
-        lists = [_names(each, name) for each in values]
-        if len(lists) != count:
-            raise InputError(f"{name} must have one list a text: {count} texts, got {len(lists)}")
-        return lists
-    return [values] * count
-
-
-def _id(value: object) -> str:
-    check_text(value, "id", MAX_NAME)
-    return str(value)
+def _act(kind: str, by: str | None, why: str | None) -> Act:
+    check_note(by, why)
+    return Act(kind, by, why)

@@ -21,6 +21,7 @@ import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -68,12 +69,23 @@ class Agent:
         """The agent's id."""
         return self._agent.name
 
+    async def at(self, as_recorded: datetime) -> "Agent":
+        """Return this agent as of a recorded time; see `recollex.Agent.at`."""
+        work = functools.partial(self._agent.at, as_recorded)
+        return Agent(self._store, await self._store._run(work))
+
     retain = _awaited(recollex.Agent.retain)
     retain_dialogue = _awaited(recollex.Agent.retain_dialogue)
     recall = _awaited(recollex.Agent.recall)
     get = _awaited(recollex.Agent.get)
     list = _awaited(recollex.Agent.list)
     forget = _awaited(recollex.Agent.forget)
+    archive = _awaited(recollex.Agent.archive)
+    correct = _awaited(recollex.Agent.correct)
+    history = _awaited(recollex.Agent.history)
+    log = _awaited(recollex.Agent.log)
+    diff = _awaited(recollex.Agent.diff)
+    snapshot = _awaited(recollex.Agent.snapshot)
     stats = _awaited(recollex.Agent.stats)
     checkpoint = _awaited(recollex.Agent.checkpoint)
     verify = _awaited(recollex.Agent.verify)

@@ -22,6 +22,7 @@ TURN_FIELDS: dict[str, type] = {
     "id": str,
     "caption": str,
     "metadata": dict,
+    "valid_until": str,
     "document_id": str,
     "context": str,
     "network": str,
@@ -34,6 +35,7 @@ MEMORY_FIELDS: dict[str, type] = {
     "id": str,
     "entities": list,
     "metadata": dict,
+    "valid_until": str,
     "document_id": str,
     "context": str,
     "network": str,
@@ -41,7 +43,7 @@ MEMORY_FIELDS: dict[str, type] = {
     "recorded_at": str,
 }
 _SHARED_BY_TURNS = ("document_id", "context", "network", "tags", "recorded_at")
-_TIMES = ("at", "event_at", "recorded_at")
+_TIMES = ("at", "event_at", "valid_until", "recorded_at")
 _KINDS: dict[type, str] = {str: "a string", list: "a list of strings", dict: "an object"}
 
 
@@ -89,6 +91,7 @@ def write(memory: Memory) -> str:
         fields |= {"speaker": memory.speaker, "text": said, "at": at}
     fields |= {
         "recorded_at": memory.recorded_at.isoformat(),
+        "valid_until": memory.valid_until.isoformat() if memory.valid_until else None,
         "network": memory.network,
         "context": memory.context,
         "document_id": memory.document_id,

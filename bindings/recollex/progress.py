@@ -9,12 +9,14 @@ LONG = 200
 
 
 @contextmanager
-def progress_bar(total: int | None, label: str) -> Iterator[Callable[[int], None] | None]:
+def progress_bar(
+    total: int | None, label: str, unit: str = "memories"
+) -> Iterator[Callable[[int], None] | None]:
     """Give a function that is told how many more items are done; None where nobody watches."""
     if (total is not None and total < LONG) or not sys.stderr.isatty():
         yield None
         return
     from tqdm import tqdm
 
-    with tqdm(total=total, desc=label, unit=" memories", leave=False, file=sys.stderr) as bar:
+    with tqdm(total=total, desc=label, unit=f" {unit}", leave=False, file=sys.stderr) as bar:
         yield bar.update

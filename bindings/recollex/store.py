@@ -105,7 +105,7 @@ def open(
     return Store(
         engine.Store(
             path,
-            _embedder(embedder),
+            read_embedder(embedder),
             read_only=read_only,
             durability=durability,
             language=language,
@@ -122,7 +122,7 @@ def _name_or_folder(given: str | os.PathLike[str]) -> str | Path:
 _EMBEDDER = ("embed", "embed_query", "count_tokens", "dimension", "fingerprint", "thresholds")
 
 
-def _embedder(given: Any) -> Callable[[], Embedder]:
+def read_embedder(given: Any) -> Callable[[], Embedder]:
     """Return what loads the embedder when it is first needed."""
     if given is not None and not isinstance(given, str | os.PathLike):
         if any(not hasattr(given, name) for name in _EMBEDDER):

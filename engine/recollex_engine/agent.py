@@ -3,13 +3,17 @@
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine import reading
+from recollex_engine.act import RETAIN, Act
 from recollex_engine.analyzer import ANALYZER_VERSION, Analyzer
 from recollex_engine.clock import from_micros
 from recollex_engine.collection import paused
+from recollex_engine.correction import find_correction
 from recollex_engine.errors import (
     ClosedError,
     InputError,
@@ -17,11 +21,10 @@ from recollex_engine.errors import (
     ReadOnlyError,
     UnknownIdError,
 )
-from recollex_engine.log_format import BEFORE_ALL_TIMES
 from recollex_engine.maintenance import Maintenance
-from recollex_engine.memory import Memory, Recall, read_memories
+from recollex_engine.memory import Memory, Recall
 from recollex_engine.plan import Plan, find_plan
-from recollex_engine.preparation import Prepared, prepare
+from recollex_engine.preparation import embed, prepare
 from recollex_engine.preset import Preset
 from recollex_engine.question import Question
 from recollex_engine.reader import Reader
@@ -175,50 +178,108 @@ class Agent:
             return []
         # Everything that may fail comes before the folder is made or anything is written.
         writer = self._writing() if self.folder.exists() else None
-        if recorded_at is not None:
-            self._check_recorded_at(recorded_at, writer)
-        threshold = embedder.thresholds.link
-
-        def record(plan: Plan) -> list[str]:
-            fresh = [place for place in range(len(statements)) if place not in plan.held]
-            said = self._shared.clock() if recorded_at is None else recorded_at
-            settings = writer.settings if writer is not None else None
-            analyzer = self._analyzer(settings.language if settings else self._shared.language)
-            chosen = [statements[place] for place in fresh]
-            with paused(len(chosen) >= BATCH):
-                prepared = prepare(chosen, said, analyzer, self.counter())
-            own = None if given is None else given[fresh]
-            known = {place for place, at in enumerate(fresh) if at in plan.known}
-            vectors = self._vectors(prepared, known, own, progress)
-            open_writer = self._writing()
-            self._create(open_writer, embedder, recorded_at)
-            with paused(len(chosen) >= BATCH):
-                new = iter(
-                    open_writer.retain(
-                        prepared, vectors, recorded_at, plan.closed, threshold, plan.as_of
-                    )
-                )
-            places = range(len(statements))
-            return [plan.held[place] if place in plan.held else next(new) for place in places]
-
+        if recorded_at is not None and writer is not None:
+            writer.check_recorded_at(recorded_at)
         try:
-            ids = record(find_plan(writer, statements, replace_document))
+            ids = self._record(
+                statements,
+                given,
+                recorded_at,
+                find_plan(writer, statements, replace_document),
+                RETAIN,
+                progress,
+            )
         except Overtaken:
             writer = self._writing()
             with writer.lock:  # nobody writes meanwhile
-                ids = record(find_plan(writer, statements, replace_document))
+                ids = self._record(
+                    statements,
+                    given,
+                    recorded_at,
+                    find_plan(writer, statements, replace_document),
+                    RETAIN,
+                    progress,
+                )
+        self._after_write()
+        return ids
+
+    def correct(
+        self,
+        id: str,
+        text: str,
+        changes: dict[str, Any],
+        act: Act,
+        embedding: object = None,
+        recorded_at: int | None = None,
+    ) -> None:
+        """Close the open memory ``id`` and record what takes its place, under the same id.
+
+        See `correction.find_correction`; ``act`` says by whom and why.
+        """
+        self._check_writable()
+        if not self.folder.exists():
+            raise UnknownIdError(id, self.name)
+        given = None
+        if embedding is not None:
+            given = check_embeddings([embedding], "embedding", 1, self.dimension)
+        writer = self._writing()
+        if recorded_at is not None:
+            writer.check_recorded_at(recorded_at)
+
+        def record() -> None:
+            plan, statement = find_correction(writer, self.name, id, text, changes)
+            self._record([statement], given, recorded_at, plan, act, None)
+
+        try:
+            record()
+        except Overtaken:
+            with writer.lock:
+                record()
+        self._after_write()
+
+    def _record(
+        self,
+        statements: Sequence[Statement],
+        given: npt.NDArray[np.float32] | None,
+        recorded_at: int | None,
+        plan: Plan,
+        act: Act,
+        progress: Progress | None,
+    ) -> list[str]:
+        """Prepare, embed and record what of ``statements`` the plan does not hold already."""
+        embedder = self._shared.embedder()
+        writer = self._writing() if self.folder.exists() else None
+        fresh = [place for place in range(len(statements)) if place not in plan.held]
+        said = self._shared.clock() if recorded_at is None else recorded_at
+        settings = writer.settings if writer is not None else None
+        analyzer = self._analyzer(settings.language if settings else self._shared.language)
+        chosen = [statements[place] for place in fresh]
+        with paused(len(chosen) >= BATCH):
+            prepared = prepare(chosen, said, analyzer, self.counter())
+        own = None if given is None else given[fresh]
+        known = {place for place, at in enumerate(fresh) if at in plan.known}
+        vectors = embed(prepared, known, own, embedder, self._shared.threads, progress)
+        open_writer = self._writing()
+        self._create(open_writer, embedder, recorded_at)
+        with paused(len(chosen) >= BATCH):
+            new = iter(
+                open_writer.retain(
+                    prepared,
+                    vectors,
+                    recorded_at,
+                    plan.closed,
+                    embedder.thresholds.link,
+                    plan.as_of,
+                    act,
+                )
+            )
+        places = range(len(statements))
+        return [plan.held[place] if place in plan.held else next(new) for place in places]
+
+    def _after_write(self) -> None:
         self._writing()
         assert self._maintenance is not None
         self._maintenance.after_write()
-        return ids
-
-    def _check_recorded_at(self, recorded_at: int, writer: Writer | None) -> None:
-        last = writer.log.position.recorded_at if writer is not None else BEFORE_ALL_TIMES
-        if recorded_at <= last:
-            raise InputError(
-                f"recorded_at must be later than the last recorded time, {from_micros(last)}, "
-                f"got {from_micros(recorded_at)}"
-            )
 
     def _create(self, writer: Writer, embedder: Embedder, recorded_at: int | None) -> None:
         """Fix the agent's settings if this is its first write."""
@@ -234,39 +295,14 @@ class Agent:
                 recorded_at,
             )
 
-    def _vectors(
-        self,
-        prepared: Sequence[Prepared],
-        known: set[int],
-        given: npt.NDArray[np.float32] | None,
-        progress: Progress | None,
-    ) -> npt.NDArray[np.float16]:
-        """Return float16[passages, dimension]; a given vector serves all passages of its memory."""
-        embedder = self._shared.embedder()
-        counts = [len(statement.passages) for statement in prepared]
-        if given is not None:
-            return np.repeat(given, counts, axis=0).astype(np.float16)
-        vectors = np.zeros((sum(counts), embedder.dimension), np.float16)
-        texts: list[str] = []
-        places: list[int] = []
-        place = 0
-        for number, statement in enumerate(prepared):
-            if number not in known:
-                texts += statement.texts
-                places += range(place, place + len(statement.passages))
-            place += len(statement.passages)
-        if texts:
-            vectors[places] = embedder.embed(texts, self._shared.threads, progress)
-        return vectors
-
-    def forget(self, ids: Sequence[str]) -> None:
-        """Forget memories, as one transaction: they leave every later view."""
+    def take_away(self, act: Act, ids: Sequence[str], recorded_at: int | None = None) -> None:
+        """Forget or archive memories, as one transaction: they leave every later view."""
         self._check_writable()
         if not ids:
             return
         if not self.folder.exists():
             raise UnknownIdError(ids[0], self.name)
-        self._writing().forget(ids, self.name)
+        self._writing().take_away(act, ids, self.name, recorded_at)
 
     def checkpoint(self) -> None:
         """Fold the tail into the indexes and make opening quick; recalls give the same results.
@@ -292,29 +328,37 @@ class Agent:
         analyzer = self._analyzer(settings.language)
         return recall(view, question, preset, analyzer, embedder, now, settings.counter, explain)
 
-    def get(self, id: str) -> Memory:
-        """Return the memory with this id. Raises `UnknownIdError` for none, or a forgotten one."""
+    def op_at(self, recorded_at: int) -> int:
+        """Return the last operation recorded by a time; 0 if there was none.
+
+        Raises `InputError` for a time that is later than all that is recorded and that the clock
+        has not reached: what will be recorded by then is not known yet.
+        """
         view = self.view()
-        memory = view.columns.newest(id, view.memories, view.op) if view else None
-        if view is None or memory is None:
-            raise UnknownIdError(id, self.name)
-        return read_memories(view, [memory])[0]
+        if view is not None and view.op:
+            last = int(view.buffer("op_recorded_at")[view.op - 1])
+            if recorded_at <= last:
+                return view.columns.op_at(recorded_at)
+        if recorded_at > (now := self._shared.clock()):
+            raise InputError(
+                f"as_recorded must not be in the future: it is {from_micros(now)} by the clock, "
+                f"got {from_micros(recorded_at)}"
+            )
+        if self._writer is not None:
+            return self._writer.op_at(recorded_at)
+        return view.op if view is not None else 0
+
+    def get(self, id: str) -> Memory:
+        """Return the memory with this id; see `reading.get`."""
+        return reading.get(self.view(), id, self.name)
+
+    def history(self, id: str) -> list[Memory]:
+        """Return every version of a memory; see `reading.history`."""
+        return reading.history(self.view(), id, self.name)
 
     def list(self, after: str | None, limit: int) -> list[Memory]:
         """Return up to ``limit`` open memories in recorded order, behind the memory ``after``."""
-        view = self.view()
-        if view is None:
-            if after is not None:
-                raise UnknownIdError(after, self.name)
-            return []
-        first = 0
-        if after is not None:
-            key = view.columns.dictionary["ids"].get(after)
-            if key is None or not (view.of_memories("id") == key).any():
-                raise UnknownIdError(after, self.name)
-            first = int(np.flatnonzero(view.of_memories("id") == key)[-1]) + 1
-        found = np.flatnonzero(view.open[first:])[:limit] + first
-        return read_memories(view, found.tolist())
+        return reading.page(self.view(), after, limit, self.name)
 
     def stats(self) -> Stats:
         """Return what the agent holds."""

@@ -11,9 +11,20 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
+from recollex_engine.clock import OPEN_END
 from recollex_engine.columns import Columns
 from recollex_engine.log_reader import Operation
-from recollex_engine.schema import LISTS, MEMORY, NONE, OP, ROW, STOP_WORD, metadata_label
+from recollex_engine.schema import (
+    CLOSING,
+    LISTS,
+    MEMORY,
+    NONE,
+    OP,
+    RETAINING,
+    ROW,
+    STOP_WORD,
+    metadata_label,
+)
 from recollex_engine.settings import Settings
 
 Rows = Callable[[int, int], npt.NDArray[np.uint16]]
@@ -35,7 +46,7 @@ class _Staged:
         self.columns = columns
         self.memory: list[tuple[int, ...]] = []  # in the order of MEMORY, then ends of the lists
         self.row: list[tuple[int, ...]] = []
-        self.op: list[tuple[int, int, int, int]] = []
+        self.op: list[tuple[int, ...]] = []
         self.flat: dict[str, list[Any]] = {
             name: [] for name in ("label", "mention", "mention_of", "link", "link_of", "weight")
         }
@@ -43,6 +54,8 @@ class _Staged:
         self.first_rows: list[int] = []
         self.names: list[int] = []
         self.name_entity: list[int] = []
+        self.name_op: list[int] = []
+        self.kinds: dict[str, int] = {}
         self.text: list[bytes] = []
         self.metadata: list[bytes] = []
         self.words: list[str] = []
@@ -58,15 +71,25 @@ class _Staged:
 
     def add(self, operation: Operation) -> None:
         """Take in one operation."""
-        payload = operation.payload
+        payload, kind = operation.payload, operation.kind
+        by = why = NONE
+        label = self.columns.dictionary["labels"].intern
         if payload is not None:
-            if operation.kind == "retain":
+            if kind in RETAINING:
                 self._retain(operation.op, payload)
-            elif operation.kind == "create":
+            elif kind == "create":
                 self.columns.settings = Settings.from_payload(payload)
-            elif operation.kind in ("forget", "replace"):
+            elif kind in CLOSING:
                 self.closed.extend((memory, operation.op) for memory in payload["memories"])
-        self.op.append((operation.recorded_at, self.memories, self.rows, self.length))
+            if (who := payload.get("by")) is not None:
+                by = label(f"b:{who}")
+            if (reason := payload.get("why")) is not None:
+                why = label(f"y:{reason}")
+        number = self.kinds.get(kind)
+        if number is None:
+            number = self.kinds[kind] = label(f"k:{kind}")
+        at = operation.recorded_at
+        self.op.append((at, self.memories, self.rows, self.length, number, by, why))
 
     def _retain(self, op: int, payload: dict[str, Any]) -> None:
         columns, at, get = self.columns, self.at, payload.get
@@ -99,7 +122,7 @@ class _Staged:
             at["metadata"] += len(raw)
             self._label([label(metadata_label(name, value)) for name, value in metadata.items()])
         if names := get("names"):
-            self._name(names)
+            self._name(names, op)
         if entities := get("entities"):
             self.flat["mention"] += entities
             self.flat["mention_of"] += [memory] * len(entities)
@@ -115,7 +138,8 @@ class _Staged:
         network, tokens = get("network", 0), payload["tokens"][0]
         self.memory.append(
             (
-                *(key, previous, op, 0, said, start, end, network),
+                *(key, previous, op, 0, 0, said, start, end),
+                *(get("valid_until", OPEN_END), network),
                 *(document, context, speaker, tokens, words),
                 *(at["text"], at["metadata"], at["label"], at["mention"], at["link"]),
             )
@@ -125,11 +149,12 @@ class _Staged:
         self.flat["label"] += labels
         self.at["label"] += len(labels)
 
-    def _name(self, names: list[tuple[str, str, int]]) -> None:
+    def _name(self, names: list[tuple[str, str, int]], op: int) -> None:
         for surface, folded, entity in names:
             if self.columns.dictionary["names"].intern(folded) == self.folded_names:
                 self.folded_names += 1
                 self.name_entity.append(entity)
+                self.name_op.append(op)
             if entity == self.entities:
                 self.names.append(self.columns.dictionary["labels"].intern(f"e:{surface}"))
                 self.entities += 1
@@ -172,6 +197,7 @@ class _Staged:
         columns.extend("label", flat["label"])
         columns.extend("entity_name", self.names)
         columns.extend("name_entity", self.name_entity)
+        columns.extend("name_op", self.name_op)  # last: it is what readers look at first
         columns.extend("first_row", self.first_rows)
         columns.extend_table((*MEMORY, *(f"{name}_offset" for name in LISTS)), self.memory)
         columns.extend_table(tuple(OP), self.op)

@@ -7,6 +7,7 @@ says that rows were embedded again, and the checksum that holds since.
 from dataclasses import dataclass
 
 from recollex_engine.log_reader import Operation
+from recollex_engine.schema import RETAINING
 from recollex_engine.vectors_file import VectorsReader, checksum
 
 
@@ -38,7 +39,7 @@ class Batches:
         payload = operation.payload
         if payload is None:
             return
-        if operation.kind == "retain" and (said := payload.get("vectors")):
+        if operation.kind in RETAINING and (said := payload.get("vectors")):
             self.in_force.append(Batch(self.rows, self.rows + said["rows"], said["sha256"]))
             self.rows += said["rows"]
         elif operation.kind == "restore":

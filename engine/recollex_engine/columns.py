@@ -18,7 +18,16 @@ from recollex_engine.chain import Chain
 from recollex_engine.column import Column
 from recollex_engine.dictionary import Dictionary
 from recollex_engine.entities import fold
-from recollex_engine.schema import CHAINED, DICTIONARIES, LISTS, NONE, schema
+from recollex_engine.mention_marks import MentionMarks
+from recollex_engine.schema import (
+    CHAINED,
+    CLOSED,
+    DICTIONARIES,
+    ENDS,
+    LISTS,
+    NONE,
+    schema,
+)
 from recollex_engine.settings import Settings
 from recollex_kernels.filters import mask_open
 from recollex_kernels.vectors import quantize
@@ -41,7 +50,7 @@ class Columns:
     """The columns of one agent, up to the last operation applied.
 
     Threads: one writer may `apply` while any number of readers hold slices of the arrays; items
-    are never changed once a view covers them, but for `closed_by`, which is written once and
+    are never changed once a view covers them, but for `schema.CLOSED`, whose items are
     compared with the view's op.
     """
 
@@ -51,7 +60,7 @@ class Columns:
         generation = stored.generation if stored else 0
         self.column = {
             name: Column(
-                np.dtype(dtype), folder / name, counts.get(name, 0), fixed=name != "closed_by"
+                np.dtype(dtype), folder / name, counts.get(name, 0), fixed=name not in CLOSED
             )
             for name, dtype in schema().items()
         }
@@ -72,10 +81,12 @@ class Columns:
         """Compute what is not stored: heads of chains, newest versions, the mask of the open."""
         array = self.array
         # A copy: the pages of the file may change under a reader while a checkpoint writes.
-        closed_by = array("closed_by").copy()
-        for memory in np.flatnonzero(closed_by > self.op):  # ahead of what was read of the log
-            self.column["closed_by"].set(int(memory), 0)
-            closed_by[memory] = 0
+        once = {name: array(name).copy() for name in CLOSED}
+        for name, ops in once.items():
+            for memory in np.flatnonzero(ops > self.op):  # ahead of what was read of the log
+                self.column[name].set(int(memory), 0)
+                ops[memory] = 0
+        closed_by = once["closed_by"]
         self.open = np.ones(max(64, len(closed_by) * 3 // 2), np.uint8)
         self.open[: len(closed_by)] = closed_by == 0
         self.closed_op = int(closed_by.max(initial=0))
@@ -83,6 +94,7 @@ class Columns:
         self._latest[array("id")] = np.arange(len(closed_by), dtype=np.uint32)
         self.mentions = Chain(array("mention_entity"), self.entities)
         self.incoming = Chain(array("link_target"), self.memories)
+        self.mention_marks = MentionMarks()
 
     @property
     def dimension(self) -> int:
@@ -157,14 +169,16 @@ class Columns:
         strings = self.dictionary["labels"].strings(labels)
         return [string[2:] for string in strings if string[0] == "t"]
 
-    def entity(self, surface: str) -> int | None:
-        """Return the entity that was met under a name, whatever its case; None if none was.
+    def entity(self, surface: str, op: int) -> int | None:
+        """Return the entity that is known by a name at operation ``op``; None if none is.
 
-        Beside a writer it may be newer than the caller's view.
+        Case is ignored. A later operation may give an old entity a new name.
         """
         name = self.dictionary["names"].get(fold(surface))
-        entities = self.array("name_entity")  # it may lag behind the dictionary
-        return None if name is None or name >= len(entities) else int(entities[name])
+        first = self.array("name_op")  # it may lag behind the dictionary
+        if name is None or name >= len(first) or int(first[name]) > op:
+            return None
+        return int(self.array("name_entity")[name])
 
     def newest(self, id: str, memories: int, op: int) -> int | None:
         """Return the ordinal of the open version of ``id`` in the view (memories, op), if any."""
@@ -174,10 +188,32 @@ class Columns:
         memory = self.newest_of(key)
         while memory != NONE and memory >= memories:
             memory = int(self.array("previous")[memory])
-        if memory == NONE:
-            return None
+        return None if memory == NONE or self.closed_at(memory, op) else memory
+
+    def op_at(self, recorded_at: int) -> int:
+        """Return the last operation recorded by a time, 0 if there was none."""
+        return int(np.searchsorted(self.array("op_recorded_at"), recorded_at, side="right"))
+
+    def closed_at(self, memory: int, op: int) -> int:
+        """Return the operation up to ``op`` that closed ``memory``, 0 if none did."""
         closed = int(self.array("closed_by")[memory])
-        return memory if closed == 0 or closed > op else None
+        return closed if closed <= op else 0
+
+    def end_of(self, memory: int, op: int) -> str | None:
+        """Return what became of ``memory`` by operation ``op``; None while it is open."""
+        closed = self.closed_at(memory, op)
+        if not closed:
+            return None
+        if 0 < int(self.array("forgotten_by")[memory]) <= op:
+            return ENDS["forget"]
+        return ENDS[self.label(int(self.array("op_kind")[closed - 1])) or ""]
+
+    def archived(self, id: str) -> int | None:
+        """Return the ordinal of the newest version of ``id`` if it is archived now."""
+        key = self.dictionary["ids"].get(id)
+        memory = NONE if key is None else self.newest_of(key)
+        archived = memory != NONE and self.end_of(memory, self.op) == ENDS["archive"]
+        return memory if archived else None
 
     def newest_of(self, key: int) -> int:
         """Return the newest memory, open or not, whose id has number ``key``; NONE for none."""
@@ -248,13 +284,17 @@ class Columns:
             self.open = grown
 
     def close(self, closed: Sequence[tuple[int, int]]) -> None:
-        """Write once which (memory, op) were closed; views taken before keep their own mask."""
+        """Write once which (memory, op) were closed; views taken before keep their own mask.
+
+        A memory that is closed already is forgotten by the operation.
+        """
         if not closed:
             return
         self.closed_op = closed[-1][1]  # before the mask changes: see `open_at`
         opened = self.open.copy()
         for memory, op in closed:
-            self.column["closed_by"].set(memory, op)
+            name = "closed_by" if opened[memory] else "forgotten_by"
+            self.column[name].set(memory, op)
             opened[memory] = 0
         self.open = opened
 

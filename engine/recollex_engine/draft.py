@@ -13,13 +13,15 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
+from recollex_engine.act import RETAIN, Act
+from recollex_engine.clock import OPEN_END
 from recollex_engine.columns import Columns
 from recollex_engine.entities import fold
 from recollex_engine.lexicon import Lexicon
 from recollex_engine.links import semantic_links
 from recollex_engine.preparation import Prepared
 from recollex_engine.replica import Replica
-from recollex_engine.schema import NONE, STOP_WORD
+from recollex_engine.schema import NONE, RETAINING, STOP_WORD
 from recollex_engine.statement import Statement
 
 COAPPEARANCES = 64
@@ -29,10 +31,11 @@ COAPPEARANCES = 64
 class Draft:
     """One retain call on its way into the log: what it would add, beside what there is."""
 
-    def __init__(self, replica: Replica, lexicon: Lexicon) -> None:
+    def __init__(self, replica: Replica, lexicon: Lexicon, act: Act = RETAIN) -> None:
         self.replica = replica
         self.columns = replica.columns
         self.lexicon = lexicon
+        self.act = act
         self.operations: list[tuple[str, dict[str, Any]]] = []
         self.ids: list[str] = []
         self.random = b""
@@ -78,7 +81,7 @@ class Draft:
             payload["previous"] = previous
         if replaces is not None:
             payload["replaces"] = replaces
-        self.operations.append(("retain", payload))
+        self.operations.append((self.act.kind, payload | self.act.note))
         self.kept_statements.append(prepared)
 
     def _new_id(self) -> str:
@@ -102,6 +105,8 @@ class Draft:
             payload["event"] = prepared.event
         if statement.network:
             payload["network"] = statement.network
+        if statement.valid_until is not None:
+            payload["valid_until"] = statement.valid_until
         for name in ("document", "context", "speaker"):
             if (value := getattr(statement, name)) is not None:
                 payload[name] = value
@@ -200,7 +205,7 @@ class Draft:
     @property
     def retained(self) -> list[dict[str, Any]]:
         """The payloads of the memories that are recorded."""
-        return [payload for kind, payload in self.operations if kind == "retain"]
+        return [payload for kind, payload in self.operations if kind in RETAINING]
 
     def link(self, vectors: npt.NDArray[np.uint16], threshold: float) -> None:
         """Put into the payloads which earlier memories they are like.
@@ -242,6 +247,8 @@ def is_same(columns: Columns, memory: int, statement: Statement) -> bool:
             statement.said_at is None or int(columns.array("said_at")[memory]) == statement.said_at
         )
         and int(columns.array("network")[memory]) == statement.network
+        and int(columns.array("valid_end")[memory])
+        == (OPEN_END if statement.valid_until is None else statement.valid_until)
         and label("document") == statement.document
         and label("context") == statement.context
         and label("speaker") == statement.speaker

@@ -1,7 +1,7 @@
 """What comes back from a recall: memories, and why they came."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -10,11 +10,28 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from recollex_engine.arms import Ranked
-from recollex_engine.clock import from_micros
-from recollex_engine.schema import NETWORKS
+from recollex_engine.clock import OPEN_END, from_micros
+from recollex_engine.ranking import Ranking, Why
+from recollex_engine.schema import ENDS, NETWORKS
 from recollex_engine.trace import Trace
 from recollex_engine.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """How a memory left the present: "archived", "corrected", "replaced" or "forgotten".
+
+    by, why: as whoever did it said, None if they did not.
+    """
+
+    at: datetime
+    how: str
+    by: str | None
+    why: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the closure as JSON values."""
+        return {"at": self.at.isoformat(), "how": self.how, "by": self.by, "why": self.why}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +44,7 @@ class Memory:
     the arm's own score, and parts: what each part of the fused score added, both filled by
     ``explain=True``. score: of the whole pipeline; 0 outside one. collapsed: ids of memories that
     say the same and were folded into this one.
+    valid_until: when it ceased to be so, None while nobody said. closed: None in the present.
     """
 
     id: str
@@ -48,6 +66,8 @@ class Memory:
     scores: Mapping[str, float] = field(default_factory=dict)
     parts: Mapping[str, float] = field(default_factory=dict)
     collapsed: tuple[str, ...] = ()
+    valid_until: datetime | None = None
+    closed: Closure | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the memory as JSON values, times in ISO 8601."""
@@ -71,24 +91,9 @@ class Memory:
             "scores": dict(self.scores),
             "parts": dict(self.parts),
             "collapsed": list(self.collapsed),
+            "valid_until": self.valid_until.isoformat() if self.valid_until else None,
+            "closed": self.closed.to_dict() if self.closed else None,
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Why:
-    """How a memory came into a recall: its score, its best passage, its ranks and scores by arm.
-
-    passage_only: the passage stands for the text, because the whole would not fit the budget.
-    parts, collapsed: as in `Memory`, the collapsed by their ordinals.
-    """
-
-    score: float = 0.0
-    row: int | None = None
-    passage_only: bool = False
-    ranks: Mapping[str, int] = field(default_factory=dict)
-    scores: Mapping[str, float] = field(default_factory=dict)
-    parts: Mapping[str, float] = field(default_factory=dict)
-    collapsed: tuple[int, ...] = ()
 
 
 def read_memories(
@@ -163,6 +168,8 @@ def read_memories(
             reason.scores,
             reason.parts,
             tuple(ids_of(reason.collapsed)) if reason.collapsed else (),
+            None if valid_end == OPEN_END else from_micros(valid_end),
+            _closure(view, closed_by, forgotten_by),
         )
         for (
             id,
@@ -178,6 +185,9 @@ def read_memories(
             metadata,
             tokens,
             reason,
+            valid_end,
+            closed_by,
+            forgotten_by,
         ) in zip(
             columns.dictionary["ids"].strings(values("id")),
             whole,
@@ -192,9 +202,25 @@ def read_memories(
             texts("metadata"),
             values("tokens"),
             reasons,
+            values("valid_end"),
+            values("closed_by"),
+            values("forgotten_by"),
             strict=True,
         )
     ]
+
+
+def _closure(view: View, closed_by: int, forgotten_by: int) -> Closure | None:
+    """Return what the operation says that closed a memory, if it is closed in the view."""
+    op = forgotten_by if 0 < forgotten_by <= view.op else closed_by
+    if not 0 < op <= view.op:
+        return None
+    label = view.columns.label
+    kind, by, why = (
+        label(int(view.buffer(name)[op - 1])) for name in ("op_kind", "op_by", "op_why")
+    )
+    at = from_micros(int(view.buffer("op_recorded_at")[op - 1]))
+    return Closure(at, ENDS[kind or ""], by, why)
 
 
 def _passage(view: View, text: str, first: int, end: int, row: int | None) -> tuple[str, int]:
@@ -204,79 +230,6 @@ def _passage(view: View, text: str, first: int, end: int, row: int | None) -> tu
     row = first if row is None else row
     start, stop = int(view.buffer("passage_start")[row]), int(view.buffer("passage_end")[row])
     return text[start:stop], int(view.buffer("passage_tokens")[row])
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """What a pipeline chose, best first, before any memory is read.
-
-    memories uint32[n], scores float64[n]; lists: arm -> its own list, by which ranks are told;
-    cut: place -> the one passage that is returned for a memory too long for the budget; collapsed:
-    memory -> those that say the same and were folded into it; parts: memory -> what each part of
-    the fused score added, where the caller wants an explanation.
-    """
-
-    memories: npt.NDArray[np.uint32]
-    scores: npt.NDArray[np.float64]
-    lists: dict[str, Ranked]
-    cut: dict[int, int] = field(default_factory=dict)
-    collapsed: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    parts: dict[int, dict[str, float]] = field(default_factory=dict)
-
-    @classmethod
-    def empty(cls) -> "Ranking":
-        """Return a choice of nothing."""
-        return cls(np.empty(0, np.uint32), np.empty(0), {})
-
-    def explained(
-        self, fused: npt.NDArray[np.uint32], parts: Mapping[str, npt.NDArray[np.float64]]
-    ) -> "Ranking":
-        """Return the ranking with what each part of the score of ``fused`` added."""
-        places = {memory: place for place, memory in enumerate(fused.tolist())}
-        return replace(
-            self,
-            parts={
-                memory: {name: float(part[places[memory]]) for name, part in parts.items()}
-                for memory in self.memories.tolist()
-            },
-        )
-
-    @cached_property
-    def ranks(self) -> dict[int, dict[str, int]]:
-        """The rank of each memory in each arm that brought it, from 1."""
-        found: dict[int, dict[str, int]] = {}
-        for name, ranked in self.lists.items():
-            for rank, memory in enumerate(ranked.memories.tolist(), 1):
-                found.setdefault(memory, {})[name] = rank
-        return found
-
-    def best_row(self, memory: int) -> int | None:
-        """Return the passage that ranked best in an arm that ranks passages; ties to semantic."""
-        best: tuple[int, bool, int] | None = None
-        for name, rank in self.ranks.get(memory, {}).items():
-            rows = self.lists[name].rows
-            if len(rows):
-                offer = (rank, name != "semantic", int(rows[rank - 1]))
-                best = offer if best is None else min(best, offer)
-        return None if best is None else best[2]
-
-    def why(self, several: Sequence[bool], explain: bool) -> list[Why]:
-        """Return how each memory came here; ``several`` says which have more than one passage."""
-        found = []
-        for place, (memory, score) in enumerate(
-            zip(self.memories.tolist(), self.scores.tolist(), strict=True)
-        ):
-            ranks = self.ranks.get(memory, {})
-            row = self.cut.get(place)
-            scores = (
-                {name: float(self.lists[name].scores[rank - 1]) for name, rank in ranks.items()}
-                if explain
-                else {}
-            )
-            best = self.best_row(memory) if several[place] and row is None else row
-            parts, folded = self.parts.get(memory, {}), self.collapsed.get(memory, ())
-            found.append(Why(score, best, row is not None, ranks, scores, parts, folded))
-        return found
 
 
 class Recall(Sequence[Memory]):

@@ -10,9 +10,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+import numpy as np
+import numpy.typing as npt
+
 from recollex_engine import dates, entities, passages
 from recollex_engine.analyzer import Analyzer
+from recollex_engine.clock import from_micros
+from recollex_engine.errors import InputError
 from recollex_engine.statement import Statement
+from recollex_engine.surroundings import Embedder, Progress
 from recollex_engine.tokens import TokenCounter
 from recollex_engine.turn import passages_to_embed
 
@@ -84,10 +90,45 @@ def prepare(
     ]
 
 
+def embed(
+    prepared: Sequence[Prepared],
+    known: set[int],
+    given: npt.NDArray[np.float32] | None,
+    embedder: Embedder,
+    threads: int,
+    progress: Progress | None,
+) -> npt.NDArray[np.float16]:
+    """Return float16[passages, dimension]; a given vector serves all passages of its memory.
+
+    known: places whose vectors nobody will look at: zeros.
+    """
+    counts = [len(statement.passages) for statement in prepared]
+    if given is not None:
+        return np.repeat(given, counts, axis=0).astype(np.float16)
+    vectors = np.zeros((sum(counts), embedder.dimension), np.float16)
+    texts: list[str] = []
+    places: list[int] = []
+    place = 0
+    for number, statement in enumerate(prepared):
+        if number not in known:
+            texts += statement.texts
+            places += range(place, place + len(statement.passages))
+        place += len(statement.passages)
+    if texts:
+        vectors[places] = embedder.embed(texts, threads, progress)
+    return vectors
+
+
 def _found(statement: Statement, said_at: int) -> tuple[list[str], tuple[int, int] | None]:
     """Return the names in a statement, the caller's first, and the time that it speaks of."""
     at = said_at if statement.said_at is None else statement.said_at
     found = dates.resolve(statement.text, at)
+    began = min(at, found.start) if found else at
+    if statement.valid_until is not None and statement.valid_until <= began:
+        raise InputError(
+            f"valid_until must be later than the event, which began at {from_micros(began)}, got "
+            f"{from_micros(statement.valid_until)}: give event_at, or a later valid_until"
+        )
     names = entities.mentions(statement.text, statement.speaker)
     if statement.entities:
         names = list(dict.fromkeys((*statement.entities, *names)))

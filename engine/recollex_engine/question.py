@@ -25,7 +25,8 @@ class Question:
     networks: numbers, or None for all. since, until: microseconds UTC; the memory's event time
     must overlap [since, until). tags, entities: all must be present. where: metadata that must be
     equal. now: microseconds UTC that "last week" is read against. exact: scan vectors, never
-    search the graph. embedding: the caller's own, float32[dimension] of length 1.
+    search the graph. embedding: the caller's own, float32[dimension] of length 1. as_world:
+    microseconds UTC; what was so then: the memory's event had begun and its validity not ended.
     """
 
     text: str
@@ -41,6 +42,7 @@ class Question:
     now: int | None = None
     exact: bool = False
     embedding: npt.NDArray[np.float32] | None = None
+    as_world: int | None = None
 
     def __post_init__(self) -> None:
         check_text(self.text, "query", MAX_QUERY)

@@ -22,10 +22,11 @@ from recollex_engine.clock import from_micros
 from recollex_engine.cues import Cues, read_cues
 from recollex_engine.dates import TimeRange
 from recollex_engine.fusion import ARMS, Evidence, Fused
-from recollex_engine.memory import Ranking, Recall
+from recollex_engine.memory import Recall
 from recollex_engine.models.description import Thresholds
 from recollex_engine.preset import Preset
 from recollex_engine.question import Question
+from recollex_engine.ranking import Ranking
 from recollex_engine.reranking import rerank
 from recollex_engine.schema import NETWORKS, NONE
 from recollex_engine.selection import select

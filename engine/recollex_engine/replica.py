@@ -35,6 +35,9 @@ VECTORS = "vectors.f16"
 GROUP = 4096
 """Operations that are applied together while a log is read."""
 
+PAST_VIEWS = 4
+"""Views of the past that are kept while nothing is written, some 10 bytes a memory each."""
+
 
 class Replica:
     """The state of one agent's folder in this process.
@@ -90,6 +93,7 @@ class Replica:
         self.generation = manifest.generation if manifest else 0
         self.segments = self._open_segments(manifest)
         self._view: View | None = None
+        self._past: dict[int, View] = {}
         self._timeline = Timeline.of(self.columns.array("said_at")[:0])
         self.published = self.position.op
 
@@ -171,6 +175,7 @@ class Replica:
         else:
             apply(self.columns, operations, lambda _first, _end: vectors)
         self.position = transactions[-1].position
+        self._past = {}  # they keep columns alive that may lie elsewhere by now
 
     def rows_of_file(self, first: int, end: int) -> npt.NDArray[np.uint16]:
         """Return the vectors of rows [first, end) as the file has them.
@@ -194,6 +199,11 @@ class Replica:
         if view is not None and view.op == at and view.segments is segments:
             return view
         with self._views:
+            held = self._past.get(at)
+            if held is not None and held.segments is segments:
+                if op is None:
+                    self._view = held  # what it was before is of the past
+                return held
             rows = int(self.columns.array("op_rows")[at - 1]) if at else 0
             memories = int(self.columns.array("op_memories")[at - 1]) if at else 0
             if memories > len(self._timeline.order):
@@ -203,6 +213,11 @@ class Replica:
             view = View(self.columns, at, segments, vectors, self._timeline)
             if op is None:
                 self._view = view
+            else:
+                self._past.pop(at, None)
+                self._past[at] = view
+                if len(self._past) > PAST_VIEWS:
+                    del self._past[next(iter(self._past))]
             return view
 
     def install(self, segments: tuple[Segment, ...], entries: tuple[SegmentEntry, ...]) -> None:
@@ -218,6 +233,7 @@ class Replica:
     def close(self) -> None:
         """Let the maps go; views still held keep what they need."""
         self._view = None
+        self._past = {}
         self.vectors = None
 
 

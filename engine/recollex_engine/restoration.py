@@ -26,6 +26,7 @@ from recollex_engine.log import LogWriter
 from recollex_engine.log_format import START
 from recollex_engine.log_reader import LogFollower
 from recollex_engine.manifest import NAME as MANIFEST
+from recollex_engine.schema import RETAINING
 from recollex_engine.settings import Settings
 from recollex_engine.turn import passages_to_embed
 from recollex_engine.vectors_file import VectorsReader, VectorsWriter, checksum
@@ -50,13 +51,17 @@ def restore_vectors(
     path: Path,
     embedder_for: Callable[[Settings], TextEmbedder],
     clock: Clock,
+    *,
+    expected: bool = False,
+    progress: Callable[[int], None] | None = None,
 ) -> None:
     """Embed again what the log says and the vectors file at ``path`` lacks.
 
     Batches whose bytes still have the checksum that the log holds are kept, the others are made
-    again from their texts. Warns, naming the rows: where a caller had given vectors, the model's
-    own replace them. Raises `CorruptError`, with everything left as it is, where the embedder has
-    no model to make them with. Replicas made before are worthless afterwards.
+    again from their texts. Those that come out as they were need no record. Warns, naming the rows,
+    unless it is ``expected``: where a caller had given vectors, the model's own replace them.
+    Raises `CorruptError`, with everything left as it is, where the embedder has no model to make
+    them with. Replicas made before are worthless afterwards.
     """
     settings, batches = _read(log.folder)
     embedder = embedder_for(settings)
@@ -69,6 +74,7 @@ def restore_vectors(
     temporary = path.with_name(path.name + ".restored")
     temporary.unlink(missing_ok=True)
     runs: list[Batch] = []
+    warned = expected
     texts = _texts(log.folder)
     try:
         with VectorsWriter(temporary, settings.dimension) as writer:
@@ -80,11 +86,17 @@ def restore_vectors(
                         writer.append(held.rows(end)[first:])
                         continue
                     writer.append(np.asarray(embedder.embed(mine), np.float16))
-                    if not runs and first == run.first:
+                    if progress is not None:
+                        progress(end - first)
+                    if not warned:
+                        warned = True
                         _warn(path, what, embedder)
                 if is_lost:
-                    made = VectorsReader(temporary, settings.dimension).rows(run.end)[run.first :]
-                    runs.append(Batch(run.first, run.end, checksum(made)))
+                    made = VectorsReader(temporary, settings.dimension)
+                    inside = [b for b in lost if run.first <= b.first < run.end]
+                    if not all(_is_whole(made, batch) for batch in inside):
+                        sha256 = checksum(made.rows(run.end)[run.first :])
+                        runs.append(Batch(run.first, run.end, sha256))
             writer.sync()
     except BaseException as error:
         with contextlib.suppress(OSError):
@@ -149,7 +161,7 @@ def _texts(log: Path) -> Iterator[str]:
     for transaction in LogFollower(log, START).read_new():
         for operation in transaction.operations:
             payload = operation.payload
-            if operation.kind == "retain" and payload is not None:
+            if operation.kind in RETAINING and payload is not None:
                 text = payload["text"]
                 spans = payload.get("passages") or [(0, len(text))]
                 yield from passages_to_embed(text, spans, payload.get("speaker"))

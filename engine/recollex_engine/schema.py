@@ -5,9 +5,11 @@ Properties of a memory (one item a memory, by ordinal)::
     id uint32            its string in the dictionary `ids`
     previous uint32      the older version with the same id, or NONE
     op uint64            the operation that recorded it
-    closed_by uint64     the operation that forgot or replaced it; 0 while it is open (written once)
+    closed_by uint64     the operation that closed it; 0 while it is open (written once)
+    forgotten_by uint64  the operation that forgot it after another had closed it (written once)
     said_at int64        when it was said or done, as the caller gave it
     event_start, event_end int64    the interval it speaks of, [start, end)
+    valid_end int64      when it ceased to be so, as the caller says; max int64: it has no end
     network uint8        world 0, agent 1, opinion 2
     document, context, speaker uint32   a label, or NONE
     tokens uint32        of the whole text
@@ -32,6 +34,11 @@ Properties of an operation (one item an op, by op - 1)::
 
     op_recorded_at int64, op_memories uint32, op_rows uint32, op_length uint64
         what stood after it: counts, and the sum of `length`: a view is one number
+    op_kind uint32, op_by uint32, op_why uint32   labels: what was done, by whom and why, or NONE
+
+Properties of a name::
+
+    name_entity uint32   whose it is        name_op uint64   the operation that first used it
 
 The reversed directions (entity -> memories, memory -> later memories that link to it) are chains
 threaded through the flat arrays, newest first: `mention_previous` and `link_previous` hold the
@@ -47,6 +54,22 @@ NONE = 0xFFFFFFFF
 NETWORKS = ("world", "agent", "opinion")
 """The three networks of Memora, section 2.1, by their number in the column."""
 
+CLOSED = ("closed_by", "forgotten_by")
+"""The columns whose items are written once, later, from 0 to the number of an operation; all others
+are fixed. A view that is older than the operation reads 0."""
+RETAINING = ("retain", "correct")
+"""The kinds of operation that record a memory."""
+CLOSING = ("forget", "replace", "archive")
+"""The kinds of operation that only close memories, which their payload lists."""
+ENDS = {
+    "forget": "forgotten",
+    "archive": "archived",
+    "correct": "corrected",
+    "replace": "replaced",
+    "retain": "replaced",
+}
+"""What an operation of a kind makes of the memories that it closes."""
+
 STOP_WORD = -1
 """In a log record, the place of a stop word among the terms of a passage."""
 
@@ -55,9 +78,11 @@ MEMORY = {
     "previous": "<u4",
     "op": "<u8",
     "closed_by": "<u8",
+    "forgotten_by": "<u8",
     "said_at": "<i8",
     "event_start": "<i8",
     "event_end": "<i8",
+    "valid_end": "<i8",
     "network": "|u1",
     "document": "<u4",
     "context": "<u4",
@@ -86,7 +111,15 @@ ROW = {
     "term_offset": "<u8",
 }
 CODE = {"code": "|i1", "scale": "<f4", "residual": "<f4"}
-OP = {"op_recorded_at": "<i8", "op_memories": "<u4", "op_rows": "<u4", "op_length": "<u8"}
+OP = {
+    "op_recorded_at": "<i8",
+    "op_memories": "<u4",
+    "op_rows": "<u4",
+    "op_length": "<u8",
+    "op_kind": "<u4",
+    "op_by": "<u4",
+    "op_why": "<u4",
+}
 CHAINED = {
     "mention": ("mention_entity", "mention_memory"),
     "link": ("link_target", "link_source", "link_weight"),
@@ -109,6 +142,7 @@ def schema() -> dict[str, str]:
         "term": "<u4",
         "entity_name": "<u4",
         "name_entity": "<u4",
+        "name_op": "<u8",
         **OP,
     }
 

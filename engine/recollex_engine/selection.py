@@ -11,6 +11,7 @@ from recollex_engine.schema import metadata_label
 from recollex_engine.view import View
 from recollex_kernels.filters import (
     mask_equal,
+    mask_holding,
     mask_labels,
     mask_networks,
     mask_overlap,
@@ -32,6 +33,7 @@ def select(view: View, question: Question) -> npt.NDArray[np.uint8]:
         and not labels
         and not question.entities
         and question.document is None
+        and question.as_world is None
     ):
         return view.open
     mask = view.open.copy()
@@ -42,6 +44,9 @@ def select(view: View, question: Question) -> npt.NDArray[np.uint8]:
         mask_overlap(
             view.of_memories("event_start"), view.of_memories("event_end"), *interval, mask
         )
+    if (moment := question.as_world) is not None:
+        start, end = view.of_memories("event_start"), view.of_memories("valid_end")
+        mask_holding(start, end, moment, mask)
     if question.document is not None:
         document = view.columns.dictionary["labels"].get(f"d:{question.document}")
         if document is None:
@@ -52,7 +57,7 @@ def select(view: View, question: Question) -> npt.NDArray[np.uint8]:
         if not _mask_list(view, "label", "label", wanted, mask):
             return np.zeros_like(mask)
     if question.entities:
-        wanted = [view.columns.entity(name) for name in question.entities]
+        wanted = [view.columns.entity(name, view.op) for name in question.entities]
         if not _mask_list(view, "mention", "mention_entity", wanted, mask):
             return np.zeros_like(mask)
     return mask

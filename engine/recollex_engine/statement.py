@@ -33,7 +33,10 @@ Vectors = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One thing to retain; `said_at` is microseconds UTC, None for the time of recording."""
+    """One thing to retain; `said_at` is microseconds UTC, None for the time of recording.
+
+    valid_until: microseconds UTC at which it ceases to be so; None where it has no end.
+    """
 
     text: str
     said_at: int | None = None
@@ -45,6 +48,7 @@ class Statement:
     entities: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict)
+    valid_until: int | None = None
 
     def __post_init__(self) -> None:
         check_text(self.text, "text", MAX_TEXT)
@@ -55,6 +59,10 @@ class Statement:
             check_names(getattr(self, name), name)
         if self.said_at is not None and not -OPEN_END < self.said_at < OPEN_END - 1:
             raise InputError(f"event_at is beyond the ends of time: {self.said_at} microseconds")
+        if self.valid_until is not None and not -OPEN_END < self.valid_until < OPEN_END:
+            raise InputError(
+                f"valid_until is beyond the ends of time: {self.valid_until} microseconds"
+            )
         check_metadata(self.metadata, "metadata")
 
 
@@ -75,6 +83,13 @@ def check_text(value: object, name: str, limit: int) -> None:
             f"{name} has a lone surrogate at character {error.start} and is not valid Unicode; "
             f"repair it with {name}.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')"
         ) from None
+
+
+def check_note(by: object, why: object) -> None:
+    """Raise `InputError` unless ``by`` and ``why``, who did something and their reason, may be."""
+    for value, name in ((by, "by"), (why, "why")):
+        if value is not None:
+            check_text(value, name, MAX_NAME)
 
 
 def check_flag(value: object, name: str) -> None:

@@ -10,10 +10,11 @@ from recollex_engine.view import View
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What an agent holds."""
+    """What an agent holds. forgotten: what was forgotten, replaced or corrected."""
 
     memories: int
     forgotten: int
+    archived: int
     passages: int
     entities: int
     terms: int
@@ -30,15 +31,17 @@ def count(view: View | None, folder: Path) -> Stats:
     """Return what ``view`` of the agent in ``folder`` holds; None for an agent with nothing yet."""
     used = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     if view is None:
-        return Stats(0, 0, 0, 0, 0, 0, 0, 0, used, None, None, None)
-    columns, settings = view.columns, view.columns.settings
+        return Stats(0, 0, 0, 0, 0, 0, 0, 0, 0, used, None, None, None)
+    settings = view.columns.settings
     opened = int(np.count_nonzero(view.open))
+    archived = _archived(view)
     return Stats(
         opened,
-        view.memories - opened,
+        view.memories - opened - archived,
+        archived,
         view.rows,
-        columns.entities,
-        columns.dictionary["terms"].count,
+        view.named_entities,
+        view.terms,
         int(view.offsets("link_offset")[-1]),
         view.op,
         view.rows - view.indexed_rows,
@@ -47,3 +50,15 @@ def count(view: View | None, folder: Path) -> Stats:
         settings.language if settings else None,
         settings.counter if settings else None,
     )
+
+
+def _archived(view: View) -> int:
+    """Return how many memories are archived in ``view``."""
+    kind = view.columns.dictionary["labels"].get("k:archive")
+    if kind is None:
+        return 0
+    closed = np.flatnonzero(view.open == 0)
+    forgotten = view.of_memories("forgotten_by")[closed]
+    left = closed[(forgotten == 0) | (forgotten > view.op)]
+    by = view.of_memories("closed_by")[left].astype(np.int64)
+    return int(np.count_nonzero(view.buffer("op_kind")[by - 1] == kind))

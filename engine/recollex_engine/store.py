@@ -5,6 +5,7 @@ import stat
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -59,7 +60,7 @@ class Store:
         self._background = ThreadPoolExecutor(1, thread_name_prefix="recollex checkpoint")
         self._building = ThreadPoolExecutor(1, thread_name_prefix="recollex graph")
         self._surroundings = Surroundings(
-            self._create,
+            partial(create_store, self.path),
             embedder,
             clock,
             durability,
@@ -91,7 +92,7 @@ class Store:
 
         Raises `LockedError` if another writer has it open, unless the store is read-only.
         """
-        folder = self._folder(name)
+        folder = agent_folder(self.path, name)
         with self._lock:
             if self._closed:
                 raise ClosedError(f"the store {self.path} was closed: open it again")
@@ -99,21 +100,6 @@ class Store:
             if agent is None:
                 agent = self._agents[name] = Agent(name, folder, self._surroundings)
             return agent
-
-    def _create(self) -> None:
-        path = self.path / "store.json"
-        if not path.exists():
-            self.path.mkdir(parents=True, exist_ok=True)
-            replace_file(path, orjson.dumps({"recollex_store": FORMAT}))
-
-    def _folder(self, name: str) -> Path:
-        check_text(name, "agent_id", MAX_AGENT)
-        safe = quote(name, safe="")
-        if safe.startswith("."):
-            safe = "%2E" + safe[1:]
-        if len(safe) > 255:
-            raise InputError(f"agent_id takes {len(safe)} bytes as a folder's name, at most 255")
-        return self.path / "agents" / safe
 
     def agents(self) -> list[str]:
         """Return the names of the agents that hold something, sorted."""
@@ -139,6 +125,24 @@ class Store:
         self._building.shutdown()
         if failures:
             raise failures[0]
+
+
+def create_store(path: Path) -> None:
+    """Make the folder ``path`` a store, unless it is one."""
+    if not (path / "store.json").exists():
+        path.mkdir(parents=True, exist_ok=True)
+        replace_file(path / "store.json", orjson.dumps({"recollex_store": FORMAT}))
+
+
+def agent_folder(path: Path, name: str) -> Path:
+    """Return the folder of agent ``name`` in the store at ``path``, made or not."""
+    check_text(name, "agent_id", MAX_AGENT)
+    safe = quote(name, safe="")
+    if safe.startswith("."):
+        safe = "%2E" + safe[1:]
+    if len(safe) > 255:
+        raise InputError(f"agent_id takes {len(safe)} bytes as a folder's name, at most 255")
+    return path / "agents" / safe
 
 
 def _folder_path(path: str | os.PathLike[str]) -> Path:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from recollex_engine.memory import Ranking
+from recollex_engine.ranking import Ranking
 from recollex_engine.view import View
 
 

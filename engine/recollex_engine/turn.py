@@ -13,7 +13,7 @@ from recollex_engine.statement import (
     check_text,
 )
 
-FIELDS = ("speaker", "text", "at", "caption", "id", "metadata")
+FIELDS = ("speaker", "text", "at", "caption", "id", "metadata", "valid_until")
 
 
 def read_turn(
@@ -68,6 +68,7 @@ def read_turn(
         (),
         tags,
         dict(metadata),
+        _moment(turn.get("valid_until"), f"{name}['valid_until']"),
     )
 
 

@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 from recollex_engine.columns import Columns
 from recollex_engine.hnsw import Hnsw
+from recollex_engine.mention_marks import Mark, weights
 from recollex_engine.postings import Postings
+from recollex_engine.schema import NONE
 from recollex_engine.timeline import Timeline
 
 
@@ -45,13 +47,14 @@ class View:
         self.op = op
         self.segments = segments
         # heads before the arrays that they point into: see `chain.Chain`
-        self.entity_head = columns.mentions.head
+        self._entity_head = columns.mentions.head
         self.link_head = columns.incoming.head
         self._buffers = {name: column.buffer for name, column in columns.column.items()}
         self.memories = int(self._buffers["op_memories"][op - 1]) if op else 0
         self.rows = int(self._buffers["op_rows"][op - 1]) if op else 0
         self.total_length = int(self._buffers["op_length"][op - 1]) if op else 0
         self.open = columns.open_at(self.memories, op)
+        self._is_past = op < columns.op
         self.vectors = vectors
         self.timeline = timeline.before(self.memories)
         indexed = segments[-1].postings.end_memory if segments else 0
@@ -97,18 +100,42 @@ class View:
         """The memory of each row."""
         return self.of_rows("memory_of_row")
 
+    @cached_property
+    def _mentions(self) -> Mark:
+        """The view's mentions, counted."""
+        end = int(self._buffers["mention_offset"][self.memories])
+        return self.columns.mention_marks.at(self._buffers["mention_entity"], end)
+
+    @cached_property
+    def entity_head(self) -> npt.NDArray[np.uint32]:
+        """The newest mention of each entity; it may be newer than the view, and so may entities.
+
+        In a view of the past it is not, so that nobody walks back through what came since.
+        """
+        return self._mentions.heads if self._is_past else self._entity_head
+
     @property
     def entities(self) -> int:
         """How many entities have a place in `entity_head`."""
         return len(self.entity_head)
+
+    @property
+    def named_entities(self) -> int:
+        """How many entities the view's memories name."""
+        return int(np.count_nonzero(self._mentions.counts))
+
+    @cached_property
+    def terms(self) -> int:
+        """How many different words the view's rows hold. Cost: O(words)."""
+        words = self._buffers["term"][: int(self._buffers["term_offset"][self.rows])]
+        words = words[words != NONE]
+        return int(words.max()) + 1 if len(words) else 0
 
     @cached_property
     def entity_weight(self) -> npt.NDArray[np.float32]:
         """What a link through each entity weighs: 1 / (1 + ln n), n the memories that name it.
 
         TEMPR 2.4.3 gives 1 to all. The speakers of a conversation name every turn of it, and would
-        drown what is rare. float32[entities], as the view counts.
+        drown what is rare. float32[named entities], as the view counts.
         """
-        end = int(self._buffers["mention_offset"][self.memories])
-        counts = np.bincount(self._buffers["mention_entity"][:end], minlength=self.entities)
-        return (1 / (1 + np.log(np.maximum(counts, 1)))).astype(np.float32)
+        return weights(self._mentions.counts)

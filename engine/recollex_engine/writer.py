@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
+from recollex_engine.act import RETAIN, Act
 from recollex_engine.clock import Clock, from_micros
 from recollex_engine.commit import CommitWord
 from recollex_engine.draft import Draft
@@ -22,6 +23,7 @@ from recollex_engine.errors import CorruptError, InputError, UnknownIdError
 from recollex_engine.lexicon import Lexicon
 from recollex_engine.lock import WriterLock
 from recollex_engine.log import LogWriter
+from recollex_engine.log_format import BEFORE_ALL_TIMES
 from recollex_engine.log_reader import LogFollower, Operation, Transaction
 from recollex_engine.preparation import Prepared
 from recollex_engine.replica import LOG, VECTORS, Replica
@@ -53,6 +55,7 @@ class Writer:
         try:
             self.clock = clock
             self.lexicon = Lexicon()
+            self.shown = BEFORE_ALL_TIMES  # the latest time of which somebody was shown a cut
             self.replica = Replica(folder)
             self.log = LogWriter(
                 folder / LOG,
@@ -128,6 +131,7 @@ class Writer:
         replaced_document: Sequence[int] = (),
         link_threshold: float | None = None,
         as_of: int | None = None,
+        act: Act = RETAIN,
     ) -> list[str]:
         """Record statements as one transaction and return their ids, in order.
 
@@ -139,7 +143,7 @@ class Writer:
         with self.lock:
             if as_of is not None and self.replica.columns.op > as_of:
                 raise Overtaken
-            draft = Draft(self.replica, self.lexicon)
+            draft = Draft(self.replica, self.lexicon, act)
             draft.replace(replaced_document)
             try:
                 for statement in prepared:
@@ -172,23 +176,36 @@ class Writer:
         draft.count_tokens()
         return self._commit(draft.operations, vectors, recorded_at)
 
-    def forget(self, ids: Sequence[str], agent: str, recorded_at: int | None = None) -> None:
-        """Record that memories are forgotten, as one transaction.
+    def take_away(
+        self, act: Act, ids: Sequence[str], agent: str, recorded_at: int | None = None
+    ) -> None:
+        """Record that memories are forgotten, or archived, as one transaction.
 
-        Raises `UnknownIdError` for the first id that is not an open memory; nothing is forgotten
-        then.
+        Raises `UnknownIdError` for the first id that is not an open memory, or not an archived one
+        that is forgotten; nothing is recorded then.
         """
         with self.lock:
             columns = self.replica.columns
             memories = []
             for id in ids:
                 memory = columns.newest(id, columns.memories, columns.op)
+                if memory is None and act.kind == "forget":
+                    memory = columns.archived(id)
                 if memory is None:
                     raise UnknownIdError(id, agent)
                 memories.append(memory)
-            unique = sorted(set(memories))
-            op = self._commit([("forget", {"memories": unique})], None, recorded_at)
+            payload = {"memories": sorted(set(memories)), **act.note}
+            op = self._commit([(act.kind, payload)], None, recorded_at)
         self.publish(op)
+
+    def check_recorded_at(self, recorded_at: int) -> None:
+        """Raise `InputError` unless a time is later than the last one recorded."""
+        last = self.log.position.recorded_at
+        if recorded_at <= last:
+            raise InputError(
+                f"recorded_at must be later than the last recorded time, {from_micros(last)}, "
+                f"got {from_micros(recorded_at)}"
+            )
 
     def _commit(
         self,
@@ -199,12 +216,8 @@ class Writer:
         """Log and apply one transaction; return its last op, not yet published."""
         replica = self.replica
         last = self.log.position.recorded_at
-        at = max(self.clock(), last + 1) if recorded_at is None else recorded_at
-        if at <= last:
-            raise InputError(
-                f"recorded_at must be later than the last recorded time, {from_micros(last)}, "
-                f"got {from_micros(at)}"
-            )
+        at = max(self.clock(), last + 1, self.shown + 1) if recorded_at is None else recorded_at
+        self.check_recorded_at(at)
         encoded = [(kind, orjson.dumps(payload)) for kind, payload in payloads]
         position = self.log.append(at, encoded)
         first = position.op - len(payloads) + 1
@@ -218,6 +231,17 @@ class Writer:
             self.log.poison(error)
             raise
         return position.op
+
+    def op_at(self, recorded_at: int) -> int:
+        """Return the last operation recorded by a time that the clock has reached; it is durable.
+
+        What is recorded afterwards, unless the caller gives its time, is recorded later.
+        """
+        with self.lock:  # a transaction that has its time already is recorded first
+            self.shown = max(self.shown, recorded_at)
+            op = self.replica.columns.op_at(recorded_at)
+        self.publish(op)
+        return op
 
     def _append_vectors(self, vectors: npt.NDArray[np.uint16]) -> None:
         """Write the vectors of a transaction that is about to be logged."""

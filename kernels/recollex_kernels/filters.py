@@ -49,6 +49,16 @@ def mask_overlap(start: I64, end: I64, since: int, until: int, out: U8) -> None:
 
 
 @kernel
+def mask_holding(start: I64, end: I64, at: int, out: U8) -> None:
+    """Keep the memories that had begun by ``at`` and had not ended: start <= at < end.
+
+    Shapes: start, end int64[n], microseconds; end is exclusive, open end = max int64.
+    """
+    for m in range(out.shape[0]):
+        out[m] &= np.uint8((start[m] <= at) & (end[m] > at))
+
+
+@kernel
 def mask_labels(offsets: U64 | I64, labels: U32, wanted: U32, out: U8) -> None:
     """Keep the memories that carry every wanted label (tags, entities).
 

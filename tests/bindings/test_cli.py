@@ -63,7 +63,8 @@ def test_a_mistyped_subcommand_is_guessed(shell: Shell) -> None:
 
 @pytest.mark.parametrize(
     "words", [("recall", "m", "x"), ("agents", "m"), ("stats", "m"), ("verify", "m"),
-              ("checkpoint", "m"), ("export", "m")]
+              ("checkpoint", "m"), ("export", "m"), ("log", "m"), ("diff", "m", "2024"),
+              ("snapshot", "m", "2024", "n")]
 )  # fmt: skip
 def test_what_needs_a_store_makes_none(shell: Shell, words: tuple[str, ...]) -> None:
     code, out, err = shell(*words)

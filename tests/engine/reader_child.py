@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 
 import recollex
@@ -31,8 +32,9 @@ def main(folder: str, queries: str, reopen_rows: str) -> None:
                     seen.append((at, time.monotonic_ns()))
             print(json.dumps(seen), flush=True)
             seen = []
-        elif word == "recall":
-            recalls = [agent.recall(text, query_embedding=vector) for text, vector in asked]
+        elif word == "recall":  # now, or as of a recorded time
+            then = agent.at(datetime.fromisoformat(rest[0])) if rest else agent
+            recalls = [then.recall(text, query_embedding=vector) for text, vector in asked]
             print(
                 json.dumps([[r.op, r.tokens, r.to_dict()["memories"]] for r in recalls]), flush=True
             )

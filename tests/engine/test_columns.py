@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_engine.applying import apply
+from recollex_engine.clock import OPEN_END
 from recollex_engine.columns import Columns, Stored
 from recollex_engine.entities import fold
 from recollex_engine.log_reader import Operation
-from recollex_engine.schema import DICTIONARIES, LISTS, NONE, schema
+from recollex_engine.schema import CLOSED, DICTIONARIES, LISTS, NONE, schema
 from recollex_engine.settings import Settings
 
 DIMENSION = 8
@@ -30,6 +31,8 @@ class History:
         self.memories = []  # payloads
         self.opened_by = []
         self.closed_by = []
+        self.forgotten_by = []
+        self.archived = []
         self.rows = [0]
         self.counts = [0, 0]  # memories after each operation, from 0
         self.entities = {}
@@ -41,11 +44,25 @@ class History:
                 chosen = random.sample(opened, min(len(opened), random.randint(1, 3)))
                 for memory in chosen:
                     self.closed_by[memory] = op
-                kind, payload = random.choice(["forget", "replace"]), {"memories": sorted(chosen)}
+                kind, payload = self.close(random, chosen)
+            elif self.archived and random.random() < 0.2:
+                memory = self.archived.pop()
+                self.forgotten_by[memory] = op
+                kind, payload = "forget", {"memories": [memory]}
             else:
                 kind, payload = "retain", self.retain(random, op)
             self.operations.append(Operation(op, 100 + op, kind, payload))
             self.counts.append(len(self.memories))
+
+    def close(self, random, chosen):
+        kind, payload = (
+            random.choice(["forget", "replace", "archive"]),
+            {"memories": sorted(chosen)},
+        )
+        if kind == "archive":
+            self.archived += chosen
+            payload |= {"by": "Ann", "why": "it is over"}
+        return kind, payload
 
     def retain(self, random, op):
         id = f"m{random.randint(0, 12)}"
@@ -65,6 +82,7 @@ class History:
             payload |= {"event": (3, 7), "network": random.randint(0, 2), "document": "d1"}
             payload |= {"context": "call", "speaker": "Ann", "tags": ["x", "y"]}
             payload["metadata"] = {"k": [1, None], "ä": "b"}
+            payload["valid_until"] = 12
         terms = []
         new = []
         for _ in range(passages):
@@ -91,6 +109,7 @@ class History:
         self.memories.append(payload)
         self.opened_by.append(op)
         self.closed_by.append(0)
+        self.forgotten_by.append(0)
         self.rows.append(self.rows[-1] + passages)
         return payload
 
@@ -138,6 +157,8 @@ def check(columns, history):
         assert columns.label(int(columns.array("document")[memory])) == payload.get("document")
         assert columns.array("op")[memory] == history.opened_by[memory]
         assert columns.array("closed_by")[memory] == history.closed_by[memory]
+        assert columns.array("forgotten_by")[memory] == history.forgotten_by[memory]
+        assert columns.array("valid_end")[memory] == payload.get("valid_until", OPEN_END)
         assert columns.array("previous")[memory] == payload.get("previous", NONE)
         assert columns.array("first_row")[memory] == history.rows[memory]
         incoming = [
@@ -148,12 +169,19 @@ def check(columns, history):
         assert walk(columns.incoming, columns, "link", memory) == incoming
     for surface, entity in history.entities.items():
         for form in (surface, surface.upper(), surface.lower()):
-            assert columns.entity(form) == entity
+            assert columns.entity(form, columns.op) == entity
         assert columns.entity_name(entity) == surface
         naming = [m for m, p in enumerate(history.memories) if entity in p.get("entities", [])]
         assert walk(columns.mentions, columns, "mention", entity) == naming[::-1]
-    assert columns.entity("Nobody") is None
+    assert columns.entity("Nobody", columns.op) is None
     assert columns.array("op_memories").tolist() == history.counts[1:]
+    for operation in history.operations:
+        kind, by, why = (
+            columns.label(int(columns.array(name)[operation.op - 1]))
+            for name in ("op_kind", "op_by", "op_why")
+        )
+        said = (operation.payload.get("by"), operation.payload.get("why"))
+        assert (kind, by, why) == (operation.kind, *said)
 
 
 def same_bytes(one, other):
@@ -221,10 +249,12 @@ def test_closures_beyond_what_was_read_of_the_log_are_not_believed(seed, count, 
             1,
         )
         apply(columns, history.operations[kept:], history.rows_of)
-        columns.column["closed_by"].write_back(sync=False)
+        for name in CLOSED:
+            columns.column[name].write_back(sync=False)
         again = Columns(Path(folder), stored)
         closed = [c if c <= kept else 0 for c in history.closed_by[: again.memories]]
         assert again.array("closed_by").tolist() == closed
+        assert again.array("forgotten_by").max(initial=0) <= kept
         assert again.open_at(again.memories, kept).tolist() == [1 - bool(c) for c in closed]
         apply(again, history.operations[kept:], history.rows_of)
         check(again, history)
@@ -253,7 +283,7 @@ def test_what_a_view_holds_does_not_change_while_columns_grow():
     apply(columns, history.operations[:50], history.rows_of)
     memories = columns.memories
     opened = columns.open_at(memories, 50)
-    names = [name for name in schema() if name != "closed_by"]
+    names = [name for name in schema() if name not in CLOSED]
     held = {name: columns.array(name) for name in names}
     before = {name: array.tobytes() for name, array in held.items()}
     mask = opened.tobytes()
@@ -268,7 +298,7 @@ def test_what_a_view_holds_does_not_change_while_columns_grow():
 def test_a_name_that_is_not_applied_yet_is_not_found():
     columns = Columns(Path("unused"))
     columns.dictionary["names"].intern("ann")  # a transaction is being applied
-    assert columns.entity("Ann") is None
+    assert columns.entity("Ann", 0) is None
     columns.dictionary["ids"].add_many(["m1"] + [f"n{number}" for number in range(200)])
     assert columns.newest("m1", 0, 0) is None
     assert columns.newest("n199", 0, 0) is None

@@ -86,6 +86,9 @@ def test_graphs_change_nothing_of_exact_recalls_and_little_of_others(tmp_path, o
         agent.forget(ids[int(random.integers(300))])
         if step % 2:
             agent.checkpoint()
+        if step == 5:
+            moment = agent.log()[-1].recorded_at
+            known = said(asked(agent, queries, True, now=moment))
         if step == 6:
             reader = open_store(folder, read_only=True).agent("a")  # has graphs of fewer rows
             reader.recall("memory", query_embedding=queries[0])
@@ -103,6 +106,11 @@ def test_graphs_change_nothing_of_exact_recalls_and_little_of_others(tmp_path, o
     shutil.copy(folder / "store.json", tmp_path / "bare")
     scanned = open_store(tmp_path / "bare", read_only=True).agent("a")
     assert not scanned.engine.view().segments
+
+    for other in (agent, reader, scanned):  # the past is scanned, whatever graphs there are
+        open_store.searches = 0
+        assert said(asked(other, queries, False, as_recorded=moment)) == known
+        assert not open_store.searches
 
     for options in ({}, {"tags": ["odd"]}, {"thinking_budget": 10}):
         expected = asked(scanned, queries, True, **options)

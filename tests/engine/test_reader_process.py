@@ -102,6 +102,24 @@ def test_a_reader_in_another_process_answers_to_the_bit(
     child.close()
 
 
+def test_a_reader_in_another_process_looks_back_to_the_bit(tmp_path, agent, queries, random):
+    retain(agent, random)
+    child = Child(tmp_path / "store", queries, 50)
+    noted = {}
+    for step in range(12):
+        retain(agent, random, int(random.integers(1, 8)))
+        if step % 3 == 1:
+            agent.forget(agent.list(limit=20)[int(random.integers(0, 10))].id)
+        if step % 4 == 2:
+            agent.checkpoint()
+        moment = agent.log()[-1].recorded_at
+        noted[moment] = recalls(agent.at(moment), queries)
+        for then in list(noted)[:: max(1, len(noted) // 3)]:
+            child.send(f"recall {then.isoformat()}")
+            assert child.answer() == noted[then]
+    child.close()
+
+
 def test_a_commit_is_seen_at_once_and_the_writer_never_waits(tmp_path, agent, queries, random):
     retain(agent, random)
     agent.checkpoint()

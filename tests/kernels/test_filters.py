@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from recollex_kernels.filters import (
     mask_equal,
+    mask_holding,
     mask_labels,
     mask_networks,
     mask_open,
@@ -45,6 +46,16 @@ def test_networks_keeps_those_whose_bit_is_set(mask, bits, data):
     out = np.array(mask, np.uint8)
     mask_networks(frozen(network, np.uint8), bits, out)
     assert out.tolist() == [int(k and bits >> w & 1) for k, w in zip(mask, network, strict=True)]
+
+
+def test_holding_equals_the_interval_test_for_every_small_interval():
+    spans = list(product(range(-3, 5), [*range(-3, 5), NEVER]))
+    starts = frozen([s for s, _ in spans], np.int64)
+    ends = frozen([e for _, e in spans], np.int64)
+    for at, mask in product([*range(-4, 6), NEVER - 1, -NEVER], (0, 1)):
+        out = np.full(len(spans), mask, np.uint8)
+        mask_holding(starts, ends, at, out)
+        assert out.tolist() == [int(mask and s <= at < e) for s, e in spans]
 
 
 def test_overlap_equals_the_interval_test_for_every_small_interval():

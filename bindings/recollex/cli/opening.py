@@ -54,4 +54,5 @@ def say(message: str) -> None:
 def when(arguments: Arguments, option: str) -> datetime | None:
     """Return the time given with an option such as ``since``, in the zone of ``--zone``."""
     written = getattr(arguments, option)
-    return moment(written, zone(arguments.zone), f"--{option}") if written else None
+    name = f"--{option.replace('_', '-')}"
+    return moment(written, zone(arguments.zone), name) if written else None

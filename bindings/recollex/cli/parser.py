@@ -107,6 +107,7 @@ def _retain(parser: Parser) -> None:
     _agent(parser)
     _zone(parser)
     add("--at", metavar="TIME", help="when it happened: 2023-11-06, or with a time")
+    add("--valid-until", metavar="TIME", help="when it ceases to be so (never)")
     add("--network", help="world, agent or opinion (world)")
     add("--context", help="what it was said in, such as 'call'")
     add("--document", metavar="ID", help="the document it belongs to")
@@ -148,7 +149,7 @@ def _ingest(parser: Parser) -> None:
 def _recall(parser: Parser) -> None:
     add = parser.add_argument
     _store(parser)
-    add("query", help="a question; \"quotes\" alone must appear, in a question they lift")
+    add("query", help='a question; "quotes" alone must appear, in a question they lift')
     _agent(parser)
     add("--top", type=_count, default=10, metavar="N", help="memories shown (10)")
     add("--json", action="store_true", help="print one JSON object, all memories")
@@ -172,6 +173,8 @@ def _recall(parser: Parser) -> None:
     add("--since", metavar="TIME", help="only what happened at or after this")
     add("--until", metavar="TIME", help="only what happened before this")
     add("--now", metavar="TIME", help="what 'last week' is counted from (now)")
+    add("--as-recorded", metavar="TIME", help="answer as if asked then: nothing told since")
+    add("--as-world", metavar="TIME", help="only what was so then, by what is known")
     add("--network", action="append", help="only this network; may be given again")
     add("--tag", action="append", help="only with this tag; may be given again")
     add(
@@ -181,6 +184,47 @@ def _recall(parser: Parser) -> None:
         help="only if it names this; may be given again",
     )
     add("--exact", action="store_true", help="scan every vector, skip the index")
+    _embedder(parser)
+
+
+def _log(parser: Parser) -> None:
+    add = parser.add_argument
+    _store(parser)
+    _agent(parser)
+    _zone(parser)
+    add("--since", metavar="TIME", help="only what was recorded at or after this")
+    add("--until", metavar="TIME", help="only what was recorded before this")
+    add(
+        "--op",
+        action="append",
+        metavar="KIND",
+        help="only this kind, as forget; may be given again",
+    )
+    add("--json", action="store_true", help="print each as one JSON object, with all its record")
+
+
+def _diff(parser: Parser) -> None:
+    _store(parser)
+    parser.add_argument("earlier", metavar="T1", help="a recorded time: 2024-05-01, or with a time")
+    parser.add_argument("later", metavar="T2", nargs="?", help="a later one (now)")
+    _agent(parser)
+    _zone(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _snapshot(parser: Parser) -> None:
+    _store(parser)
+    parser.add_argument("time", metavar="T", help="a recorded time: 2024-05-01, or with a time")
+    parser.add_argument("folder", metavar="DIR", help="the new store: not there yet, or empty")
+    _agent(parser)
+    _zone(parser)
+
+
+def _replay(parser: Parser) -> None:
+    add = parser.add_argument
+    add("log", metavar="LOG", help="STORE/agents/NAME, its log folder, or one file of a log")
+    add("folder", metavar="DIR", help="the new store: not there yet, or empty")
+    add("--agent", default="default", metavar="NAME", help="what to call the agent (default)")
     _embedder(parser)
 
 
@@ -269,6 +313,7 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
             'recall memory/ "Where does Alice work?"',
             'recall memory/ "what broke last spring" --now 2024-06-01 --explain',
             'recall memory/ "the \\"blue van\\"" --since 2024-01-01 --json',
+            'recall memory/ "Where does Alice work?" --as-recorded 2024-05-03',
         ],
         _recall,
     ),
@@ -277,6 +322,33 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         "count what an agent holds",
         ["stats memory/", "stats memory/ --agent bob --json"],
         _reading,
+    ),
+    "log": (
+        "list what was done to an agent's memory: when, by whom and why",
+        [
+            "log memory/",
+            "log memory/ --op forget --op archive --since 2024-05-01",
+            "log memory/ --json > log.jsonl",
+        ],
+        _log,
+    ),
+    "diff": (
+        "show what changed in what was known between two times",
+        ["diff memory/ 2024-05-01 2024-06-01", "diff memory/ 2024-05-01T18:00 --zone Europe/Paris"],
+        _diff,
+    ),
+    "snapshot": (
+        "make a store that holds an agent as of a time",
+        ["snapshot memory/ 2024-05-01 may/", "snapshot memory/ 2024-05-01 may/ --agent bob"],
+        _snapshot,
+    ),
+    "replay": (
+        "rebuild an agent from its log, with the vectors beside it or new ones",
+        [
+            "replay memory/agents/default rebuilt/",
+            "replay saved/00000001.jsonl rebuilt/ --agent bob",
+        ],
+        _replay,
     ),
     "verify": (
         "check an agent's files against its log",

@@ -31,6 +31,8 @@ def recall(arguments: Arguments) -> int:
             tags=arguments.tag,
             entities=arguments.entity,
             now=when(arguments, "now"),
+            as_recorded=when(arguments, "as_recorded"),
+            as_world=when(arguments, "as_world"),
             exact=arguments.exact,
             preset=arguments.preset,
             explain=arguments.explain,

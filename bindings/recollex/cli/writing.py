@@ -27,6 +27,7 @@ def retain(arguments: Arguments) -> int:
     texts = [sys.stdin.read() if text == "-" else text for text in arguments.text]
     options: dict[str, Any] = {
         "event_at": when(arguments, "at"),
+        "valid_until": when(arguments, "valid_until"),
         "network": arguments.network,
         "context": arguments.context,
         "document_id": arguments.document,

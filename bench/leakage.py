@@ -1,0 +1,126 @@
+"""Does a cut know the future? LoCoMo told turn by turn, and asked about at every session.
+
+Claim: at the end of every session, every question of the conversation, recalled as of then from a
+store that knows the whole conversation, has the same memories, scores, order and tokens as on a
+store rebuilt from the log up to then. No memory of it was recorded later.
+
+Command: python bench/leakage.py --data FOLDER [--conversations N] [--json] [--out FILE]
+(FOLDER holds locomo10.json of github.com/snap-research/locomo.)
+
+Check: leaves with 1 if a recall differs or holds a memory from the future. To show that the
+question is not idle, it counts how many recalls would have held a memory from the future without
+the cut.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rundata import environment, write_run
+
+import recollex
+from recollex.locomo import Conversation, load
+
+GAP = timedelta(minutes=30)
+"""Between turns of one session there is less: LoCoMo's are a second apart."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", required=True, type=Path, help="folder of locomo10.json")
+    parser.add_argument("--conversations", type=int, default=10, help="the first so many (10)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
+    arguments = parser.parse_args()
+    encoder = recollex.load_encoder()
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        rows = [
+            measure(Path(folder) / conversation.id, conversation, encoder)
+            for conversation in load(arguments.data)[: arguments.conversations]
+        ]
+    total = {name: sum(row[name] for row in rows) for name in rows[0] if name != "conversation"}
+    seconds = time.perf_counter() - started
+    result = {
+        "bench": "leakage",
+        "environment": environment(),
+        "seconds": seconds,
+        "rows": rows,
+        "total": total,
+    }
+    write_run(result, arguments.json, arguments.out, show)
+    return int(total["differences"] + total["from_the_future"] > 0)
+
+
+def measure(folder: Path, conversation: Conversation, encoder: recollex.Encoder) -> dict[str, Any]:
+    asked = [(q.text, encoder.embed_query(q.text)) for q in conversation.questions]
+    row = {"conversation": conversation.id, "turns": len(conversation.turns), "questions": 0}
+    row |= {"cuts": 0, "recalls": 0, "memories": 0, "differences": 0, "from_the_future": 0}
+    row |= {"uncut_recalls_from_the_future": 0}
+    row["questions"] = len(asked)
+    with recollex.open(folder / "whole", embedder=encoder, durability="off") as store:
+        agent = store.agent("a")
+        boundaries = tell(agent, conversation)
+        whole = [agent.recall(text, query_embedding=vector) for text, vector in asked]
+        latest = [np.array([m.recorded_at for m in recall]) for recall in whole]
+        for number, moment in enumerate(boundaries):
+            agent.snapshot(moment, folder / str(number))
+            row["cuts"] += 1
+            with recollex.open(folder / str(number), embedder=encoder, read_only=True) as rebuilt:
+                compare(agent, rebuilt.agent("a"), moment, asked, row)
+            row["uncut_recalls_from_the_future"] += sum(
+                bool((times > moment).any()) for times in latest
+            )
+    return row
+
+
+def tell(agent: recollex.Agent, conversation: Conversation) -> list[datetime]:
+    """Retain turn by turn, each recorded when it was said; return when each session ended."""
+    boundaries: list[datetime] = []
+    last = None
+    for turn in conversation.turns:
+        if last is not None and turn["at"] - last > GAP:
+            boundaries.append(last)
+        last = turn["at"]
+        agent.retain_dialogue([dict(turn)], document_id=conversation.id, recorded_at=last)
+    return [*boundaries, last] if last is not None else []
+
+
+def compare(
+    agent: recollex.Agent,
+    rebuilt: recollex.Agent,
+    moment: datetime,
+    asked: list[tuple[str, np.ndarray]],
+    row: dict[str, Any],
+) -> None:
+    for text, vector in asked:
+        options: dict[str, Any] = {"query_embedding": vector, "explain": True}
+        cut = agent.recall(text, as_recorded=moment, **options)
+        expected = rebuilt.recall(text, exact=True, now=moment, **options)
+        assert not cut.trace.errors and not expected.trace.errors, (cut.trace, expected.trace)
+        found = list(cut)
+        same = found == list(expected)
+        same = same and (cut.tokens, cut.time_range) == (expected.tokens, expected.time_range)
+        row["recalls"] += 1
+        row["memories"] += len(found)
+        row["differences"] += not same
+        row["from_the_future"] += sum(memory.recorded_at > moment for memory in found)
+
+
+def show(result: dict[str, Any]) -> str:
+    names = list(result["total"])
+    titles = [name.replace("_", " ") for name in names]
+    lines = ["conversation  " + "  ".join(titles)]
+    for row in [*result["rows"], result["total"] | {"conversation": "all"}]:
+        cells = [f"{row[name]:>{len(title)},}" for name, title in zip(names, titles, strict=True)]
+        lines.append(f"{row['conversation']:<12}  " + "  ".join(cells))
+    return "\n".join([*lines, f"{result['seconds']:.0f} s"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

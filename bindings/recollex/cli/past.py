@@ -1,0 +1,124 @@
+"""The subcommands that look back: log, diff, snapshot, replay."""
+
+import json
+import textwrap
+from datetime import datetime
+
+import recollex
+from recollex.cli.opening import existing_agent, say, when
+from recollex.cli.parser import Arguments, did_you_mean
+from recollex.cli.table import printable, terminal_width
+from recollex.moments import moment, zone
+from recollex_engine import logbook
+from recollex_engine.clock import to_micros
+
+
+def log(arguments: Arguments) -> int:
+    """Print the operations of an agent's log, one a line; 1 when there is none."""
+    with existing_agent(arguments) as agent:
+        if agent is None:
+            return 1
+        known = logbook.kinds(agent.engine)
+        for kind in arguments.op or ():
+            if kind not in known:
+                say(f"{arguments.agent} has no operation {kind!r}{did_you_mean(kind, known)}")
+                return 1
+        since, until = (
+            None if (at := when(arguments, name)) is None else to_micros(at, name)
+            for name in ("since", "until")
+        )
+        printed = 0
+        for entry in logbook.entries(agent.engine, since, until, arguments.op):
+            printed += 1
+            if arguments.json:
+                print(json.dumps(entry.to_dict(), ensure_ascii=False))
+            else:
+                print(_line(entry))
+        if not printed:
+            say(f"nothing was done to {arguments.agent} then")
+        return 0 if printed else 1
+
+
+def diff(arguments: Arguments) -> int:
+    """Print the memories that came and went between two times; 1 when none did."""
+    with existing_agent(arguments) as agent:
+        if agent is None:
+            return 1
+        found = agent.diff(
+            _moment(arguments, "earlier", "T1"),
+            _moment(arguments, "later", "T2") if arguments.later else None,
+        )
+        if arguments.json:
+            print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
+        else:
+            for sign, memories in (("-", found.closed), ("+", found.added)):
+                for memory in memories:
+                    print(_change(sign, memory))
+        if not found.added and not found.closed:
+            say(f"nothing changed in what {arguments.agent} knew")
+            return 1
+        return 0
+
+
+def snapshot(arguments: Arguments) -> int:
+    """Make a store that holds an agent as of a time."""
+    with existing_agent(arguments) as agent:
+        if agent is None:
+            return 1
+        then = _moment(arguments, "time", "T")
+        agent.snapshot(then, arguments.folder)
+        counts = agent.at(then).stats()
+        print(
+            f"{arguments.agent} as of {then.isoformat()} is in {arguments.folder}: "
+            f"{counts.operations:,} operations, {counts.memories:,} memories"
+        )
+        return 0
+
+
+def replay(arguments: Arguments) -> int:
+    """Rebuild an agent from its log."""
+    count = recollex.replay(
+        arguments.log, arguments.folder, agent_id=arguments.agent, embedder=arguments.embedder
+    )
+    print(f"{count:,} operations replayed for {arguments.agent} in {arguments.folder}")
+    return 0
+
+
+def _moment(arguments: Arguments, option: str, name: str) -> datetime:
+    return moment(getattr(arguments, option), zone(arguments.zone), name)
+
+
+def _line(entry: recollex.LogEntry) -> str:
+    """Return an operation on one line: number, time, kind, memories, who and why."""
+    parts = [f"{entry.op:>6}  {entry.recorded_at.isoformat()}  {entry.kind:<8}"]
+    if entry.ids:
+        shown = ", ".join(entry.ids[:3]) + (
+            f" and {len(entry.ids) - 3:,} more" if entry.ids[3:] else ""
+        )
+        parts.append(printable(shown))
+    if entry.payload is not None and (text := entry.payload.get("text")):
+        parts.append(
+            printable(json.dumps(textwrap.shorten(text, 60, placeholder="..."), ensure_ascii=False))
+        )
+    if entry.by is not None:
+        parts.append(f"by {printable(entry.by)}")
+    if entry.why is not None:
+        parts.append(f"({printable(entry.why)})")
+    return "  ".join(parts).rstrip()
+
+
+def _change(sign: str, memory: recollex.Memory) -> str:
+    """Return a memory that came (+) or went (-), and what became of it."""
+    closed = memory.closed
+    at = memory.recorded_at if closed is None or sign == "+" else closed.at
+    head = f"{sign} {at.isoformat()}  {printable(memory.id)}"
+    if sign == "-" and closed is not None:
+        head += f"  {closed.how}"
+        head += f" by {printable(closed.by)}" if closed.by is not None else ""
+        head += f" ({printable(closed.why)})" if closed.why is not None else ""
+    text = textwrap.shorten(printable(memory.text), 3 * terminal_width(), placeholder=" ...")
+    return (
+        head
+        + "\n"
+        + textwrap.fill(text, terminal_width(), initial_indent="    ", subsequent_indent="    ")
+    )

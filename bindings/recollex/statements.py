@@ -1,0 +1,55 @@
+"""What is to be retained? The arguments of `Agent.retain` as statements, one a text."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from recollex.arguments import as_dict, each, listed, micros_of_each, names_of_each
+from recollex_engine.statement import Statement, network_number
+
+
+def read_statements(
+    text: Any,
+    event_at: Any,
+    id: Any,
+    network: Any,
+    context: Any,
+    document_id: Any,
+    entities: Any,
+    tags: Any,
+    metadata: Any,
+    valid_until: Any,
+) -> list[Statement]:
+    """Return one statement a text; each option is one value for all, or a list of one a text.
+
+    Raises `InputError`.
+    """
+    texts = [text] if isinstance(text, str) else listed(text, "text", "a str or a list of str")
+    count = len(texts)
+    return [
+        Statement(
+            words,
+            said_at,
+            own,
+            network_number(kind),
+            where,
+            document,
+            None,
+            tuple(mentioned),
+            tuple(labels),
+            as_dict(more),
+            end,
+        )
+        for words, said_at, own, kind, where, document, mentioned, labels, more, end in zip(
+            texts,
+            micros_of_each(event_at, "event_at", count),
+            each(id, "id", str, "a str", count),
+            each(network, "network", str, "a str", count),
+            each(context, "context", str, "a str", count),
+            each(document_id, "document_id", str, "a str", count),
+            names_of_each(entities, "entities", count),
+            names_of_each(tags, "tags", count),
+            each(metadata, "metadata", Mapping, "a dict", count),
+            micros_of_each(valid_until, "valid_until", count),
+            strict=True,
+        )
+    ]

@@ -1,0 +1,100 @@
+"""What did a pipeline choose, and why? A list of memories before any of them is read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.arms import Ranked
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """How a memory came into a recall: its score, its best passage, its ranks and scores by arm.
+
+    passage_only: the passage stands for the text, because the whole would not fit the budget.
+    parts, collapsed: as in `Memory`, the collapsed by their ordinals.
+    """
+
+    score: float = 0.0
+    row: int | None = None
+    passage_only: bool = False
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    scores: Mapping[str, float] = field(default_factory=dict)
+    parts: Mapping[str, float] = field(default_factory=dict)
+    collapsed: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What a pipeline chose, best first, before any memory is read.
+
+    memories uint32[n], scores float64[n]; lists: arm -> its own list, by which ranks are told;
+    cut: place -> the one passage that is returned for a memory too long for the budget; collapsed:
+    memory -> those that say the same and were folded into it; parts: memory -> what each part of
+    the fused score added, where the caller wants an explanation.
+    """
+
+    memories: npt.NDArray[np.uint32]
+    scores: npt.NDArray[np.float64]
+    lists: dict[str, Ranked]
+    cut: dict[int, int] = field(default_factory=dict)
+    collapsed: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    parts: dict[int, dict[str, float]] = field(default_factory=dict)
+
+    @classmethod
+    def empty(cls) -> "Ranking":
+        """Return a choice of nothing."""
+        return cls(np.empty(0, np.uint32), np.empty(0), {})
+
+    def explained(
+        self, fused: npt.NDArray[np.uint32], parts: Mapping[str, npt.NDArray[np.float64]]
+    ) -> "Ranking":
+        """Return the ranking with what each part of the score of ``fused`` added."""
+        places = {memory: place for place, memory in enumerate(fused.tolist())}
+        return replace(
+            self,
+            parts={
+                memory: {name: float(part[places[memory]]) for name, part in parts.items()}
+                for memory in self.memories.tolist()
+            },
+        )
+
+    @cached_property
+    def ranks(self) -> dict[int, dict[str, int]]:
+        """The rank of each memory in each arm that brought it, from 1."""
+        found: dict[int, dict[str, int]] = {}
+        for name, ranked in self.lists.items():
+            for rank, memory in enumerate(ranked.memories.tolist(), 1):
+                found.setdefault(memory, {})[name] = rank
+        return found
+
+    def best_row(self, memory: int) -> int | None:
+        """Return the passage that ranked best in an arm that ranks passages; ties to semantic."""
+        best: tuple[int, bool, int] | None = None
+        for name, rank in self.ranks.get(memory, {}).items():
+            rows = self.lists[name].rows
+            if len(rows):
+                offer = (rank, name != "semantic", int(rows[rank - 1]))
+                best = offer if best is None else min(best, offer)
+        return None if best is None else best[2]
+
+    def why(self, several: Sequence[bool], explain: bool) -> list[Why]:
+        """Return how each memory came here; ``several`` says which have more than one passage."""
+        found = []
+        for place, (memory, score) in enumerate(
+            zip(self.memories.tolist(), self.scores.tolist(), strict=True)
+        ):
+            ranks = self.ranks.get(memory, {})
+            row = self.cut.get(place)
+            scores = (
+                {name: float(self.lists[name].scores[rank - 1]) for name, rank in ranks.items()}
+                if explain
+                else {}
+            )
+            best = self.best_row(memory) if several[place] and row is None else row
+            parts, folded = self.parts.get(memory, {}), self.collapsed.get(memory, ())
+            found.append(Why(score, best, row is not None, ranks, scores, parts, folded))
+        return found

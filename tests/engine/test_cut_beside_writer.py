@@ -1,0 +1,107 @@
+"""A cut taken while others write: it never changes afterwards, and waits for what belongs to it."""
+
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+import numpy as np
+import pytest
+
+import recollex
+from recollex_engine import checkpoint, log
+from recollex_engine.models.given import GivenVectors
+
+WORDS = ["tea", "garden", "the", "cello", "train", "Ann", "Ben", "quokka"]
+QUERIES = ["tea in the garden", '"the cello" quokka', "Ann"]
+SECONDS = 3
+
+
+def answers(agent):
+    vector = np.ones(16)
+    return [
+        (recall.op, recall.tokens, list(recall))
+        for recall in (agent.recall(text, query_embedding=vector) for text in QUERIES)
+    ]
+
+
+def write(agent, random):
+    texts = [" ".join(random.choice(WORDS, 5)) for _ in range(int(random.integers(1, 5)))]
+    ids = [None if random.random() < 0.5 else f"m{random.integers(6)}" for _ in texts]
+    agent.retain(texts, id=ids, embedding=random.normal(size=(len(texts), 16)) + 0.5)
+    act = random.choice(["forget", "archive", "correct", "none"])
+    try:
+        if act == "correct":
+            agent.correct("m1", " ".join(random.choice(WORDS, 5)), embedding=np.ones(16))
+        elif act != "none":
+            getattr(agent, act)(f"m{random.integers(6)}")
+    except recollex.errors.InputError:  # there is none, or it says so already
+        pass
+
+
+@pytest.mark.parametrize("durability", ["off", "always"])
+def test_a_cut_of_this_moment_stays_as_it_was(tmp_path, monkeypatch, durability):
+    monkeypatch.setattr(checkpoint, "TAIL_ROWS", 60)
+    monkeypatch.setattr(checkpoint, "SEGMENT_ROWS", 200)
+    flush = log.flush
+
+    def slow_flush(fd):  # between a transaction's recorded time and its being seen
+        time.sleep(0.003)
+        flush(fd)
+
+    monkeypatch.setattr(log, "flush", slow_flush)
+    noted, errors, stop = {}, [], threading.Event()
+    with recollex.open(tmp_path / "s", embedder=GivenVectors(16), durability=durability) as store:
+        agent = store.agent("a")
+        agent.retain("Ann lost the tea", embedding=np.ones(16))
+
+        def run(work):
+            try:
+                while not stop.is_set():
+                    work()
+            except BaseException as error:
+                errors.append(error)
+                stop.set()
+
+        def note():
+            moment = datetime.now(UTC)
+            noted[moment] = answers(agent.at(moment))
+            earlier = list(noted)[len(noted) // 2]
+            assert answers(agent.at(earlier)) == noted[earlier]
+
+        works = [partial(write, agent, np.random.default_rng(seed)) for seed in (1, 2)]
+        threads = [threading.Thread(target=run, args=(work,)) for work in [*works, note]]
+        for thread in threads:
+            thread.start()
+        stop.wait(SECONDS)
+        stop.set()
+        for thread in threads:
+            thread.join(30)
+        assert not errors, errors
+        assert len({op for each in noted.values() for op, _, _ in each}) > 20
+        for moment in list(noted)[:: max(1, len(noted) // 50)]:
+            assert answers(agent.at(moment)) == noted[moment]
+        for number, moment in enumerate(list(noted)[:: max(1, len(noted) // 5)]):
+            agent.snapshot(moment, tmp_path / str(number))
+            with recollex.open(
+                tmp_path / str(number), embedder=GivenVectors(16), read_only=True
+            ) as rebuilt:
+                found = [
+                    rebuilt.agent("a").recall(
+                        text, query_embedding=np.ones(16), exact=True, now=moment
+                    )
+                    for text in QUERIES
+                ]
+                assert [(r.op, r.tokens, list(r)) for r in found] == noted[moment]
+
+
+def test_what_comes_after_a_cut_is_recorded_after_it(tmp_path):
+    """With a clock that stands still, too."""
+    still = datetime(2024, 5, 1, tzinfo=UTC)
+    with recollex.open(tmp_path / "s", embedder=GivenVectors(16), clock=lambda: still) as store:
+        agent = store.agent("a")
+        agent.retain("one", embedding=np.ones(16), recorded_at=still - timedelta(days=1))
+        then = agent.at(still)
+        agent.retain("two", embedding=np.ones(16))
+        assert agent.list()[1].recorded_at == still + timedelta(microseconds=1)
+        assert len(then.list()) == len(agent.at(still).list()) == 1

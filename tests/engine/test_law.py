@@ -1,0 +1,312 @@
+"""Does a cut know anything that was recorded later? Random histories, looked at from their ends.
+
+The law: a recall as of t is, to the bit, an exact recall at t on a store rebuilt from the log up to
+t. Each history is written once; what it answered at each moment is noted then and there, asked
+again through cuts whenever more was written, and asked of stores rebuilt from beginnings of its
+log. Vectors are made from the words of a small vocabulary, so that texts tie.
+"""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+import recollex
+from recollex_engine import checkpoint, entities, maintenance, mention_marks
+from recollex_engine.clock import to_micros
+from recollex_engine.errors import InputError, UnknownIdError
+from recollex_engine.log import LogWriter
+from recollex_engine.log_reader import LogReader
+from recollex_engine.models.description import PAPER_THRESHOLDS
+
+DIMENSION = 16
+START = datetime(2024, 5, 1, 12, tzinfo=UTC)
+STEP = timedelta(minutes=7)
+WORDS = ["tea", "cello", "puppy", "garden", "like", "lost", "the", "a", "and", "zymurgy", "quokka"]
+NAMES = ["Ann", "Ben", "Oslo", "Bob Chen", "Bob Chen", "Bob Chenn", "Ann", "Ann"]
+TEXT = st.lists(st.sampled_from([*WORDS * 2, *NAMES]), min_size=1, max_size=7).map(" ".join)
+LONG = st.builds(
+    lambda seed: ". ".join(
+        " ".join(np.random.default_rng(seed + i).choice(WORDS, 12)) for i in range(20)
+    ),
+    st.integers(0, 2),
+)
+TEXTS = st.one_of(TEXT, TEXT, TEXT, TEXT, LONG, st.sampled_from(["Ann lost the tea", "tea " * 90]))
+IDS = ["m1", "m2", "m3"]
+MOMENT = st.integers(0, 6).map(lambda step: START + timedelta(hours=9 * step))
+STATEMENT = st.fixed_dictionaries(
+    {
+        "text": TEXTS,
+        "id": st.sampled_from([None, None, *IDS]),
+        "event_at": MOMENT,
+        "network": st.sampled_from(["world", "agent"]),
+        "document_id": st.sampled_from([None, "d1", "d2"]),
+        "tags": st.sampled_from([[], ["x"]]),
+        "metadata": st.sampled_from([{}, {"k": 1}]),
+        "entities": st.sampled_from([[], ["Ann"], ["Ann", "The Quokka Club"]]),
+        "valid_until": st.sampled_from([None, None, START + timedelta(days=3)]),
+    }
+)
+TURN = st.fixed_dictionaries(
+    {
+        "speaker": st.sampled_from(["Ann", "Ben"]),
+        "text": TEXTS,
+        "at": MOMENT,
+        "id": st.sampled_from([None, None, "m2"]),
+    }
+)
+QUERIES: list[tuple[str, dict[str, Any]]] = [
+    ("Ann tea", {}),
+    ("quokka zymurgy unheard", {"thinking_budget": 3, "max_tokens": 40}),
+    ('"the tea" puppy', {}),
+    ("garden", {"networks": ["world"], "tags": ["x"]}),
+    ("puppy", {"where": {"k": 1}, "since": START + timedelta(hours=9)}),
+    ("what did Ann do in May 2024?", {"max_tokens": 25}),
+    ("tea", {"entities": ["bob chenn"]}),
+    ("garden tea yesterday", {"document_id": "d1"}),
+    ("cello", {"as_world": START + timedelta(hours=20)}),
+    ("lost tea", {"as_world": START + timedelta(days=4), "entities": ["Ann"]}),
+]
+
+
+class WordVectors:
+    """An embedder without a model: a text is the direction of the sum of its words' vectors."""
+
+    dimension = DIMENSION
+    fingerprint = "words-1"
+    thresholds = PAPER_THRESHOLDS
+
+    def embed(
+        self, texts: Sequence[str], threads: int = 1, progress: Callable[[int], None] | None = None
+    ) -> npt.NDArray[np.float32]:
+        return np.array([self.embed_query(text) for text in texts], np.float32)
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        total = np.zeros(DIMENSION)
+        for word in text.lower().replace(".", " ").replace(":", " ").split():
+            total += _word(word)
+        return (total / np.linalg.norm(total)).astype(np.float32)
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+
+_known: dict[str, npt.NDArray[np.float64]] = {}
+
+
+def _word(word: str) -> npt.NDArray[np.float64]:
+    if word not in _known:
+        random = np.random.default_rng(list(word.encode()))
+        _known[word] = random.standard_normal(DIMENSION) + 0.3
+    return _known[word]
+
+
+def answers(agent: recollex.Agent, now: datetime, **options: Any) -> list[object]:
+    """Everything that can be read of an agent."""
+    said: list[object] = []
+    for query, narrowed in QUERIES:
+        recall = agent.recall(query, explain=True, now=now, exact=True, **narrowed, **options)
+        assert not recall.trace.errors
+        said.append((recall.tokens, recall.token_counter, recall.time_range, list(recall)))
+    return said
+
+
+def look_ups(agent: recollex.Agent) -> list[object]:
+    said: list[object] = [agent.list(limit=1000)]
+    for look in (agent.get, agent.history):
+        for id in IDS:
+            try:
+                said.append(look(id))
+            except UnknownIdError as error:
+                said.append(str(error))
+    numbers = agent.stats()
+    return [*said, numbers.memories, numbers.forgotten, numbers.archived, numbers.entities,
+            numbers.terms, numbers.links, numbers.operations]  # fmt: skip
+
+
+def rebuilt(folder: Path, until: datetime, target: Path) -> None:
+    """Write the log of an agent again as far as it was recorded by ``until``."""
+    source = folder / "agents" / "a"
+    copy = target / "agents" / "a"
+    copy.mkdir(parents=True)
+    (target / "store.json").write_text('{"recollex_store": 1}')
+    with LogWriter(copy / "log", durability="off") as log:
+        for transaction in LogReader(source / "log").transactions():
+            if transaction.recorded_at <= to_micros(until, "until"):
+                records = [
+                    (each.kind, orjson.dumps(each.payload)) for each in transaction.operations
+                ]
+                log.append(transaction.recorded_at, records)
+        empty = not log.position.op
+    if (source / "vectors.f16").exists():
+        shutil.copyfile(source / "vectors.f16", copy / "vectors.f16")
+    if empty:
+        shutil.rmtree(copy)
+
+
+class Law(RuleBasedStateMachine):
+    cuts = 2
+    """Moments of each history at which a store is rebuilt."""
+
+    @initialize(segment_rows=st.sampled_from([5, 16]), tail_rows=st.sampled_from([6, 1 << 40]))
+    def start(self, segment_rows: int, tail_rows: int) -> None:
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(checkpoint, "TAIL_ROWS", tail_rows)
+        self.patch.setattr(checkpoint, "SEGMENT_ROWS", segment_rows)
+        self.patch.setattr(checkpoint, "LOG_BYTES", 6_000)
+        self.patch.setattr(maintenance, "CLOSING_TAIL", 12)
+        self.patch.setattr(entities, "MATCH_THRESHOLD", 0.6)  # "Bob Chenn" is Bob Chen
+        self.patch.setattr(mention_marks, "STRIDE", 3)
+        self.patch.setattr(mention_marks, "MOST", 3)
+        self.patch.setattr(os, "fsync", lambda fd: None)
+        self.patch.setattr(os, "fdatasync", lambda fd: None)
+        self.folder = Path(tempfile.mkdtemp())
+        self.now = START
+        self.open()
+        self.past: dict[datetime, tuple[list[object], list[object]]] = {}
+        self.note()
+
+    def open(self, **options: Any) -> None:
+        self.store = recollex.open(
+            self.folder / "s",
+            embedder=WordVectors(),
+            durability="off",
+            clock=lambda: self.now,
+            **options,
+        )
+        self.agent = self.store.agent("a")
+
+    def note(self) -> None:
+        """Note what is answered now; and ask, of an earlier moment, what was noted then."""
+        self.past[self.now] = answers(self.agent, self.now), look_ups(self.agent)
+        moments = list(self.past)
+        for moment in {moments[0], moments[len(moments) // 2]}:
+            self.compare(moment)
+
+    def compare(self, moment: datetime) -> None:
+        expected, found = self.past[moment]
+        cut = self.agent.at(moment)
+        assert answers(cut, moment) == expected
+        assert look_ups(cut) == found
+        between = moment + STEP / 2
+        if between <= self.now:
+            assert answers(self.agent, moment, as_recorded=between) == expected
+
+    def teardown(self) -> None:
+        if not hasattr(self, "patch"):
+            return
+        try:
+            moments = list(self.past)
+            for moment in moments:
+                self.compare(moment)
+            for number, moment in enumerate(moments[:: max(1, len(moments) // self.cuts)]):
+                self.compare_with_rebuilt(moment, self.folder / f"r{number}")
+            assert self.agent.verify().ok
+        finally:
+            self.store.close()
+            self.patch.undo()
+            shutil.rmtree(self.folder)
+
+    def compare_with_rebuilt(self, moment: datetime, folder: Path) -> None:
+        rebuilt(self.folder / "s", moment, folder)
+        with recollex.open(folder, embedder=WordVectors(), read_only=True) as store:
+            assert answers(store.agent("a"), moment) == answers(self.agent.at(moment), moment)
+            assert look_ups(store.agent("a")) == look_ups(self.agent.at(moment))
+
+    def write(self, call: Callable[[], object]) -> None:
+        self.now += STEP
+        with contextlib.suppress(UnknownIdError, InputError):  # then nothing was written
+            call()
+        self.now += STEP / 10  # an agent's first memory is recorded just behind its settings
+        self.note()
+
+    @rule(statements=st.lists(STATEMENT, min_size=1, max_size=4))
+    def retain(self, statements: list[dict[str, Any]]) -> None:
+        options = {name: [each[name] for each in statements] for name in statements[0]}
+        texts = options.pop("text")
+        self.write(lambda: self.agent.retain(texts, **options))
+
+    @rule(
+        turns=st.lists(TURN, max_size=4),
+        document=st.sampled_from(["d1", "d3"]),
+        replace=st.booleans(),
+    )
+    def retain_dialogue(self, turns: list[dict[str, Any]], document: str, replace: bool) -> None:
+        self.write(lambda: self.agent.retain_dialogue(turns, document_id=document, replace=replace))
+
+    @rule(
+        how=st.sampled_from(["forget", "archive"]),
+        places=st.lists(st.integers(0, 20), min_size=1, max_size=2),
+    )
+    def take_away(self, how: str, places: list[int]) -> None:
+        held = self.agent.list(limit=21)
+        if ids := [held[place].id for place in places if place < len(held)]:
+            self.write(lambda: getattr(self.agent, how)(ids, by="ann"))
+
+    @rule(how=st.sampled_from(["forget", "archive"]), id=st.sampled_from(IDS))
+    def take_away_again(self, how: str, id: str) -> None:
+        self.write(lambda: getattr(self.agent, how)(id, why="a reason"))
+
+    @rule(id=st.sampled_from(IDS), text=TEXTS, until=st.sampled_from([None, 2, 5]))
+    def correct(self, id: str, text: str, until: int | None) -> None:
+        end = None if until is None else START + timedelta(days=until)
+        self.write(lambda: self.agent.correct(id, text, valid_until=end, by="ben", why="so"))
+
+    @rule()
+    def checkpoint(self) -> None:
+        self.agent.checkpoint()
+
+    @precondition(lambda self: len(self.past) > 1)
+    @rule(read_only=st.booleans())
+    def reopen(self, read_only: bool) -> None:
+        """Open again; where ``read_only``, ask a reader first."""
+        self.store.close()
+        if read_only:
+            self.open(read_only=True)
+            for moment in list(self.past)[::3]:
+                self.compare(moment)
+            self.store.close()
+        self.open()
+
+
+def histories(count: int, machine: type[Law]) -> None:
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=count,
+            stateful_step_count=10,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+def test_a_cut_is_what_a_store_without_the_future_says() -> None:
+    histories(100, Law)
+
+
+class Thorough(Law):
+    cuts = 12
+
+
+@pytest.mark.slow
+def test_a_cut_is_what_a_store_without_the_future_says_in_many_histories() -> None:
+    histories(2_000, Thorough)
