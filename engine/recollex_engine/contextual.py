@@ -54,12 +54,13 @@ class Contextual:
     keyword      b = BM25 / sqrt(best BM25 * sum of the idf of the question's words), in [0, 1]: how
                  much of what can be matched is matched, times how well it can be matched at all, so
                  the arm counts for less where the agent's words are not the question's
-    semantic     c = (cosine - semantic threshold) / (entry threshold - semantic threshold)
+    semantic     c = (cosine - semantic threshold) / (entry threshold - semantic threshold), at
+                 least -1: unlike is no worse than unrelated
                  and, with x = 4.4 b + c:
     before, after, before_two, after_two   x of the neighbours in the document
     document     the greatest x in the document
     moment       affinity to the times of the best x within half a day (SATF 3.3, its own part of
-                 an anchor left out), over the greatest
+                 an anchor left out), over the greatest, at least 1: one anchor beside it
     association  activation received from the best x over shared entities, see `associations`
     in_range     1 if it happened in the time that the question names
     phrase       share of the question's quotes that it holds word by word
@@ -219,7 +220,7 @@ class _Look:
             b = self._words[memories] * self._scale
         if self._query is not None:
             cosines = memory_cosines(self._view.vectors, self._first_row, memories, self._query)
-            c = (cosines.astype(np.float64) - self._zero) / self._unit
+            c = np.maximum((cosines.astype(np.float64) - self._zero) / self._unit, -1)
         return b, c
 
     def base(self, memories: npt.NDArray[np.uint32]) -> npt.NDArray[np.float64]:
@@ -285,13 +286,14 @@ def _associated(
 def _moment(
     base: npt.NDArray[np.float64], said_at: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
-    """Return how near in time each memory is to the best others, over the greatest: float64[n]."""
+    """Return how near in time each memory is to the best others, in [0, 1]: float64[n].
+
+    1 for the nearest, unless none is as near as one best memory at the same moment.
+    """
     order = np.argsort(-base, kind="stable")
     near = affinity(said_at[order], ANCHORS, float(MOMENT))
     anchors = min(ANCHORS, len(order))
     near[:anchors] -= 1 / np.arange(1, anchors + 1)  # an anchor is near itself
-    most = float(near.max())
     found = np.zeros(len(base))
-    if most > 0:
-        found[order] = np.maximum(near, 0) / most
+    found[order] = np.maximum(near, 0) / max(float(near.max()), 1.0)
     return found

@@ -41,9 +41,10 @@ def associations(
     """Return the memories that share an entity with a seed, and the activation they receive.
 
     Equation, n(e) the memories before ``end`` that mention entity e, S(e) the seeds among them:
-        activation(m) = max over e mentioned by m, s in S(e), s != m of  strengths[s] / sqrt(n(e))
-    Entities with n(e) > ``hub`` join everything and carry nothing. A seed receives from the others
-    alone, so what is returned is what the seeds' scores do not say already.
+        activation(m) = max over e mentioned by m, s in S(e), s != m of
+                        strengths[s] * (1 - n(e) / end) / sqrt(n(e))
+    So an entity that all memories name carries nothing, and one with n(e) > ``hub`` is not followed.
+    A seed receives from the others alone: what is returned is what the seeds' scores do not say.
 
     Order: as met; each memory once. Only memories with ``allowed[memory]`` are returned.
 
@@ -104,10 +105,10 @@ def associations(
                         else:
                             second = strengths[other]
                         break
-            weight = 1.0 / np.sqrt(np.float64(n))
+            weight = (1.0 - n / end) / np.sqrt(np.float64(n))
             for i in range(n):
                 memory = chain[i]
                 strength = second if memory == first_seed else strengths[s]
-                if strength > 0 and allowed[memory] == 1:
+                if strength * weight > 0 and allowed[memory] == 1:
                     size = _offer(memory, strength * weight, size, places, memories, best)
     return memories[:size].copy(), best[:size].copy()
