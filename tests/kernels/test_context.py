@@ -36,6 +36,7 @@ def around(turn, m, reach, window):
 
 
 @given(turns, st.integers(0, 6), st.integers(0, 4))
+@example([(0, 0, 1), (0, 9, 1), (0, 0, 1)], 6, 4)  # a far one ends the walk
 def test_neighbours_equal_a_walk_to_both_sides(turn, reach, window):
     found = neighbours(
         frozen(range(len(turn)), np.uint32),
