@@ -20,6 +20,7 @@ from recollex_engine.dictionary import Dictionary
 from recollex_engine.entities import fold
 from recollex_engine.schema import CHAINED, DICTIONARIES, LISTS, NONE, schema
 from recollex_engine.settings import Settings
+from recollex_engine.tail import Tail
 from recollex_kernels.filters import mask_open
 from recollex_kernels.vectors import quantize
 
@@ -64,6 +65,7 @@ class Columns:
         for name in ("first_row", "term_offset", *(f"{name}_offset" for name in LISTS)):
             if not self.column[name].count:
                 self.column[name].append(0)
+        self.tail = Tail(0)
         self._labels: dict[int, str] = {}
         self._entity_names: dict[int, str] = {}
         self._find_again()
