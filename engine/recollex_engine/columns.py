@@ -29,6 +29,7 @@ from recollex_engine.schema import (
     schema,
 )
 from recollex_engine.settings import Settings
+from recollex_engine.tail import Tail
 from recollex_kernels.filters import mask_open
 from recollex_kernels.vectors import quantize
 
@@ -73,6 +74,7 @@ class Columns:
         for name in ("first_row", "term_offset", *(f"{name}_offset" for name in LISTS)):
             if not self.column[name].count:
                 self.column[name].append(0)
+        self.tail = Tail(0)
         self._labels: dict[int, str] = {}
         self._entity_names: dict[int, str] = {}
         self._find_again()

@@ -43,7 +43,7 @@ def associations(
     Equation, n(e) the memories before ``end`` that mention entity e, S(e) the seeds among them:
         activation(m) = max over e mentioned by m, s in S(e), s != m of
                         strengths[s] * (1 - n(e) / end) / sqrt(n(e))
-    So an entity that all memories name carries nothing, and one with n(e) > ``hub`` is not followed.
+    An entity that all memories name carries nothing; one with n(e) > ``hub`` is not followed.
     A seed receives from the others alone: what is returned is what the seeds' scores do not say.
 
     Order: as met; each memory once. Only memories with ``allowed[memory]`` are returned.
