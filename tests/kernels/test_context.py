@@ -2,7 +2,8 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.context import NONE, asks, best_of_document, neighbours
+from recollex_kernels._neighbours import NONE, neighbours
+from recollex_kernels.context import asks, best_of_document
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollex_kernels
-from recollex_kernels.vectors import cosines, memory_cosines, quantize, scan_top
+from recollex_kernels.vectors import cosines, quantize, scan_top
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -204,17 +204,3 @@ def test_scan_of_wide_rows_equals_scoring_every_row(query_size):
     query = (vectors[7].astype(np.float32) * np.float32(query_size)).astype(np.float32)
     check_scan(vectors, query, np.arange(3000) // 2, np.ones(3000), 0, 3000, -10.0, 100)
     check_scan(vectors, query, np.arange(3000), np.ones(3000), 0, 3000, 0.3, 20)
-
-
-@given(st.lists(st.integers(1, 4), min_size=1, max_size=9), st.integers(0, 99), st.data())
-def test_a_memory_is_as_near_as_its_best_row(sizes, seed, data):
-    first_row = np.cumsum([0, *sizes])
-    vectors = clustered(int(first_row[-1]), 40, seed, grid=data.draw(st.sampled_from([None, 4])))
-    query = np.random.default_rng(seed).standard_normal(40).astype(np.float32)
-    asked = data.draw(st.lists(st.integers(0, len(sizes) - 1), max_size=12))  # may repeat
-    each = similarity(vectors, query)
-    found = memory_cosines(
-        bits(vectors), frozen(first_row, np.uint32), frozen(asked, np.uint32), query
-    )
-    expected = [each[first_row[m] : first_row[m + 1]].max() for m in asked]
-    assert found.tobytes() == np.array(expected, np.float32).tobytes()
