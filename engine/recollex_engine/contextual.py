@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from recollex_engine.arms import Ranked
 from recollex_engine.clock import DAY
+from recollex_engine.confidence import read_signs
 from recollex_engine.fusion import Evidence, Fused, sum_of_parts
 from recollex_engine.question import check_number
 from recollex_engine.schema import NONE
@@ -146,6 +147,7 @@ class Contextual:
         told = best_of_document(view.buffer("document")[members], x)[places]
         addressed = cues.addressed
         brevity = np.minimum(np.log1p(words.astype(np.float64)) - np.log1p(FEW_WORDS), 0)
+        named = look.spoken_by_named(memories)
         parts: dict[str, npt.NDArray[Any]] = {
             "keyword": self.keyword * (self.addressed_keyword if addressed else 1) * b[places],
             "semantic": self.semantic * c[places],
@@ -157,7 +159,7 @@ class Contextual:
             "question": (self.addressed_question if addressed else self.question) * questions,
             "answer": self.answer * answers,
             "brevity": self.brevity * brevity,
-            "speaker": self.speaker * look.spoken_by_named(memories),
+            "speaker": self.speaker * named,
         }
         if len(associated.memories):
             activation = np.zeros(len(memories))
@@ -181,7 +183,19 @@ class Contextual:
             parts["order"] = self.order * cues.order * look.place_in_time(said_at)
         fused = sum_of_parts(memories, parts)
         own = {"graph": associated} if self.associates else {}
-        return Fused(fused.memories, fused.scores, fused.parts, own)
+        signs = None
+        if evidence.query is not None and evidence.words is not None:
+            signs = read_signs(
+                memories,
+                c[places],
+                mine,
+                named,
+                fused.memories,
+                fused.scores - fused.parts["speaker"],
+                view.buffer("speaker"),
+                evidence.words.unknown,
+            )
+        return Fused(fused.memories, fused.scores, fused.parts, own, signs)
 
 
 def _union(*lists: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
