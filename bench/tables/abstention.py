@@ -122,7 +122,7 @@ def table(judged: Sequence[Judged]) -> Table:
             Section(f"Calibration, {split}, all sets alike", reliability(part)),
         ]
         remarks.append(f"{split}: expected calibration error {_error(part):.3f}, all sets alike")
-    remarks.append("risk against coverage: ![curves](abstention_curves.svg)")
+    remarks.append("risk against coverage is drawn beside this page, in the file of curves")
     claim = __doc__.split("\n\n")[1].replace("\n", " ")
     return Table("abstention", claim, sections, remarks)
 
