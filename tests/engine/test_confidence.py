@@ -8,38 +8,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollex_engine.confidence import STANDS_OUT_OF, Signs, read_signs
+from recollex_engine.confidence import Signs, read_signs
+from recollex_engine.schema import NONE
 
-VALUES = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0, 3.5]), min_size=1, max_size=24)  # ties
 SHARES = st.floats(0, 1)
 ANYTHING = st.floats(-1e6, 1e6)
 
 
-@given(VALUES, st.data())
-def test_signs_equal_their_definition(base: list[float], data: st.DataObject) -> None:
-    def of_each(values: st.SearchStrategy[float]) -> list[float]:
-        return data.draw(st.lists(values, min_size=len(base), max_size=len(base)))
-
-    semantic, scores = of_each(st.sampled_from([-0.5, 0.0, 1.5])), of_each(ANYTHING)
-    speakers = of_each(st.sampled_from([0, 1, 2]))  # nobody, somebody else, the one named
+@pytest.mark.parametrize(("ours", "named", "misattributed"), [(3.0, 1.0, 0.0), (0.5, 0.0, 1.5)])
+def test_the_speaker_whom_the_question_names_is_ahead_or_behind(
+    ours: float, named: float, misattributed: float
+) -> None:
     signs = read_signs(
-        np.array(semantic),
-        np.array(base),
-        np.array(scores),
-        np.array(speakers) > 0,
-        np.array(speakers) == 2,
+        np.array([2, 5, 9], np.uint32),
+        np.array([0.4, 0.9, -0.2]),
+        np.array([1.0, 2.5, 0.0]),
+        np.array([0.0, 1.0, 0.0]),
+        np.array([2, 5, 9], np.uint32),
+        np.array([2.0, ours, 9.0]),  # the last has no speaker
+        np.array([NONE, NONE, 7, NONE, NONE, 8, NONE, NONE, NONE, NONE], np.uint32),
         0.25,
     )
-    ranked = sorted(base, reverse=True)
-    tenth = max(0.0, ranked[STANDS_OUT_OF - 1]) if len(base) >= STANDS_OUT_OF else 0.0
-    best = {
-        who: max((score for score, each in zip(scores, speakers, strict=True) if each == who))
-        for who in set(speakers)
-    }
-    ahead = best[2] - best[1] if {1, 2} <= best.keys() else 0.0
-    assert signs == Signs(
-        max(semantic), ranked[0] - tenth, max(ahead, 0), max(-ahead, 0), unknown=0.25
-    )
+    assert signs == Signs(0.9, 2.5, named, misattributed, 0.25)
 
 
 @given(ANYTHING, ANYTHING, st.floats(0, 1e6), st.floats(0, 1e6), SHARES)

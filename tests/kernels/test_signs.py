@@ -1,7 +1,7 @@
 """How the best of a list stands out, against its definition."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.signs import NONE, standing
@@ -10,6 +10,7 @@ VALUES = st.sampled_from([-1.0, 0.0, 0.5, 2.0, 3.5])  # ties
 WHO = st.sampled_from(["nobody", "named", "other"])
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(VALUES, VALUES, VALUES, WHO), min_size=1, max_size=24),
     st.integers(1, 12),
