@@ -62,7 +62,7 @@ bench: $(WARM) ## the tables of bench/ (DATA=folder of locomo10.json for the sec
 
 # A table's page, plot and JSON go to OUT; all of them take about an hour the first time, a quarter of
 # that once the vectors are kept.
-TABLES := arms multihop scifact_keyword narrative augmentation longmemeval
+TABLES := arms multihop scifact_keyword narrative augmentation longmemeval abstention
 OUT ?= bench/runs/$(shell date +%F)-$(shell hostname)
 BENCH := $(VENV)/.bench
 

@@ -160,6 +160,13 @@ def _recall(parser: Parser) -> None:
         metavar="NAME",
         help="how to rank: default, tempr, memora, satf, memotrace",
     )
+    add(
+        "--min-confidence",
+        type=float,
+        default=0.0,
+        metavar="P",
+        help="answer only if one is there with this probability, 0 to 1 (0)",
+    )
     add("--prompt", action="store_true", help="print the text made for a prompt")
     add(
         "--budget",
