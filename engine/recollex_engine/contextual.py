@@ -76,8 +76,8 @@ class Contextual:
 
     A question that addresses its hearer ("what did we settle on?") is a turn of a talk that goes
     on: its small talk shares words with everything and asks about no moment. So for it a memory's
-    own keyword evidence counts ``addressed_keyword`` times, that is only in what it lends to others,
-    the moment not at all, recency does, and earlier questions are on topic
+    own keyword evidence counts ``addressed_keyword`` times (what it lends to others stays), the
+    moment does not count, recency does, and earlier questions are on topic
     (``addressed_question``).
 
     >>> Contextual(recency=0.0).semantic
