@@ -10,6 +10,7 @@ import numpy.typing as npt
 from recollex_engine.analyzer import ANALYZER_VERSION, Analyzer
 from recollex_engine.clock import from_micros
 from recollex_engine.collection import paused
+from recollex_engine.draft import Draft
 from recollex_engine.errors import (
     ClosedError,
     InputError,
@@ -17,9 +18,12 @@ from recollex_engine.errors import (
     ReadOnlyError,
     UnknownIdError,
 )
+from recollex_engine.fact_draft import FactDraft
+from recollex_engine.lexicon import Lexicon
 from recollex_engine.log_format import BEFORE_ALL_TIMES
 from recollex_engine.maintenance import Maintenance
 from recollex_engine.memory import Memory, Recall, read_memories
+from recollex_engine.operations import Operation, Retain
 from recollex_engine.plan import Plan, find_plan
 from recollex_engine.preparation import Prepared, prepare
 from recollex_engine.preset import Preset
@@ -258,6 +262,44 @@ class Agent:
         if texts:
             vectors[places] = embedder.embed(texts, self._shared.threads, progress)
         return vectors
+
+    def transact(
+        self,
+        operations: Sequence[Operation],
+        note: dict[str, str],
+        recorded_at: int | None = None,
+        where: Sequence[str] | None = None,
+    ) -> int:
+        """Record ``operations`` as one transaction: all of them or none.
+
+        ``note``: who makes it and why. ``where``: what each operation is called in an error; see
+        `FactDraft.add`. Returns how many records it made; one that says nothing new makes none.
+        """
+        self._check_writable()
+        embedder = self._shared.embedder()
+        writer = self._writing() if self.folder.exists() else None
+        if recorded_at is not None:
+            self._check_recorded_at(recorded_at, writer)
+        if not operations:
+            return 0
+        statements = [each.statement for each in operations if isinstance(each, Retain)]
+        said = self._shared.clock() if recorded_at is None else recorded_at
+        settings = writer.settings if writer is not None else None
+        analyzer = self._analyzer(settings.language if settings else self._shared.language)
+        prepared = prepare(statements, said, analyzer, self.counter()) if statements else []
+
+        def fill(draft: Draft) -> None:
+            FactDraft(draft, self.name, prepared, note).add(operations, where)
+
+        if writer is None:  # what is refused must not make a folder
+            fill(Draft(Replica(self.folder), Lexicon()))
+        vectors = self._vectors(prepared, set(), None, None)
+        writer = self._writing()
+        self._create(writer, embedder, recorded_at)
+        draft = writer.transact(fill, vectors, recorded_at, embedder.thresholds.link)
+        assert self._maintenance is not None
+        self._maintenance.after_write()
+        return len(draft.operations)
 
     def forget(self, ids: Sequence[str]) -> None:
         """Forget memories, as one transaction: they leave every later view."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import orjson
 
 from recollex_engine.columns import Columns
+from recollex_engine.fact_applying import KINDS, StagedFacts
 from recollex_engine.log_reader import Operation
 from recollex_engine.schema import LISTS, MEMORY, NONE, OP, ROW, STOP_WORD, metadata_label
 from recollex_engine.settings import Settings
@@ -43,6 +44,7 @@ class _Staged:
         self.first_rows: list[int] = []
         self.names: list[int] = []
         self.name_entity: list[int] = []
+        self.name_op: list[int] = []
         self.text: list[bytes] = []
         self.metadata: list[bytes] = []
         self.words: list[str] = []
@@ -55,6 +57,7 @@ class _Staged:
         self.length = int(columns.array("op_length")[-1]) if columns.op else 0
         self.at = {name: int(columns.array(f"{name}_offset")[-1]) for name in (*LISTS, "term")}
         self.closed: list[tuple[int, int]] = []
+        self.facts = StagedFacts(columns, self._name)
 
     def add(self, operation: Operation) -> None:
         """Take in one operation."""
@@ -66,6 +69,9 @@ class _Staged:
                 self.columns.settings = Settings.from_payload(payload)
             elif operation.kind in ("forget", "replace"):
                 self.closed.extend((memory, operation.op) for memory in payload["memories"])
+            elif operation.kind in KINDS:
+                self.facts.add(operation.op, operation.kind, payload)
+            self.facts.note_down(operation.op, payload)
         self.op.append((operation.recorded_at, self.memories, self.rows, self.length))
 
     def _retain(self, op: int, payload: dict[str, Any]) -> None:
@@ -99,7 +105,7 @@ class _Staged:
             at["metadata"] += len(raw)
             self._label([label(metadata_label(name, value)) for name, value in metadata.items()])
         if names := get("names"):
-            self._name(names)
+            self._name(names, op)
         if entities := get("entities"):
             self.flat["mention"] += entities
             self.flat["mention_of"] += [memory] * len(entities)
@@ -125,11 +131,12 @@ class _Staged:
         self.flat["label"] += labels
         self.at["label"] += len(labels)
 
-    def _name(self, names: list[tuple[str, str, int]]) -> None:
+    def _name(self, names: list[tuple[str, str, int]], op: int) -> None:
         for surface, folded, entity in names:
             if self.columns.dictionary["names"].intern(folded) == self.folded_names:
                 self.folded_names += 1
                 self.name_entity.append(entity)
+                self.name_op.append(op)
             if entity == self.entities:
                 self.names.append(self.columns.dictionary["labels"].intern(f"e:{surface}"))
                 self.entities += 1
@@ -172,9 +179,11 @@ class _Staged:
         columns.extend("label", flat["label"])
         columns.extend("entity_name", self.names)
         columns.extend("name_entity", self.name_entity)
+        columns.extend("name_op", self.name_op)
         columns.extend("first_row", self.first_rows)
         columns.extend_table((*MEMORY, *(f"{name}_offset" for name in LISTS)), self.memory)
         columns.extend_table(tuple(OP), self.op)
         columns.extend_latest(self.first_memory, [line[0] for line in self.memory])
         columns.extend_open(self.memories)
         columns.close(self.closed)
+        self.facts.finish()

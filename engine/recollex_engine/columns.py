@@ -18,7 +18,8 @@ from recollex_engine.chain import Chain
 from recollex_engine.column import Column
 from recollex_engine.dictionary import Dictionary
 from recollex_engine.entities import fold
-from recollex_engine.schema import CHAINED, DICTIONARIES, LISTS, NONE, schema
+from recollex_engine.fact_state import FactState
+from recollex_engine.schema import CHAINED, CLOSED, DICTIONARIES, LISTS, NONE, schema
 from recollex_engine.settings import Settings
 from recollex_kernels.filters import mask_open
 from recollex_kernels.vectors import quantize
@@ -51,7 +52,7 @@ class Columns:
         generation = stored.generation if stored else 0
         self.column = {
             name: Column(
-                np.dtype(dtype), folder / name, counts.get(name, 0), fixed=name != "closed_by"
+                np.dtype(dtype), folder / name, counts.get(name, 0), fixed=name not in CLOSED
             )
             for name, dtype in schema().items()
         }
@@ -83,6 +84,7 @@ class Columns:
         self._latest[array("id")] = np.arange(len(closed_by), dtype=np.uint32)
         self.mentions = Chain(array("mention_entity"), self.entities)
         self.incoming = Chain(array("link_target"), self.memories)
+        self.facts = FactState(self)
 
     @property
     def dimension(self) -> int:

@@ -37,11 +37,15 @@ The reversed directions (entity -> memories, memory -> later memories that link 
 threaded through the flat arrays, newest first: `mention_previous` and `link_previous` hold the
 entry before, and the heads are found again on opening. A chain grows by one store per entry and
 needs no rebuild, so nothing about the graph depends on where an index ends and a tail begins.
+
+Facts, events and entities have columns of their own: see `fact_schema`.
 """
 
 from typing import Any
 
 import orjson
+
+from recollex_engine import fact_schema
 
 NONE = 0xFFFFFFFF
 NETWORKS = ("world", "agent", "opinion")
@@ -92,7 +96,9 @@ CHAINED = {
     "link": ("link_target", "link_source", "link_weight"),
 }
 """The columns of a chained list that are given, the chain's key first."""
-DICTIONARIES = ("ids", "terms", "labels", "names")
+DICTIONARIES = ("ids", "terms", "labels", "names", *fact_schema.DICTIONARIES)
+CLOSED = ("closed_by", *fact_schema.CLOSED)
+"""The columns whose items are written once, later; all others are fixed."""
 
 
 def schema() -> dict[str, str]:
@@ -110,6 +116,7 @@ def schema() -> dict[str, str]:
         "entity_name": "<u4",
         "name_entity": "<u4",
         **OP,
+        **fact_schema.COLUMNS,
     }
 
 

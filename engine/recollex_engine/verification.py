@@ -14,7 +14,7 @@ from recollex_engine.log_format import START
 from recollex_engine.log_reader import LogFollower
 from recollex_engine.postings import Postings
 from recollex_engine.replica import LOG, Replica
-from recollex_engine.schema import DICTIONARIES, schema
+from recollex_engine.schema import CLOSED, DICTIONARIES, schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def _compare_columns(fresh: Columns, held: Columns, problems: list[str]) -> None
     for name in schema():
         expected = fresh.array(name)
         found = held.array(name)[: len(expected)]
-        if name == "closed_by":
+        if name in CLOSED:
             found = np.where(found > fresh.op, 0, found)  # closed since the verification began
         if not np.array_equal(expected, found):
             where = int(np.argmax(expected != found)) if len(found) == len(expected) else len(found)

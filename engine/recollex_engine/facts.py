@@ -1,0 +1,224 @@
+"""What does a fact look like to a caller? One version of a triple, as one cut sees it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, overload
+
+import numpy as np
+
+from recollex_engine.chain import NONE
+from recollex_engine.clock import from_micros, to_micros
+from recollex_engine.conflicts import conflicts_of, overlap
+from recollex_engine.fact_view import FactView, Ordinals
+from recollex_engine.intervals import Moments, relation, to_moments
+from recollex_engine.literals import KINDS, Mention, Source, from_column
+
+Value = str | int | float | bool | datetime | Mention
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Another fact of the same subject and predicate that holds at the same time.
+
+    overlap: the time for which both are said to hold; relation: how this fact's valid time lies to
+    the other's (Allen).
+    """
+
+    id: str
+    object: Value
+    valid: Moments
+    evidence: tuple[str, ...]
+    overlap: Moments
+    relation: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the conflict as JSON values."""
+        return {
+            "id": self.id,
+            "object": _json(self.object),
+            "valid": _span(self.valid),
+            "evidence": list(self.evidence),
+            "overlap": _span(self.overlap),
+            "relation": self.relation,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One version of a fact, as one cut sees it.
+
+    object: an entity's name, or a literal; kind says which ("entity", "text", "number", "boolean",
+    "time", "mention"). valid: when it was true, [start, end), None for an open end. recorded: when
+    the engine knew it, the end None while the cut knows of none. evidence: ids of memories. by,
+    why: of the operation that recorded it; closed_by, closed_why: of the one that closed it.
+    """
+
+    id: str
+    subject: str
+    predicate: str
+    object: Value
+    kind: str
+    valid: Moments
+    recorded: tuple[datetime, datetime | None]
+    evidence: tuple[str, ...]
+    source: Source | None
+    mentions: tuple[Mention, ...]
+    confidence: float
+    uncertainty: str | None
+    by: str | None
+    why: str | None
+    closed_by: str | None
+    closed_why: str | None
+    version: int = field(repr=False)
+    view: FactView = field(repr=False, compare=False)
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """The facts that this one contradicts in its cut, in recorded order; see `conflicts`."""
+        return tuple(self._conflict(other) for other in conflicts_of(self.view, self.version))
+
+    def _conflict(self, version: int) -> Conflict:
+        view = self.view
+        spans = [
+            (view.data("fact_start")[each], view.data("fact_end")[each])
+            for each in (self.version, version)
+        ]
+        other = read_fact(view, version)
+        return Conflict(
+            other.id,
+            other.object,
+            other.valid,
+            other.evidence,
+            to_moments(*overlap(*spans)),
+            relation(*spans),
+        )
+
+    def active_at(self, moment: datetime) -> bool:
+        """Return whether the valid time holds ``moment``."""
+        at, view = to_micros(moment, "moment"), self.view
+        start, end = view.data("fact_start")[self.version], view.data("fact_end")[self.version]
+        return bool(start <= at < end)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fact as JSON values, times in ISO 8601."""
+        return {
+            "id": self.id,
+            "subject": self.subject,
+            "predicate": self.predicate,
+            "object": _json(self.object),
+            "kind": self.kind,
+            "valid": _span(self.valid),
+            "recorded": _span(self.recorded),
+            "evidence": list(self.evidence),
+            "source": None
+            if self.source is None
+            else {"uri": self.source.uri, "hash": self.source.hash},
+            "mentions": [_json(mention) for mention in self.mentions],
+            "confidence": self.confidence,
+            "uncertainty": self.uncertainty,
+            "by": self.by,
+            "why": self.why,
+            "closed_by": self.closed_by,
+            "closed_why": self.closed_why,
+            "conflicts": [each.to_dict() for each in self.conflicts],
+        }
+
+
+def read_fact(view: FactView, version: int) -> Fact:
+    """Return one version; cost about 10 us."""
+    data, columns = view.data, view.columns
+    label = columns.label
+    op, closed = data("fact_op")[version], data("fact_closed_by")[version]
+    start, end = view.recorded(version)
+    kind, source = data("fact_kind")[version], data("fact_source")[version]
+    uncertainty = data("fact_uncertainty")[version]
+    evidence = view.numbers("fact_evidence", "fact_evidence_end", version)
+    mentions = view.numbers("fact_mention", "fact_mention_end", version)
+    ids = data("id") if evidence else None
+    by, why = view.note(op)
+    closed_by, closed_why = (None, None) if end is None else view.note(closed)
+    text = "" if source == NONE else str(label(source))
+    return Fact(
+        columns.dictionary["fact_ids"].string(data("fact_id")[version]),
+        view.entity_name(data("fact_subject")[version]),
+        str(label(data("fact_predicate")[version])),
+        from_column(
+            kind, data("fact_object")[version], lambda number: str(label(number)), view.entity_name
+        ),
+        KINDS[kind],
+        to_moments(data("fact_start")[version], data("fact_end")[version]),
+        (from_micros(start), None if end is None else from_micros(end)),
+        ()
+        if ids is None
+        else tuple(columns.dictionary["ids"].strings([ids[memory] for memory in evidence])),
+        Source.from_json(text) if text else None,
+        tuple(Mention.from_json(str(label(each))) for each in mentions),
+        data("fact_confidence")[version],
+        None if uncertainty == NONE else label(uncertainty),
+        by,
+        why,
+        closed_by,
+        closed_why,
+        version,
+        view,
+    )
+
+
+class FactList(Sequence[Fact]):
+    """Facts of one cut, in recorded order, each read when it is looked at.
+
+    Threads: may be shared.
+    """
+
+    def __init__(self, view: FactView, versions: Ordinals) -> None:
+        self.view = view
+        self.versions = versions
+
+    def __len__(self) -> int:
+        return len(self.versions)
+
+    @overload
+    def __getitem__(self, index: int) -> Fact: ...
+    @overload
+    def __getitem__(self, index: slice) -> "FactList": ...
+    def __getitem__(self, index: int | slice) -> "Fact | FactList":
+        if isinstance(index, slice):
+            return FactList(self.view, self.versions[index])
+        return read_fact(self.view, int(self.versions[index]))
+
+    def __iter__(self) -> Iterator[Fact]:
+        return (read_fact(self.view, version) for version in self.versions.tolist())
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids alone, which costs less than reading the facts."""
+        numbers = self.view.array("fact_id")[self.versions]
+        return self.view.columns.dictionary["fact_ids"].strings(numbers)
+
+    @property
+    def entities(self) -> list[int]:
+        """The numbers of the entities that these facts name, ascending, merged ones as one."""
+        view = self.view
+        kinds = view.array("fact_kind")[self.versions]
+        objects = view.array("fact_object")[self.versions][kinds == 0]
+        named = np.union1d(view.array("fact_subject")[self.versions], objects).astype(np.int64)
+        if view.identities:
+            named = np.unique(view.identities.roots(view.columns.entities)[named])
+        found: list[int] = named.tolist()
+        return found
+
+    def __repr__(self) -> str:
+        return f"<FactList: {len(self)} facts after operation {self.view.op}>"
+
+
+def _json(value: Value) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mention):
+        return {"document": value.document, "span": list(value.span), "text": value.text}
+    return value
+
+
+def _span(moments: Moments) -> list[str | None]:
+    return [None if moment is None else moment.isoformat() for moment in moments]
