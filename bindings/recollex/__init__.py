@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from recollex.agent import Agent
     from recollex.store import Store, open
+    from recollex.transaction import Transaction
     from recollex_engine import errors
+    from recollex_engine.entity_nodes import Entity
+    from recollex_engine.episodes import Episode
+    from recollex_engine.events import Event
+    from recollex_engine.facts import Conflict, Fact, FactList
+    from recollex_engine.literals import Mention, Source, Text
     from recollex_engine.memory import Memory, Recall
     from recollex_engine.models.encoder import Encoder, load_encoder
     from recollex_engine.models.given import GivenVectors
@@ -29,13 +35,23 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Agent",
+    "Conflict",
     "Encoder",
+    "Entity",
+    "Episode",
+    "Event",
+    "Fact",
+    "FactList",
     "GivenVectors",
     "Memory",
+    "Mention",
     "Recall",
+    "Source",
     "Stats",
     "Store",
+    "Text",
     "Trace",
+    "Transaction",
     "Verification",
     "errors",
     "load_encoder",
@@ -45,13 +61,23 @@ __all__ = [
 
 _HOMES = {
     "Agent": "recollex.agent",
+    "Conflict": "recollex_engine.facts",
     "Encoder": "recollex_engine.models.encoder",
+    "Entity": "recollex_engine.entity_nodes",
+    "Episode": "recollex_engine.episodes",
+    "Event": "recollex_engine.events",
+    "Fact": "recollex_engine.facts",
+    "FactList": "recollex_engine.facts",
     "GivenVectors": "recollex_engine.models.given",
     "Memory": "recollex_engine.memory",
+    "Mention": "recollex_engine.literals",
     "Recall": "recollex_engine.memory",
+    "Source": "recollex_engine.literals",
     "Stats": "recollex_engine.stats",
     "Store": "recollex.store",
+    "Text": "recollex_engine.literals",
     "Trace": "recollex_engine.trace",
+    "Transaction": "recollex.transaction",
     "Verification": "recollex_engine.verification",
     "load_encoder": "recollex_engine.models.encoder",
     "open": "recollex.store",

@@ -1,12 +1,16 @@
 """One agent's memory: retain and recall."""
 
-import contextlib
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby, pairwise
 from typing import Any
 
+from recollex import dsl
+from recollex.arguments import as_dict, checked_id, listed, names_of, names_of_each
+from recollex.events import Events
+from recollex.facts import Facts
 from recollex.progress import progress_bar
+from recollex.transaction import Transaction, alone, note
 from recollex_engine import agent as engine
 from recollex_engine.clock import to_micros
 from recollex_engine.errors import InputError
@@ -36,6 +40,9 @@ class Agent:
 
     def __init__(self, agent: engine.Agent) -> None:
         self.engine = agent
+
+        self.facts = Facts(agent, alone(agent))
+        self.events = Events(agent, alone(agent))
 
     @property
     def name(self) -> str:
@@ -78,13 +85,13 @@ class Agent:
         ['b1', 'b2']
         """
         single = isinstance(text, str)
-        texts = [text] if single else _list(text, "text", "a str or a list of str")
+        texts = [text] if single else listed(text, "text", "a str or a list of str")
         count = len(texts)
 
         def each(value: Any, name: str, whole: type, kind: str) -> list[Any]:
             if value is None or isinstance(value, whole):
                 return [value] * count
-            values = _list(value, name, f"{kind} or a list of one a text")
+            values = listed(value, name, f"{kind} or a list of one a text")
             if len(values) != count:
                 raise InputError(
                     f"{name} must have one item a text: {count} texts, got {len(values)}"
@@ -102,7 +109,7 @@ class Agent:
                 None,
                 tuple(names),
                 tuple(labels),
-                _dict(more),
+                as_dict(more),
             )
             for words, moment, own, kind, where, document, names, labels, more in zip(
                 texts,
@@ -111,8 +118,8 @@ class Agent:
                 each(network, "network", str, "a str"),
                 each(context, "context", str, "a str"),
                 each(document_id, "document_id", str, "a str"),
-                _names_of_each(entities, "entities", count),
-                _names_of_each(tags, "tags", count),
+                names_of_each(entities, "entities", count),
+                names_of_each(tags, "tags", count),
                 each(metadata, "metadata", Mapping, "a dict"),
                 strict=True,
             )
@@ -184,10 +191,10 @@ class Agent:
         check_flag(replace, "replace")
         if context is not None:
             check_text(context, "context", MAX_NAME)
-        number, names = network_number(network), _names(tags, "tags")
+        number, names = network_number(network), names_of(tags, "tags")
         statements = [
             read_turn(turn, place, document_id, context, number, names)
-            for place, turn in enumerate(_list(turns, "turns", "a list of dicts"))
+            for place, turn in enumerate(listed(turns, "turns", "a list of dicts"))
         ]
         at = None if recorded_at is None else to_micros(recorded_at, "recorded_at")
         with progress_bar(len(statements), "retaining") as progress:
@@ -260,12 +267,12 @@ class Agent:
 
         With ``query_embedding`` an array of one row a query.
         """
-        questions = _list(queries, "queries", "a list of str")
+        questions = listed(queries, "queries", "a list of str")
         given = options.pop("query_embedding", None)
         vectors = (
             [None] * len(questions)
             if given is None
-            else _list(given, "query_embedding", "a list of one row a query")
+            else listed(given, "query_embedding", "a list of one row a query")
         )
         if len(vectors) != len(questions):
             raise InputError(
@@ -297,7 +304,7 @@ class Agent:
             names = (
                 [networks]
                 if isinstance(networks, str)
-                else _list(networks, "networks", "a str or a list of str")
+                else listed(networks, "networks", "a str or a list of str")
             )
             if not names:
                 raise InputError("networks is empty: leave it out to search all of them")
@@ -314,9 +321,9 @@ class Agent:
             numbers,
             None if since is None else to_micros(since, "since"),
             None if until is None else to_micros(until, "until"),
-            _names(tags, "tags"),
-            _dict(where),
-            _names(entities, "entities"),
+            names_of(tags, "tags"),
+            as_dict(where),
+            names_of(entities, "entities"),
             document_id,
             None if now is None else to_micros(now, "now"),
             exact,
@@ -325,7 +332,7 @@ class Agent:
 
     def get(self, id: str) -> Memory:
         """Return the memory with this id. Raises `errors.UnknownIdError`."""
-        return self.engine.get(_id(id))
+        return self.engine.get(checked_id(id))
 
     def list(self, *, after: str | None = None, limit: int = 100) -> list[Memory]:
         """Return up to ``limit`` memories in the order in which they were recorded.
@@ -333,15 +340,49 @@ class Agent:
         after: the id of the last one of the page before.
         """
         check_count(limit, "limit", 1, 1_000_000)
-        return self.engine.list(None if after is None else _id(after), limit)
+        return self.engine.list(None if after is None else checked_id(after), limit)
 
     def forget(self, id: str | Sequence[str]) -> None:
         """Forget one memory or several, as one transaction: no later recall returns them.
 
         Raises `errors.UnknownIdError` for an id that is not there, with nothing forgotten.
         """
-        ids = [id] if isinstance(id, str) else _list(id, "id", "a str or a list of str")
-        self.engine.forget([_id(each) for each in ids])
+        ids = [id] if isinstance(id, str) else listed(id, "id", "a str or a list of str")
+        self.engine.forget([checked_id(each) for each in ids])
+
+    def transaction(
+        self,
+        *,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> Transaction:
+        """Return a `with` block whose operations are recorded together, or not at all."""
+        return Transaction(self.engine, by, why, recorded_at)
+
+    def apply(
+        self,
+        operations: Iterable[Mapping[str, Any]],
+        *,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> int:
+        """Record operations given as JSON objects, as one transaction: see `recollex.dsl`.
+
+        Returns how many records they made; what says nothing new makes none. Raises
+        `errors.OperationError`, naming the one that was refused, with nothing recorded.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> alice.apply([{"op": "UPSERT_EDGE", "subject": "Alice", "predicate": "works_at",
+        ...               "object": "Google", "valid": ["2023-11-06", None]}], by="doctest")
+        1
+        """
+        at = None if recorded_at is None else to_micros(recorded_at, "recorded_at")
+        given = listed(operations, "operations", "a list of dicts")
+        group = dsl.Reader(now=self.engine.clock).one(given, note(by, why), at)
+        return self.engine.transact(group.operations, group.notes, group.recorded_at, group.where)
 
     def stats(self) -> Stats:
         """Return how much the agent holds."""
@@ -358,42 +399,3 @@ class Agent:
 
     def __repr__(self) -> str:
         return f"<recollex.Agent {self.name!r}>"
-
-
-def _list(value: Any, name: str, kind: str) -> list[Any]:
-    """Return the items of ``value``, which has an order; ``kind`` is what the caller may give."""
-    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | Set):
-        with contextlib.suppress(TypeError):  # an array without dimensions
-            return list(value)
-    raise InputError(f"{name} must be {kind}, got {type(value).__name__}")
-
-
-def _dict(value: Any) -> Any:
-    """Return a mapping as a dict, None as an empty one, anything else as it is, to be refused."""
-    if value is None:
-        return {}
-    return dict(value) if isinstance(value, Mapping) else value
-
-
-def _names(value: Any, name: str) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    if isinstance(value, str):
-        raise InputError(f"{name} must be a list of str, got a str: {name}=[{value[:80]!r}]")
-    return tuple(_list(value, name, "a list of str"))
-
-
-def _names_of_each(value: Any, name: str, count: int) -> list[tuple[str, ...]]:
-    """Return the names of each text: one list for all, or a list of lists."""
-    values: tuple[Any, ...] = _names(value, name)
-    if values and not isinstance(values[0], str):
-        lists = [_names(each, name) for each in values]
-        if len(lists) != count:
-            raise InputError(f"{name} must have one list a text: {count} texts, got {len(lists)}")
-        return lists
-    return [values] * count
-
-
-def _id(value: object) -> str:
-    check_text(value, "id", MAX_NAME)
-    return str(value)

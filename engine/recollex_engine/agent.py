@@ -10,6 +10,7 @@ import numpy.typing as npt
 from recollex_engine.analyzer import ANALYZER_VERSION, Analyzer
 from recollex_engine.clock import from_micros
 from recollex_engine.collection import paused
+from recollex_engine.columns import Columns
 from recollex_engine.draft import Draft
 from recollex_engine.errors import (
     ClosedError,
@@ -19,6 +20,7 @@ from recollex_engine.errors import (
     UnknownIdError,
 )
 from recollex_engine.fact_draft import FactDraft
+from recollex_engine.fact_view import FactView
 from recollex_engine.lexicon import Lexicon
 from recollex_engine.log_format import BEFORE_ALL_TIMES
 from recollex_engine.maintenance import Maintenance
@@ -30,6 +32,7 @@ from recollex_engine.preset import Preset
 from recollex_engine.question import Question
 from recollex_engine.reader import Reader
 from recollex_engine.recall import recall
+from recollex_engine.recorded_op import op_at
 from recollex_engine.replica import Replica
 from recollex_engine.settings import Settings
 from recollex_engine.statement import MAX_BATCH, Statement, check_embeddings
@@ -60,6 +63,8 @@ class Agent:
         self._reader: Reader | None = None
         self._analyzers: dict[str, Analyzer] = {}
         self._counter: TokenCounter | None = None
+        self._facts: FactView | None = None
+        self.clock = surroundings.clock
         self._closed = False
         if folder.exists() and not surroundings.read_only:
             self._writing()  # a second writer learns it here, not at its first retain
@@ -266,13 +271,13 @@ class Agent:
     def transact(
         self,
         operations: Sequence[Operation],
-        note: dict[str, str],
+        notes: Sequence[dict[str, str]],
         recorded_at: int | None = None,
         where: Sequence[str] | None = None,
     ) -> int:
         """Record ``operations`` as one transaction: all of them or none.
 
-        ``note``: who makes it and why. ``where``: what each operation is called in an error; see
+        ``notes`` say for each who makes it and why, ``where`` what it is called in an error; see
         `FactDraft.add`. Returns how many records it made; one that says nothing new makes none.
         """
         self._check_writable()
@@ -289,7 +294,7 @@ class Agent:
         prepared = prepare(statements, said, analyzer, self.counter()) if statements else []
 
         def fill(draft: Draft) -> None:
-            FactDraft(draft, self.name, prepared, note).add(operations, where)
+            FactDraft(draft, self.name, prepared).add(operations, notes, where)
 
         if writer is None:  # what is refused must not make a folder
             fill(Draft(Replica(self.folder), Lexicon()))
@@ -333,6 +338,20 @@ class Agent:
         settings = view.columns.settings
         analyzer = self._analyzer(settings.language)
         return recall(view, question, preset, analyzer, embedder, now, settings.counter, explain)
+
+    def facts(self, recorded: int | None = None, world: int | None = None) -> FactView:
+        """Return the facts of a cut: as recorded by a moment, and as of a moment of the world."""
+        view = self.view()
+        if view is None:
+            return FactView(Columns(self.folder / "none"), 0, world)
+        columns, op = view.columns, view.op
+        if recorded is not None:
+            op = op_at(columns, op, recorded, self.clock)
+        last = self._facts
+        if last is not None and (last.columns, last.op, last.world) == (columns, op, world):
+            return last
+        self._facts = found = FactView(columns, op, world)
+        return found
 
     def get(self, id: str) -> Memory:
         """Return the memory with this id. Raises `UnknownIdError` for none, or a forgotten one."""

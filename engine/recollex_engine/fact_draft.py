@@ -10,6 +10,7 @@ from typing import Any
 
 from recollex_engine import operations as say
 from recollex_engine.chain import NONE
+from recollex_engine.content_ids import content_id
 from recollex_engine.draft import Draft
 from recollex_engine.entities import fold
 from recollex_engine.entity_merges import Identities
@@ -25,16 +26,14 @@ from recollex_engine.preparation import Prepared
 class FactDraft:
     """A transaction's operations on their way into the log, behind a `Draft` of its memories.
 
-    ``prepared``: of its `Retain` operations, in order. ``note``: who makes it and why.
+    ``prepared``: of its `Retain` operations, in order.
     """
 
-    def __init__(
-        self, draft: Draft, agent: str, prepared: Sequence[Prepared], note: dict[str, str]
-    ) -> None:
+    def __init__(self, draft: Draft, agent: str, prepared: Sequence[Prepared]) -> None:
         self.draft = draft
         self.columns = draft.columns
         self.agent = agent
-        self.note = note
+        self._note: dict[str, str] = {}
         self._prepared: Iterator[Prepared] = iter(prepared)
         self._memories: dict[str, int | None] = {}  # that this transaction changed; None: forgotten
         self._versions = self.columns.column["fact_id"].count
@@ -54,13 +53,19 @@ class FactDraft:
             say.UpsertEpisode: self._events.upsert_episode,
         }
 
-    def add(self, operations: Sequence[say.Operation], where: Sequence[str] | None = None) -> None:
-        """Take in operations, in order.
+    def add(
+        self,
+        operations: Sequence[say.Operation],
+        notes: Sequence[dict[str, str]],
+        where: Sequence[str] | None = None,
+    ) -> None:
+        """Take in operations, in order; ``notes`` hold for each who makes it and why.
 
         ``where`` names each in a file or a call; with it, an error is an `OperationError` that
         tells which was refused.
         """
         for place, operation in enumerate(operations):
+            self._note = notes[place]
             try:
                 self._add[type(operation)](operation)
             except InputError as error:
@@ -70,7 +75,7 @@ class FactDraft:
 
     def record(self, kind: str, payload: dict[str, Any]) -> None:
         """Stage one record of the log."""
-        self.draft.operations.append((kind, payload | self.note))
+        self.draft.operations.append((kind, payload | self._note))
 
     # -- memories --------------------------------------------------------------------------------
 
@@ -80,7 +85,7 @@ class FactDraft:
         before = len(self.draft.operations)
         self.draft.add(next(self._prepared))
         if len(self.draft.operations) > before:
-            self.draft.operations[-1][1].update(self.note)
+            self.draft.operations[-1][1].update(self._note)
             self._memories[operation.id] = self.draft.memories - 1
 
     def _forget(self, operation: say.Forget) -> None:
@@ -278,8 +283,21 @@ class FactDraft:
         found = self.fact(operation.id)
         if found is None or found[1] is None:
             raise UnknownIdError(operation.id, self.agent, "fact")
-        self._facts[operation.id] = found[0], None
-        self.record("archive_edge", {"id": operation.id, "closes": found[0]})
+        version, content = found[0], found[1]
+        start, end = content["valid"]
+        first, last = operation.during
+        if last <= start or end <= first:
+            return
+        if first <= start and end <= last:
+            self._facts[operation.id] = version, None
+            self.record("archive_edge", {"id": operation.id, "closes": version})
+        elif first <= start:
+            self._open("retro_correct", operation.id, content | {"valid": [last, end]}, [])
+        else:
+            self._open("retro_correct", operation.id, content | {"valid": [start, first]}, [])
+            if last < end:
+                rest = content_id("rest", operation.id, last)
+                self._open("upsert_edge", rest, content | {"valid": [last, end]}, [])
 
     def event_kind(self, id: str) -> str | None:
         """Return "event" or "episode", whichever has this id; None for neither."""

@@ -14,7 +14,7 @@ from recollex_engine.content_ids import content_id
 from recollex_engine.entities import fold
 from recollex_engine.errors import InputError
 from recollex_engine.fact_schema import ALIAS_OF, HAS_ATTRIBUTE, MENTIONED_IN
-from recollex_engine.intervals import check_interval
+from recollex_engine.intervals import Span, check_interval
 from recollex_engine.literals import Mention, Object, Source, to_record
 from recollex_engine.statement import MAX_NAME, MAX_NAMES, Statement, check_names, check_text
 
@@ -121,13 +121,25 @@ class UpsertEdge:
 
 @dataclass(frozen=True)
 class ArchiveEdge:
-    """Close a fact: no later view sees it."""
+    """Close a fact: no later view sees it.
+
+    With a start or an end it is closed for that period of the world's time alone: what is left is a
+    correction of it, and behind a hole a fact of its own.
+    """
 
     id: str
+    start: int | None = None
+    end: int | None = None
     word: ClassVar[str] = "ARCHIVE_EDGE"
 
     def __post_init__(self) -> None:
         check_text(self.id, "id", MAX_NAME)
+        check_interval(self.start, self.end, "valid")
+
+    @property
+    def during(self) -> Span:
+        """The period for which the fact is closed."""
+        return check_interval(self.start, self.end, "valid")
 
 
 @dataclass(frozen=True)

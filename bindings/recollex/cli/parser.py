@@ -32,6 +32,16 @@ document get --document, else the file's name. Reading a file again stores nothi
 lines carry ids. A batch is lines of one kind, one document and one recorded_at."""
 
 
+_OPERATIONS = """
+each line of the file is an operation, a transaction by itself:
+  {"op": "UPSERT_EDGE", "subject": "Alice", "predicate": "works_at", "object": "Google",
+   "valid": ["2023-11-06", null], "by": "importer", "why": "her mail of the 6th"}
+and the others: RETAIN, FORGET, UPSERT_ENTITY, MERGE_ENTITY, ARCHIVE_EDGE, RETRO_CORRECT,
+UPSERT_EVENT, LINK, UPSERT_EPISODE. Lines between {"op": "BEGIN"} and {"op": "COMMIT"} are one
+transaction: all of them are recorded, at one time, or none. The whole file is checked first;
+an operation that is refused then leaves the transactions before it."""
+
+
 class _Help(argparse.RawDescriptionHelpFormatter):
     """Help that keeps written line breaks, and lists subcommands without a line above them."""
 
@@ -87,7 +97,7 @@ def build() -> Parser:
     for name, (summary, examples, add) in COMMANDS.items():
         epilog = "examples:\n" + "\n".join(f"  recollex {line}" for line in examples)
         about = f"{summary[0].upper()}{summary[1:]}."
-        epilog += f"\n{_JSONL}" if name == "ingest" else ""
+        epilog += {"ingest": f"\n{_JSONL}", "apply": f"\n{_OPERATIONS}"}.get(name, "")
         add(commands.add_parser(name, help=summary, description=about, epilog=epilog))
     return parser
 
@@ -184,6 +194,42 @@ def _recall(parser: Parser) -> None:
     _embedder(parser)
 
 
+def _apply(parser: Parser) -> None:
+    add = parser.add_argument
+    _store(parser)
+    add("file", help="operations, one JSON object a line; - is standard input")
+    _agent(parser)
+    _zone(parser)
+    add("--by", metavar="WHO", help="who makes them, where a line does not say")
+    add("--why", metavar="REASON", help="why, where a line does not say")
+    _embedder(parser)
+
+
+def _memoread(parser: Parser) -> None:
+    add = parser.add_argument
+    _store(parser)
+    add("id", help="of a fact, event, episode or memory, or the name of an entity")
+    _cut(parser)
+    add("--history", action="store_true", help="every version of a fact")
+
+
+def _memosearch(parser: Parser) -> None:
+    add = parser.add_argument
+    _store(parser)
+    add("query", help="a question; the names in it choose facts and events")
+    _cut(parser)
+    add("--top", type=_count, default=10, metavar="N", help="shown of each kind (10)")
+    _embedder(parser)
+
+
+def _cut(parser: Parser) -> None:
+    _agent(parser)
+    _zone(parser)
+    parser.add_argument("--as-recorded", metavar="TIME", help="what was known at this time")
+    parser.add_argument("--as-world", metavar="TIME", help="what was true at this time")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
 def _agents(parser: Parser) -> None:
     _store(parser)
 
@@ -262,6 +308,32 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
             "export memory/ | recollex ingest copy/ - --recorded",
         ],
         _ingest,
+    ),
+    "apply": (
+        "record facts, events and memories from a file of operations",
+        [
+            "apply memory/ operations.jsonl --by importer",
+            "apply memory/ - --agent bob < operations.jsonl",
+        ],
+        _apply,
+    ),
+    "memowrite": (
+        "the same as apply, under MemoTrace's name",
+        ["memowrite memory/ operations.jsonl"],
+        _apply,
+    ),
+    "memoread": (
+        "show a fact, event, episode, memory or entity as of a cut",
+        [
+            'memoread memory/ "Alice" --as-world 2023-05-03',
+            "memoread memory/ 22515a9e-4f62-5e5e-84dd-0bf6a649c1e1 --history",
+        ],
+        _memoread,
+    ),
+    "memosearch": (
+        "find facts, events and memories that bear on a question",
+        ['memosearch memory/ "Where did Alice work?" --as-recorded 2023-05-03'],
+        _memosearch,
     ),
     "recall": (
         "find what bears on a question, and say why",
