@@ -16,6 +16,7 @@ from recollex_engine.errors import (
     ClosedError,
     InputError,
     ModelMismatchError,
+    OperationError,
     ReadOnlyError,
     UnknownIdError,
 )
@@ -283,10 +284,13 @@ class Agent:
         self._check_writable()
         embedder = self._shared.embedder()
         writer = self._writing() if self.folder.exists() else None
-        if recorded_at is not None:
-            self._check_recorded_at(recorded_at, writer)
         if not operations:
             return 0
+        if recorded_at is not None:
+            try:
+                self._check_recorded_at(recorded_at, writer)
+            except InputError as error:
+                raise OperationError(where[0], error) if where else error from None
         statements = [each.statement for each in operations if isinstance(each, Retain)]
         said = self._shared.clock() if recorded_at is None else recorded_at
         settings = writer.settings if writer is not None else None

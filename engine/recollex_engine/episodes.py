@@ -58,7 +58,7 @@ def read_episode(view: FactView, key: int) -> Episode | None:
     return Episode(
         columns.dictionary["event_ids"].string(key),
         str(label(data("event_summary")[version])),
-        to_moments(data("event_start")[version], data("event_end")[version]),
+        to_moments(data("span_start")[version], data("span_end")[version]),
         (from_micros(start), None if end is None else from_micros(end)),
         from_micros(max(seen.values())),
         tuple(columns.dictionary["event_ids"].strings(seen)),

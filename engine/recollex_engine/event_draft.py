@@ -134,7 +134,7 @@ class EventDraft:
         array = columns.array
         content = {
             "summary": columns.label(int(array("event_summary")[version])),
-            "span": [int(array("event_start")[version]), int(array("event_end")[version])],
+            "span": [int(array("span_start")[version]), int(array("span_end")[version])],
             "status": columns.label(int(array("event_status")[version])),
             "edges": edges_of(columns, key, version),
         }

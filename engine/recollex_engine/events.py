@@ -131,7 +131,7 @@ def event_visible_at(view: FactView, key: int) -> int | None:
         return None
     if not view.is_open(version, "event"):
         return None
-    start = view.data("event_start")[version]
+    start = view.data("span_start")[version]
     if view.world is not None and start != OPEN_START and start > view.world:
         return None
     own: int = view.recorded(version, "event")[0]
@@ -205,7 +205,7 @@ def read_event(view: FactView, key: int) -> Event | None:
     return Event(
         columns.dictionary["event_ids"].string(key),
         str(label(data("event_summary")[version])),
-        to_moments(data("event_start")[version], data("event_end")[version]),
+        to_moments(data("span_start")[version], data("span_end")[version]),
         str(label(data("event_status")[version])),
         (from_micros(start), None if end is None else from_micros(end)),
         from_micros(freshness),
@@ -276,8 +276,8 @@ def _meets(
     version = view.version_of(key, "event")
     if status is not None and view.columns.label(view.data("event_status")[version]) != status:
         return False
-    start = np.array([view.data("event_start")[version]])
-    end = np.array([view.data("event_end")[version]])
+    start = np.array([view.data("span_start")[version]])
+    end = np.array([view.data("span_end")[version]])
     return all(
         span is None or bool(test(start, end, span)[0])
         for span, test in ((during, within), (overlaps, overlapping))

@@ -22,7 +22,7 @@ A version of an event or an episode::
 
     event_id, event_previous, event_op, event_closed_by    as for facts, in `event_ids`
     event_kind uint8         event 0, episode 1
-    event_start, event_end int64    the span that it tells of
+    span_start, span_end int64      the span that it tells of
     event_status, event_summary uint32    labels
 
 An edge that leaves an event or an episode::
@@ -67,8 +67,8 @@ EVENT = {
     "event_op": "<u8",
     "event_closed_by": "<u8",
     "event_kind": "|u1",
-    "event_start": "<i8",
-    "event_end": "<i8",
+    "span_start": "<i8",
+    "span_end": "<i8",
     "event_status": "<u4",
     "event_summary": "<u4",
 }

@@ -17,10 +17,11 @@ def problems_of(columns: Columns) -> list[str]:
     """
     found = []
     for kind in ("fact", "event"):
-        ids, previous, op, closed, start, end = (
-            columns.array(f"{kind}_{name}")
-            for name in ("id", "previous", "op", "closed_by", "start", "end")
+        ids, previous, op, closed = (
+            columns.array(f"{kind}_{name}") for name in ("id", "previous", "op", "closed_by")
         )
+        span = "fact" if kind == "fact" else "span"
+        start, end = columns.array(f"{span}_start"), columns.array(f"{span}_end")
         count = len(ids)
         if not count:
             continue

@@ -165,7 +165,10 @@ def _print(arguments: Arguments, found: dict[str, Any]) -> None:
         return
     for kind, items in found.items():
         for item in items if isinstance(items, list) else [items]:
-            print(printable(f"{kind.rstrip('s')}  {_line(kind, item)}"))
+            print(printable(f"{_ONE.get(kind, kind)}  {_line(kind, item)}"))
+
+
+_ONE = {"facts": "fact", "events": "event", "memories": "memory"}
 
 
 def _line(kind: str, item: dict[str, Any]) -> str:
