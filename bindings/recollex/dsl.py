@@ -62,7 +62,7 @@ _SAME = {
     "rel": {"UPSERT_EDGE": "predicate", "LINK": "relation"},
     "src_id": {"MERGE_ENTITY": "source"},
     "dst_id": {"MERGE_ENTITY": "target"},
-    "edge_id": {"ARCHIVE_EDGE": "id", "RETRO_CORRECT": "id"},
+    "edge_id": {"UPSERT_EDGE": "id", "ARCHIVE_EDGE": "id", "RETRO_CORRECT": "id"},
     "canonical_name": {"UPSERT_ENTITY": "name"},
     "facts": {"UPSERT_EVENT": "includes_fact"},
     "span": {"UPSERT_EVENT": "time_span"},

@@ -58,7 +58,7 @@ class Facts(FactWriting):
         version = view.version(id)
         if version is None or not view.is_visible(version):
             raise UnknownIdError(checked_id(id), self._agent.name, "fact")
-        return read_fact(view, version)
+        return read_fact(view, version, id)
 
     def history(self, id: str, *, as_recorded: datetime | None = None) -> list[Fact]:
         """Return every version of a fact, oldest first. Raises `errors.UnknownIdError` for none."""
@@ -66,7 +66,7 @@ class Facts(FactWriting):
         versions = view.versions(id)
         if not versions:
             raise UnknownIdError(checked_id(id), self._agent.name, "fact")
-        return [read_fact(view, version) for version in versions]
+        return [read_fact(view, version, id) for version in versions]
 
     def find(
         self,

@@ -69,7 +69,7 @@ def _contradict(view: FactView, one: int, other: int) -> bool:
 
 def _object(view: FactView, version: int) -> tuple[int, int]:
     kind, number = view.data("fact_kind")[version], view.data("fact_object")[version]
-    return kind, view.identities.root(number) if kind == ENTITY else number
+    return kind, view.root(number) if kind == ENTITY else number
 
 
 def overlap(one: Sequence[int], other: Sequence[int]) -> tuple[int, int]:

@@ -52,6 +52,7 @@ class StagedFacts:
         self.node_label: list[int] = []
         self.aliases: list[int] = []
         self.identity_ops: list[int] = []
+        self.linked: list[int] = []
         self.closed: dict[str, list[tuple[int, int]]] = {"fact": [], "event": []}
         self.first = {kind: columns.column[f"{kind}_id"].count for kind in ("fact", "event")}
         self.at = {name: columns.column[name].count for name in ("fact_evidence", "fact_mention")}
@@ -81,7 +82,9 @@ class StagedFacts:
         self.node.append((entity, op, self._label("e:", name), end))
 
     def _merge_entity(self, op: int, payload: dict[str, Any]) -> None:
-        self.merge.append((payload["source"][1], payload["target"][1], op))
+        source, target = payload["source"][1], payload["target"][1]
+        self.merge.append((source, target, op))
+        self.linked += (source, target)
         self.identity_ops.append(op)
 
     def _upsert_edge(self, op: int, payload: dict[str, Any]) -> None:
@@ -100,6 +103,7 @@ class StagedFacts:
         self.mention += [self._label("x:", each) for each in get("mentions", ())]
         if payload["predicate"] == ALIAS_OF:
             self.aliases.append(version)
+            self.linked += (subject, number)
             self.identity_ops.append(op)
         start, end = payload["valid"]
         self.fact.append(
@@ -207,4 +211,4 @@ class StagedFacts:
         for kind, closed in self.closed.items():
             for version, op in closed:
                 columns.column[f"{kind}_closed_by"].set(version, op)
-        state.note_identities(self.identity_ops, self.aliases)
+        state.note_identities(self.identity_ops, self.aliases, self.linked)

@@ -37,7 +37,9 @@ class FactDraft:
         self._prepared: Iterator[Prepared] = iter(prepared)
         self._memories: dict[str, int | None] = {}  # that this transaction changed; None: forgotten
         self._versions = self.columns.column["fact_id"].count
-        self._facts: dict[str, tuple[int, dict[str, Any] | None]] = {}  # newest; None where closed
+        self._facts: dict[
+            str, tuple[int, dict[str, Any] | None]
+        ] = {}  # newest, looked up or staged
         self._links: list[tuple[int, int]] = []
         self._events = EventDraft(self)
         self._add: dict[type, Callable[[Any], None]] = {
@@ -204,7 +206,9 @@ class FactDraft:
         if version == NONE:
             return None
         closed = int(self.columns.array("fact_closed_by")[version])
-        return version, None if closed else content_of(self.columns, version)
+        content = None if closed else content_of(self.columns, version)
+        self._facts[id] = version, content
+        return version, content
 
     def _upsert_edge(self, operation: say.UpsertEdge) -> None:
         names: list[tuple[str, str, int]] = []

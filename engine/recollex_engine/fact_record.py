@@ -10,14 +10,15 @@ from recollex_engine.literals import ENTITY, KINDS, NUMBER, from_column
 
 def content_of(columns: Columns, version: int) -> dict[str, Any]:
     """Return what a version of a fact says, as its record said it."""
+    data = columns.facts.sight().data
 
     def value(name: str) -> Any:
-        return columns.array(f"fact_{name}")[version].item()
+        return data(f"fact_{name}")[version]
 
     def part(name: str) -> list[int]:
-        ends = columns.array(f"fact_{name}_end")
-        first = int(ends[version - 1]) if version else 0
-        found: list[int] = columns.array(f"fact_{name}")[first : int(ends[version])].tolist()
+        ends = data(f"fact_{name}_end")
+        first = ends[version - 1] if version else 0
+        found: list[int] = data(f"fact_{name}")[first : ends[version]].tolist()
         return found
 
     kind, number = value("kind"), value("object")

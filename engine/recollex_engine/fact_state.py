@@ -24,6 +24,31 @@ INCOMING = {RELATIONS.index(relation): kind for relation, kind in TARGETS.items(
 """What the target of an edge is, by the number of its relation."""
 
 
+class Sight:
+    """Heads of chains, and the columns behind them, as they were after some operation.
+
+    The heads are taken at once and a column when it is first needed, so never before them: what a
+    head names is there (see `chain.Chain`). Views of any earlier operation may share one.
+    """
+
+    __slots__ = ("_columns", "_data", "heads", "incoming", "op")
+
+    def __init__(self, columns: "Columns", state: "FactState", op: int) -> None:
+        self.op = op
+        self.heads = {name: chain.head for name, chain in state.chains.items()}
+        self.incoming = {kind: chain.head for kind, chain in state.incoming.items()}
+        self._columns = columns
+        self._data: dict[str, Any] = {}
+
+    def data(self, name: str) -> Any:
+        """Return a column with its spare room, to read single items from: 50 ns each."""
+        try:
+            return self._data[name]
+        except KeyError:
+            found = self._data[name] = self._columns.column[name].buffer.data
+            return found
+
+
 class FactState:
     """The derived state of facts, events and entities, over the columns of one agent.
 
@@ -55,7 +80,22 @@ class FactState:
             *closed[closed > 0].tolist(),
         ]
         self._identity_ops: list[int] = sorted(changes)
+        self.linked = {
+            *array("merge_source").tolist(),
+            *array("merge_target").tolist(),
+            *array("fact_subject")[self.aliases].tolist(),
+            *array("fact_object")[self.aliases].tolist(),
+        }
+        """The entities that a merge or an alias ever named: all others are themselves."""
         self._identities: dict[int, Identities] = {}
+        self._sight: Sight | None = None
+
+    def sight(self) -> Sight:
+        """Return the newest sight, the same while nothing was applied. Cost: 0.3 us."""
+        op, sight = self.columns.op, self._sight
+        if sight is None or sight.op != op:
+            sight = self._sight = Sight(self.columns, self, op)
+        return sight
 
     def _incoming(self, kind: str) -> Chain:
         """Return the chain of the edges that lead to nodes of one kind."""
@@ -128,8 +168,11 @@ class FactState:
         for (kind, target), place in heads.items():
             self.incoming[kind].head[target] = place
 
-    def note_identities(self, ops: Sequence[int], aliases: Sequence[int]) -> None:
-        """Note at which operations merges or aliases change, and new versions of aliases."""
+    def note_identities(
+        self, ops: Sequence[int], aliases: Sequence[int], entities: Sequence[int]
+    ) -> None:
+        """Note the operations that change merges or aliases, new aliases, and whom they name."""
+        self.linked.update(entities)
         self.aliases += aliases
         self._identity_ops += ops
 

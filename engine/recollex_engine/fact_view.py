@@ -12,7 +12,6 @@ one version of an id is open after any operation, so no two can compete for an i
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,24 +41,19 @@ class FactView:
         self.op = op
         self.world = world
         self.state = columns.facts
-        # heads before the columns behind them: see `chain.Chain`
-        self._heads = {name: chain.head for name, chain in self.state.chains.items()}
-        self._incoming = {kind: chain.head for kind, chain in self.state.incoming.items()}
-        self._data: dict[str, memoryview[Any]] = {}
+        self.sight = self.state.sight()
+        self.data = self.sight.data
         self._names: dict[int, str] = {}
+        self._identities: Identities | None = None
+        self._event_count: int | None = None
         self.count = self.count_of("fact")
-
-    def data(self, name: str) -> Any:
-        """Return a column with its spare room, to read single items from: 50 ns each."""
-        found = self._data.get(name)
-        if found is None:
-            found = self._data[name] = self.columns.column[name].buffer.data
-        return found
 
     def count_of(self, kind: str) -> int:
         """Return how many items of a table (fact, event, edge, node) the view covers."""
-        column = self.columns.column[f"{kind}_op"]
-        return bisect_right(column.buffer.data, self.op, 0, column.count)
+        name = f"{kind}_op"
+        recorded = self.data(name)
+        count = min(self.columns.column[name].count, len(recorded))
+        return bisect_right(recorded, self.op, 0, count)
 
     def array(self, name: str) -> npt.NDArray[Any]:
         """Return a property of the view's versions, for a column of one item a version."""
@@ -112,10 +106,12 @@ class FactView:
         start, end = self.data("fact_start")[version], self.data("fact_end")[version]
         return bool(start <= self.world < end)
 
-    @cached_property
+    @property
     def event_count(self) -> int:
         """How many versions of events and episodes the view covers."""
-        return self.count_of("event")
+        if self._event_count is None:
+            self._event_count = self.count_of("event")
+        return self._event_count
 
     def recorded(self, version: int, kind: str = "fact") -> tuple[int, int | None]:
         """Return when a version was recorded, and when it was closed if the view knows."""
@@ -126,19 +122,26 @@ class FactView:
 
     def note(self, op: int) -> tuple[str | None, str | None]:
         """Return who made an operation and why, where that was said."""
-        column = self.columns.column["note_op"]
-        place = bisect_right(column.buffer.data, op, 0, column.count) - 1
-        if place < 0 or column.buffer[place] != op:
+        recorded = self.data("note_op")
+        count = min(self.columns.column["note_op"].count, len(recorded))
+        place = bisect_right(recorded, op, 0, count) - 1
+        if place < 0 or recorded[place] != op:
             return None, None
         label = self.columns.label
         return label(self.data("note_by")[place]), label(self.data("note_why")[place])
 
     # -- entities --------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def identities(self) -> Identities:
         """Who is whom, by the merges and aliases that the view covers."""
-        return self.state.identities(self.op)
+        if self._identities is None:
+            self._identities = self.state.identities(self.op)
+        return self._identities
+
+    def root(self, entity: int) -> int:
+        """Return the entity that stands for ``entity`` in this view."""
+        return self.identities.root(entity) if entity in self.state.linked else entity
 
     def entity(self, name: str) -> int | None:
         """Return the entity that a name stands for in this view; None where it was not met yet."""
@@ -148,13 +151,13 @@ class FactView:
             return None
         if self.columns.column["name_op"].buffer[number] > self.op:
             return None
-        return self.identities.root(int(entities.buffer[number]))
+        return self.root(int(entities.buffer[number]))
 
     def entity_name(self, entity: int) -> str:
         """Return what an entity, or the one that stands for it, is called in this view."""
         name = self._names.get(entity)
         if name is None:
-            root = self.identities.root(entity)
+            root = self.root(entity)
             entry = self.newest_node(root)
             name = (
                 self.columns.entity_name(root)
@@ -166,14 +169,17 @@ class FactView:
 
     def newest_node(self, entity: int) -> int | None:
         """Return the newest record of an entity that the view covers; None for none."""
-        for entry in self.entries("node_entity", entity):
-            if self.data("node_op")[entry] <= self.op:
-                return entry
-        return None
+        head = self.sight.heads["node_entity"]
+        if entity >= len(head) or head[entity] == NONE:
+            return None
+        recorded = self.data("node_op")
+        return next(
+            (e for e in self.entries("node_entity", entity) if recorded[e] <= self.op), None
+        )
 
     def entries(self, keys: str, key: int) -> Iterator[int]:
         """Yield the entries of a chain of `CHAINS`, newest first; some may be beyond the view."""
-        head = self._heads[keys]
+        head = self.sight.heads[keys]
         entry = int(head[key]) if key < len(head) else NONE
         if entry != NONE:
             previous = self.data(CHAINS[keys])
@@ -186,7 +192,7 @@ class FactView:
 
         All are covered by the view.
         """
-        head = self._incoming[kind]
+        head = self.sight.incoming[kind]
         entry = int(head[target]) if target < len(head) else NONE
         if entry != NONE:
             previous, recorded = self.data("edge_target_previous"), self.data("edge_op")
@@ -232,7 +238,8 @@ class FactView:
         return self.seen(self._walk("fact_evidence", memories, "fact_evidence_fact"))
 
     def _one(self, entity: int) -> tuple[int, ...]:
-        return self.identities.members(self.identities.root(entity))
+        root = self.root(entity)
+        return self.identities.members(root) if root in self.state.linked else (root,)
 
     def _walk(self, keys: str, chosen: Sequence[int], to: str | None) -> Ordinals:
         entries = [entry for key in chosen for entry in self.entries(keys, key)]
