@@ -39,8 +39,8 @@ def problems_of(columns: Columns) -> list[str]:
             ],
         }
         firsts = np.flatnonzero(~has)
-        repeated = np.bincount(ids[firsts], minlength=1) > 1
-        wrong["begins an id that has a version"] = firsts[repeated[ids[firsts]]]
+        begun = firsts[np.unique(ids[firsts], return_index=True)[1]]
+        wrong["begins an id that has a version"] = np.setdiff1d(firsts, begun)
         for what, versions in wrong.items():
             for version in versions[:3].tolist():
                 id = strings.string(int(ids[version]))
