@@ -130,8 +130,10 @@ class Columns:
 
     def label(self, number: int) -> str | None:
         """Return the text of a label without its kind."""
-        if number == NONE:
-            return None
+        return None if number == NONE else self.known_label(number)
+
+    def known_label(self, number: int) -> str:
+        """Return the text of a label that is there, without its kind."""
         text = self._labels.get(number)
         if text is None:
             if len(self._labels) >= AT_HAND:

@@ -50,8 +50,7 @@ class Fact:
 
     object: an entity's name, or a literal; kind says which ("entity", "text", "number", "boolean",
     "time", "mention"). valid: when it was true, [start, end), None for an open end. recorded: when
-    the engine knew it, the end None while the cut knows of none. evidence: ids of memories. by,
-    why: of the operation that recorded it; closed_by, closed_why: of the one that closed it.
+    the engine knew it, the end None while the cut knows of none. evidence: ids of memories.
     """
 
     id: str
@@ -62,16 +61,55 @@ class Fact:
     valid: Moments
     recorded: tuple[datetime, datetime | None]
     evidence: tuple[str, ...]
-    source: Source | None
-    mentions: tuple[Mention, ...]
     confidence: float
-    uncertainty: str | None
-    by: str | None
-    why: str | None
-    closed_by: str | None
-    closed_why: str | None
     version: int = field(repr=False)
     view: FactView = field(repr=False, compare=False)
+
+    @property
+    def source(self) -> Source | None:
+        """The document that it was taken from."""
+        text = self._label("fact_source")
+        return None if text is None else Source.from_json(text)
+
+    @property
+    def mentions(self) -> tuple[Mention, ...]:
+        """Where documents say it."""
+        labels = self.view.numbers("fact_mention", "fact_mention_end", self.version)
+        return tuple(Mention.from_json(str(self.view.columns.label(each))) for each in labels)
+
+    @property
+    def uncertainty(self) -> str | None:
+        """How its valid time is known, where it was parsed or is not certain."""
+        return self._label("fact_uncertainty")
+
+    @property
+    def by(self) -> str | None:
+        """Who recorded it."""
+        return self.view.note(self.view.data("fact_op")[self.version])[0]
+
+    @property
+    def why(self) -> str | None:
+        """Why it was recorded."""
+        return self.view.note(self.view.data("fact_op")[self.version])[1]
+
+    @property
+    def closed_by(self) -> str | None:
+        """Who closed it; None while the cut knows of nobody."""
+        return self._closed()[0]
+
+    @property
+    def closed_why(self) -> str | None:
+        """Why it was closed."""
+        return self._closed()[1]
+
+    def _closed(self) -> tuple[str | None, str | None]:
+        if self.recorded[1] is None:
+            return None, None
+        return self.view.note(self.view.data("fact_closed_by")[self.version])
+
+    def _label(self, name: str) -> str | None:
+        number = self.view.data(name)[self.version]
+        return None if number == NONE else self.view.columns.label(number)
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:
@@ -128,37 +166,21 @@ class Fact:
 def read_fact(view: FactView, version: int, id: str | None = None) -> Fact:
     """Return one version, whose ``id`` may be known already; cost about 7 us."""
     data, columns = view.data, view.columns
-    label = columns.label
-    op, closed = data("fact_op")[version], data("fact_closed_by")[version]
     start, end = view.recorded(version)
-    kind, source = data("fact_kind")[version], data("fact_source")[version]
-    uncertainty = data("fact_uncertainty")[version]
     evidence = view.numbers("fact_evidence", "fact_evidence_end", version)
-    mentions = view.numbers("fact_mention", "fact_mention_end", version)
-    by, why = view.note(op)
-    closed_by, closed_why = (None, None) if end is None else view.note(closed)
-    text = "" if source == NONE else str(label(source))
+    kind = data("fact_kind")[version]
     if id is None:
         id = columns.dictionary["fact_ids"].string(data("fact_id")[version])
     return Fact(
         id,
         view.entity_name(data("fact_subject")[version]),
-        str(label(data("fact_predicate")[version])),
-        from_column(
-            kind, data("fact_object")[version], lambda text: str(label(text)), view.entity_name
-        ),
+        columns.known_label(data("fact_predicate")[version]),
+        from_column(kind, data("fact_object")[version], columns.known_label, view.entity_name),
         KINDS[kind],
         to_moments(data("fact_start")[version], data("fact_end")[version]),
         (from_micros(start), None if end is None else from_micros(end)),
         _memory_ids(view, evidence) if evidence else (),
-        Source.from_json(text) if text else None,
-        tuple(Mention.from_json(str(label(each))) for each in mentions) if mentions else (),
         data("fact_confidence")[version],
-        None if uncertainty == NONE else label(uncertainty),
-        by,
-        why,
-        closed_by,
-        closed_why,
         version,
         view,
     )
