@@ -81,8 +81,8 @@ def find_episodes(view: FactView, event: str | None = None) -> list[Episode]:
             }
         )
     else:
-        kinds = view.columns.column["event_kind"].buffer[: view.event_count]
-        ids = view.columns.column["event_id"].buffer[: view.event_count]
+        kinds = view.columns.column["event_kind"].buffer[: view.count_of("event")]
+        ids = view.columns.column["event_id"].buffer[: view.count_of("event")]
         keys = set(ids[kinds == EPISODE].tolist())
     found = (read_episode(view, key) for key in sorted(keys))
     return [episode for episode in found if episode is not None]

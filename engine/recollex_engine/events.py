@@ -260,8 +260,8 @@ def find_events(
         )
         keys = of_fact if keys is None else keys & of_fact
     if keys is None:
-        kinds = view.columns.column["event_kind"].buffer[: view.event_count]
-        ids = view.columns.column["event_id"].buffer[: view.event_count]
+        kinds = view.columns.column["event_kind"].buffer[: view.count_of("event")]
+        ids = view.columns.column["event_id"].buffer[: view.count_of("event")]
         keys = set(ids[kinds == EVENT].tolist())
     return [
         key

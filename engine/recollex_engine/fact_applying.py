@@ -212,3 +212,4 @@ class StagedFacts:
             for version, op in closed:
                 columns.column[f"{kind}_closed_by"].set(version, op)
         state.note_identities(self.identity_ops, self.aliases, self.linked)
+        state.applied += 1

@@ -17,6 +17,8 @@ from recollex_engine.fact_schema import ALIAS_OF, CHAINS, CLOSED, RELATIONS, TAR
 if TYPE_CHECKING:
     from recollex_engine.columns import Columns
 
+TABLES = ("fact", "event", "node", "note")
+"""The tables whose items stand in the order of their operations, and are counted by them."""
 KEPT = 16
 """Views whose merges are kept at hand."""
 
@@ -25,16 +27,18 @@ INCOMING = {RELATIONS.index(relation): kind for relation, kind in TARGETS.items(
 
 
 class Sight:
-    """Heads of chains, and the columns behind them, as they were after some operation.
+    """Heads of chains, and the columns behind them, as they were when ``applied`` runs were in.
 
     The heads are taken at once and a column when it is first needed, so never before them: what a
-    head names is there (see `chain.Chain`). Views of any earlier operation may share one.
+    head names is there (see `chain.Chain`). ``held``: how many items of each table are there; what
+    lies behind them in a column means nothing. Views of any earlier operation may share one.
     """
 
-    __slots__ = ("_columns", "_data", "heads", "incoming", "op")
+    __slots__ = ("_columns", "_data", "applied", "heads", "held", "incoming")
 
-    def __init__(self, columns: "Columns", state: "FactState", op: int) -> None:
-        self.op = op
+    def __init__(self, columns: "Columns", state: "FactState") -> None:
+        self.applied = state.applied  # first: what is applied meanwhile makes this one outdated
+        self.held = {table: columns.column[f"{table}_op"].count for table in TABLES}
         self.heads = {name: chain.head for name, chain in state.chains.items()}
         self.incoming = {kind: chain.head for kind, chain in state.incoming.items()}
         self._columns = columns
@@ -88,13 +92,14 @@ class FactState:
         }
         """The entities that a merge or an alias ever named: all others are themselves."""
         self._identities: dict[int, Identities] = {}
-        self._sight: Sight | None = None
+        self.applied = 0  # runs of operations since opening
+        self._sight = Sight(columns, self)
 
     def sight(self) -> Sight:
-        """Return the newest sight, the same while nothing was applied. Cost: 0.3 us."""
-        op, sight = self.columns.op, self._sight
-        if sight is None or sight.op != op:
-            sight = self._sight = Sight(self.columns, self, op)
+        """Return the newest sight, the same while nothing was applied. Cost: 0.2 us."""
+        sight = self._sight
+        if sight.applied != self.applied:
+            sight = self._sight = Sight(self.columns, self)
         return sight
 
     def _incoming(self, kind: str) -> Chain:

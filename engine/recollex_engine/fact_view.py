@@ -45,15 +45,20 @@ class FactView:
         self.data = self.sight.data
         self._names: dict[int, str] = {}
         self._identities: Identities | None = None
-        self._event_count: int | None = None
-        self.count = self.count_of("fact")
+        self._counts: dict[str, int] = {}
+
+    @property
+    def count(self) -> int:
+        """How many versions of facts the view covers."""
+        return self.count_of("fact")
 
     def count_of(self, kind: str) -> int:
-        """Return how many items of a table (fact, event, edge, node) the view covers."""
-        name = f"{kind}_op"
-        recorded = self.data(name)
-        count = min(self.columns.column[name].count, len(recorded))
-        return bisect_right(recorded, self.op, 0, count)
+        """Return how many items of a table (fact, event, node) the view covers."""
+        count = self._counts.get(kind)
+        if count is None:
+            recorded, held = self.data(f"{kind}_op"), self.sight.held[kind]
+            count = self._counts[kind] = bisect_right(recorded, self.op, 0, held)
+        return count
 
     def array(self, name: str) -> npt.NDArray[Any]:
         """Return a property of the view's versions, for a column of one item a version."""
@@ -74,12 +79,12 @@ class FactView:
 
     def version_of(self, key: int, kind: str = "fact") -> int | None:
         """Return the newest version of the id with number ``key`` that the view covers."""
-        count = self.count if kind == "fact" else self.event_count
         version = self.state.newest(kind, key)
-        if version != NONE and version >= count:  # recorded later: this cut looks behind it
-            previous = self.columns.column[f"{kind}_previous"].buffer.data
-            while version != NONE and version >= count:
-                version = previous[version]
+        while version != NONE and version >= self.sight.held[kind]:
+            version = int(self.columns.array(f"{kind}_previous")[version])
+        recorded, previous = self.data(f"{kind}_op"), self.data(f"{kind}_previous")
+        while version != NONE and recorded[version] > self.op:
+            version = previous[version]
         return None if version == NONE else version
 
     def versions(self, id: str, kind: str = "fact") -> list[int]:
@@ -98,20 +103,13 @@ class FactView:
         return not 0 < closed <= self.op
 
     def is_visible(self, version: int) -> bool:
-        """Return whether the cut sees a version of a fact."""
-        if version >= self.count or not self.is_open(version):
+        """Return whether the cut sees a version of a fact that the view covers."""
+        if not self.is_open(version):
             return False
         if self.world is None:
             return True
         start, end = self.data("fact_start")[version], self.data("fact_end")[version]
         return bool(start <= self.world < end)
-
-    @property
-    def event_count(self) -> int:
-        """How many versions of events and episodes the view covers."""
-        if self._event_count is None:
-            self._event_count = self.count_of("event")
-        return self._event_count
 
     def recorded(self, version: int, kind: str = "fact") -> tuple[int, int | None]:
         """Return when a version was recorded, and when it was closed if the view knows."""
@@ -123,8 +121,7 @@ class FactView:
     def note(self, op: int) -> tuple[str | None, str | None]:
         """Return who made an operation and why, where that was said."""
         recorded = self.data("note_op")
-        count = min(self.columns.column["note_op"].count, len(recorded))
-        place = bisect_right(recorded, op, 0, count) - 1
+        place = bisect_right(recorded, op, 0, self.sight.held["note"]) - 1
         if place < 0 or recorded[place] != op:
             return None, None
         label = self.columns.label

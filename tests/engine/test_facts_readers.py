@@ -153,3 +153,25 @@ def test_a_recorded_log_that_breaks_an_invariant_is_named(store):
     columns = Columns(Path("nowhere"))
     apply(columns, [edge(1), edge(2, previous=0, closes=0)], lambda first, end: None)
     assert problems_of(columns) == []
+
+
+def test_a_closure_ahead_of_the_log_never_happened(tmp_path):
+    """As after a crash of the machine that kept a column's page and lost the log's last lines."""
+    options = {"embedder": recollex.GivenVectors(8), "durability": "off"}
+    with recollex.open(tmp_path, **options) as store:
+        agent = store.agent("a")
+        agent.facts.add("Ann", "alias_of", "Anna", id="f")
+        agent.events.add("what happened", facts=["f"], id="e")
+        agent.checkpoint()
+    for name in ("fact_closed_by", "event_closed_by"):
+        path = tmp_path / "agents" / "a" / "columns" / name
+        assert path.read_bytes() == bytes(8)
+        path.write_bytes((99).to_bytes(8, "little"))
+    with recollex.open(tmp_path, **options) as store:
+        agent = store.agent("a")
+        assert agent.facts.get("f").recorded[1] is None
+        assert agent.facts.entity("Ann").name == "Anna"
+        assert [event.id for event in agent.events.find()] == ["e"]
+        agent.facts.correct("f", confidence=0.5)
+        assert len(agent.facts.history("f")) == 2
+        assert agent.verify().ok
