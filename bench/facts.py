@@ -37,6 +37,8 @@ START = datetime(2020, 1, 1, tzinfo=UTC)
 STEP = timedelta(minutes=1)
 YEARS = [datetime(2000 + year, 1, 1, tzinfo=UTC) for year in range(30)]
 
+UNKNOWN = recollex.errors.UnknownIdError
+
 Version = tuple[int, int | None, int, int, object]
 """(transaction that recorded it, the one that closed it, first year, last year, object)"""
 
@@ -111,7 +113,7 @@ def check(agent: recollex.Agent, model: dict[str, list[Version]]) -> None:
                 as_recorded=START + cut * STEP,
                 as_world=None if world is None else YEARS[world],
             )
-        except recollex.errors.UnknownIdError:
+        except UNKNOWN:
             assert version is None, (id, cut, world)
         else:
             assert version is not None
@@ -156,7 +158,7 @@ def measure(folder: Path, count: int) -> dict[str, Any]:
         for place, (id, cut, world) in enumerate(zip(chosen, cuts, worlds, strict=True)):
             as_world = world if place % 2 else None
             before = time.perf_counter_ns()
-            with contextlib.suppress(recollex.errors.UnknownIdError):
+            with contextlib.suppress(UNKNOWN):
                 get(id, as_recorded=cut, as_world=as_world)
             lookups.append((time.perf_counter_ns() - before) / 1000)
         for id in chosen:
