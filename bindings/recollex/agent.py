@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from itertools import groupby, pairwise
 from typing import Any
 
 from recollex import dsl
 from recollex.arguments import as_dict, checked_id, listed, names_of, names_of_each
 from recollex.events import Events
 from recollex.facts import Facts
+from recollex.history import retain_history
 from recollex.progress import progress_bar
 from recollex.transaction import Transaction, alone, note
 from recollex_engine import agent as engine
@@ -21,13 +21,11 @@ from recollex_engine.statement import (
     MAX_NAME,
     Statement,
     check_embedding,
-    check_embeddings,
     check_flag,
     check_text,
     network_number,
 )
 from recollex_engine.stats import Stats
-from recollex_engine.surroundings import Progress
 from recollex_engine.turn import read_turn
 from recollex_engine.verification import Verification, verify
 
@@ -133,32 +131,7 @@ class Agent:
             if len(set(times)) <= 1:
                 at = times[0] if times else None
                 return self.engine.retain(statements, vectors, at, progress=progress)
-            return self._retain_history(statements, vectors, times, progress)
-
-    def _retain_history(
-        self,
-        statements: list[Statement],
-        vectors: Any,
-        times: Sequence[int | None],
-        progress: Progress | None,
-    ) -> list[str]:
-        """Retain statements recorded at several times, a transaction a time."""
-        for place, (before, at) in enumerate(pairwise(times), start=1):
-            if before is None or at is None or at < before:
-                raise InputError(
-                    f"recorded_at must not go back and have no gaps, got item {place} earlier than "
-                    "the one before it, or None"
-                )
-        if vectors is not None:
-            dimension = self.engine.dimension
-            vectors = check_embeddings(vectors, "embedding", len(statements), dimension)
-        ids: list[str] = []
-        for at, run in groupby(range(len(times)), times.__getitem__):
-            places = list(run)
-            part = slice(places[0], places[-1] + 1)
-            own = None if vectors is None else vectors[part]
-            ids += self.engine.retain(statements[part], own, at, progress=progress)
-        return ids
+            return retain_history(self.engine, statements, vectors, times, progress)
 
     def retain_dialogue(
         self,

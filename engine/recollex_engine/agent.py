@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from recollex_engine.analyzer import ANALYZER_VERSION, Analyzer
 from recollex_engine.clock import from_micros
@@ -27,8 +26,9 @@ from recollex_engine.log_format import BEFORE_ALL_TIMES
 from recollex_engine.maintenance import Maintenance
 from recollex_engine.memory import Memory, Recall, read_memories
 from recollex_engine.operations import Operation, Retain
+from recollex_engine.passage_vectors import passage_vectors
 from recollex_engine.plan import Plan, find_plan
-from recollex_engine.preparation import Prepared, prepare
+from recollex_engine.preparation import prepare
 from recollex_engine.preset import Preset
 from recollex_engine.question import Question
 from recollex_engine.reader import Reader
@@ -199,7 +199,9 @@ class Agent:
                 prepared = prepare(chosen, said, analyzer, self.counter())
             own = None if given is None else given[fresh]
             known = {place for place, at in enumerate(fresh) if at in plan.known}
-            vectors = self._vectors(prepared, known, own, progress)
+            vectors = passage_vectors(
+                embedder, prepared, known, own, self._shared.threads, progress
+            )
             open_writer = self._writing()
             self._create(open_writer, embedder, recorded_at)
             with paused(len(chosen) >= BATCH):
@@ -244,31 +246,6 @@ class Agent:
                 recorded_at,
             )
 
-    def _vectors(
-        self,
-        prepared: Sequence[Prepared],
-        known: set[int],
-        given: npt.NDArray[np.float32] | None,
-        progress: Progress | None,
-    ) -> npt.NDArray[np.float16]:
-        """Return float16[passages, dimension]; a given vector serves all passages of its memory."""
-        embedder = self._shared.embedder()
-        counts = [len(statement.passages) for statement in prepared]
-        if given is not None:
-            return np.repeat(given, counts, axis=0).astype(np.float16)
-        vectors = np.zeros((sum(counts), embedder.dimension), np.float16)
-        texts: list[str] = []
-        places: list[int] = []
-        place = 0
-        for number, statement in enumerate(prepared):
-            if number not in known:
-                texts += statement.texts
-                places += range(place, place + len(statement.passages))
-            place += len(statement.passages)
-        if texts:
-            vectors[places] = embedder.embed(texts, self._shared.threads, progress)
-        return vectors
-
     def transact(
         self,
         operations: Sequence[Operation],
@@ -302,7 +279,7 @@ class Agent:
 
         if writer is None:  # what is refused must not make a folder
             fill(Draft(Replica(self.folder), Lexicon()))
-        vectors = self._vectors(prepared, set(), None, None)
+        vectors = passage_vectors(embedder, prepared, set(), None, self._shared.threads, None)
         writer = self._writing()
         self._create(writer, embedder, recorded_at)
         draft = writer.transact(fill, vectors, recorded_at, embedder.thresholds.link)

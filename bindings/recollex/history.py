@@ -1,0 +1,38 @@
+"""Retaining statements with the times at which they were recorded."""
+
+from collections.abc import Sequence
+from itertools import groupby, pairwise
+from typing import Any
+
+from recollex_engine import agent as engine
+from recollex_engine.errors import InputError
+from recollex_engine.statement import Statement, check_embeddings
+from recollex_engine.surroundings import Progress
+
+
+def retain_history(
+    agent: engine.Agent,
+    statements: list[Statement],
+    vectors: Any,
+    times: Sequence[int | None],
+    progress: Progress | None,
+) -> list[str]:
+    """Retain statements recorded at several times, a transaction a time; return their ids.
+
+    Raises `InputError` for times that go back.
+    """
+    for place, (before, at) in enumerate(pairwise(times), start=1):
+        if before is None or at is None or at < before:
+            raise InputError(
+                f"recorded_at must not go back and have no gaps, got item {place} earlier than "
+                "the one before it, or None"
+            )
+    if vectors is not None:
+        vectors = check_embeddings(vectors, "embedding", len(statements), agent.dimension)
+    ids: list[str] = []
+    for at, run in groupby(range(len(times)), times.__getitem__):
+        places = list(run)
+        part = slice(places[0], places[-1] + 1)
+        own = None if vectors is None else vectors[part]
+        ids += agent.retain(statements[part], own, at, progress=progress)
+    return ids
