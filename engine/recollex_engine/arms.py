@@ -12,13 +12,12 @@ import numpy.typing as npt
 from recollex_engine.schema import NONE
 from recollex_engine.view import View
 from recollex_kernels.keyword import (
-    add_counts,
     add_postings,
     best_rows,
-    count_terms,
     document_frequency,
     phrase_rows,
 )
+from recollex_kernels.tail import add_chains, chain_frequency
 from recollex_kernels.topk import top_allowed
 from recollex_kernels.vectors import cosines, scan_top
 
@@ -128,15 +127,11 @@ def keyword(
     for segment in view.segments:
         lists = segment.postings
         frequency += document_frequency(lists.starts, lists.memories, terms, view.memories)
-    met = terms != NONE
-    first, end = view.indexed_memories, view.memories
-    tail = np.empty((end - first, int(np.count_nonzero(met))), np.uint8)
-    offsets, forward = view.term_offsets(first, end), view.buffer("term")
-    known = terms[met]
-    count_terms(offsets, forward, 0, end - first, known, tail)
-    frequency[met] += np.count_nonzero(tail, axis=0)
+    tail = view.tail
+    frequency += chain_frequency(tail.head, tail.previous, tail.memories, terms, view.memories)
     idf = np.log1p((view.memories - frequency + 0.5) / (frequency + 0.5))
-    weights = idf[met].astype(np.float32)
+    met = terms != NONE
+    known, weights = terms[met], idf[met].astype(np.float32)
     mean = view.total_length / view.memories or 1.0
     fixed, per_word = np.float32(k1 * (1 - b)), np.float32(k1 * b / mean)
     words = view.of_memories("words")
@@ -154,12 +149,24 @@ def keyword(
             view.memories,
             scores,
         )
-    add_counts(tail, first, words, fixed, per_word, weights, scores)
+    add_chains(
+        tail.head,
+        tail.previous,
+        tail.memories,
+        tail.counts,
+        words,
+        fixed,
+        per_word,
+        known,
+        weights,
+        view.memories,
+        scores,
+    )
     memories, best = top_allowed(scores, allowed, 0.0, budget)
     rows = best_rows(
         view.buffer("first_row"),
         view.buffer("term_offset"),
-        forward,
+        view.buffer("term"),
         memories,
         known,
         weights,

@@ -30,6 +30,8 @@ from recollex_engine.schema import (
     schema,
 )
 from recollex_engine.settings import Settings
+from recollex_engine.speakers import Speakers
+from recollex_engine.tail import Tail
 from recollex_kernels.filters import mask_open
 from recollex_kernels.vectors import quantize
 
@@ -74,6 +76,8 @@ class Columns:
         for name in ("first_row", "term_offset", *(f"{name}_offset" for name in LISTS)):
             if not self.column[name].count:
                 self.column[name].append(0)
+        self.tail = Tail(0)
+        self.speakers = Speakers(self.label)
         self._labels: dict[int, str] = {}
         self._entity_names: dict[int, str] = {}
         self._find_again()

@@ -10,21 +10,21 @@ Weights were fitted by a listwise (softmax) loss on LoCoMo conversations 1-5, tw
 one LifeBench user and halves of MuSiQue, 2Wiki and TimeQA, one vector of weights for all.
 """
 
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.arms import Ranked
 from recollex_engine.clock import DAY
-from recollex_engine.fusion import Evidence, Fused, sum_of_parts
+from recollex_engine.fusion import Evidence, Fused
 from recollex_engine.question import check_number
-from recollex_engine.schema import NONE
+from recollex_engine.view import View
 from recollex_kernels.association import associations
-from recollex_kernels.context import asks, best_of_document, neighbours
-from recollex_kernels.satf import affinity
-from recollex_kernels.vectors import memory_cosines
+from recollex_kernels.context import PARTS, parts_of
+from recollex_kernels.neighbourhood import surround, weigh
 
 KEYWORD_CONTEXT = 4.4
 """Weight of the keyword evidence in what a memory lends to others, beside 1 of the semantic."""
@@ -114,186 +114,163 @@ class Contextual:
 
     def fuse(self, evidence: Evidence) -> Fused:
         """Return the candidates by the sum of their parts."""
-        view, cues = evidence.view, evidence.cues
-        brought = _union(*(ranked.memories for ranked in evidence.lists.values()))
-        if not len(brought):
-            return Fused(brought, np.empty(0, np.float64))
-        look = _Look(evidence)
-        base = look.base(brought)
-        associated = _associated(evidence, brought, base) if self.associates else Ranked.empty()
-        if len(associated.memories):
-            brought = _union(brought, associated.memories)
-            base = look.base(brought)
-        best = brought[np.argsort(-base, kind="stable")[:WIDENED]]
-        around = look.neighbours(best)
-        around = around[around >= 0]
-        around = around[evidence.allowed[around] == 1].astype(np.uint32)
-        memories = _union(brought, around)
-        near = look.neighbours(memories)
-        members = _union(memories, near[near >= 0].astype(np.uint32))
-        b, c = look.at(members)
-        x = KEYWORD_CONTEXT * b + c
-        places = np.searchsorted(members, memories)
-        lent = np.where(near >= 0, x[np.searchsorted(members, np.maximum(near, 0))], 0.0)
-        mine = x[places]
-        questions = asks(memories.astype(np.int64), view.buffer("text"), look.text_offset).astype(
-            float
-        )
-        answers = asks(near[:, 0].copy(), view.buffer("text"), look.text_offset)
-        event_start = view.buffer("event_start")[memories]
-        said_at = view.buffer("said_at")[memories]
-        words = view.buffer("words")[memories]
-        told = best_of_document(view.buffer("document")[members], x)[places]
-        addressed = cues.addressed
-        brevity = np.minimum(np.log1p(words.astype(np.float64)) - np.log1p(FEW_WORDS), 0)
-        parts: dict[str, npt.NDArray[Any]] = {
-            "keyword": self.keyword * (self.addressed_keyword if addressed else 1) * b[places],
-            "semantic": self.semantic * c[places],
-            "before": self.before * lent[:, 0],
-            "after": self.after * lent[:, 1],
-            "before_two": self.before_two * lent[:, 2],
-            "after_two": self.after_two * lent[:, 3],
-            "document": self.document * told,
-            "question": (self.addressed_question if addressed else self.question) * questions,
-            "answer": self.answer * answers,
-            "brevity": self.brevity * brevity,
-            "speaker": self.speaker * look.spoken_by_named(memories),
-        }
-        if len(associated.memories):
-            activation = np.zeros(len(memories))
-            activation[np.searchsorted(memories, associated.memories)] = associated.scores
-            parts["association"] = self.association * activation
-        if not addressed:
-            parts["moment"] = self.moment * _moment(mine, said_at)
-        if evidence.found is not None:
-            start, end = evidence.found.start, evidence.found.end
-            event_end = view.buffer("event_end")[memories]
-            inside = (event_start < end) & ((event_end > start) | (event_start >= start))
-            parts["in_range"] = self.in_range * inside
-        if evidence.quoted is not None:
-            parts["phrase"] = self.phrase * evidence.quoted[memories].astype(np.float64)
-        if cues.asks_when:
-            parts["dated"] = self.dated * (event_start != said_at)
-        if addressed:
-            age = np.maximum(evidence.now - said_at, 0) / RECENT
-            parts["recency"] = self.recency * np.exp(-age)
-        if cues.order:
-            parts["order"] = self.order * cues.order * look.place_in_time(said_at)
-        fused = sum_of_parts(memories, parts)
-        own = {"graph": associated} if self.associates else {}
-        return Fused(fused.memories, fused.scores, fused.parts, own)
-
-
-def _union(*lists: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """Return every memory of the lists once, in recorded order."""
-    memories = np.sort(np.concatenate((np.empty(0, np.uint32), *lists)))
-    fresh = np.empty(len(memories), np.bool_)
-    fresh[:1] = True
-    np.not_equal(memories[1:], memories[:-1], out=fresh[1:])
-    return memories[fresh]
-
-
-class _Look:
-    """What the arms say of any memory, whichever of them brought it."""
-
-    def __init__(self, evidence: Evidence) -> None:
-        view, limits = evidence.view, evidence.thresholds
-        self._view = view
-        self._query = evidence.query
-        self._cues = evidence.cues
-        self._first_row = view.buffer("first_row")
-        self._zero = limits.semantic
-        self._unit = max(limits.entry - limits.semantic, 1e-6)
-        words = evidence.words
-        best = float(words.ranked.scores[0]) if words and len(words.ranked.scores) else 0.0
-        self._words = words.scores if words else None
-        self._scale = 1 / np.sqrt(best * words.most) if words and best > 0 else 0.0
-        self.text_offset = view.buffer("text_offset")
-
-    def at(
-        self, memories: npt.NDArray[np.uint32]
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return the keyword and the semantic evidence of ``memories``."""
-        b = np.zeros(len(memories))
-        c = np.zeros(len(memories))
-        if self._words is not None:
-            b = self._words[memories] * self._scale
-        if self._query is not None:
-            cosines = memory_cosines(self._view.vectors, self._first_row, memories, self._query)
-            c = np.maximum((cosines.astype(np.float64) - self._zero) / self._unit, -1)
-        return b, c
-
-    def base(self, memories: npt.NDArray[np.uint32]) -> npt.NDArray[np.float64]:
-        """Return what ``memories`` lend to others."""
-        b, c = self.at(memories)
-        return KEYWORD_CONTEXT * b + c
-
-    def neighbours(self, memories: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
-        """Return the memories around each one, int64[n, 4]; see the kernel."""
-        view = self._view
-        return neighbours(
-            memories,
+        lists = [ranked.memories for ranked in evidence.lists.values() if len(ranked.memories)]
+        if not lists:
+            return Fused(np.empty(0, np.uint32), np.empty(0, np.float64))
+        view, cues, found = evidence.view, evidence.cues, evidence.found
+        buffer, said = view.buffer, _what_the_arms_say(evidence)
+        brought, b, c = weigh(np.concatenate(lists), view.memories, *said)
+        associated, activation = self._associated(evidence, brought, KEYWORD_CONTEXT * b + c)
+        members, b, c, places, beside = surround(
+            brought,
+            b,
+            c,
+            KEYWORD_CONTEXT,
+            associated,
+            WIDENED,
             view.of_memories("document"),
-            view.of_memories("said_at"),
+            buffer("said_at"),
             view.open,
+            evidence.allowed,
             REACH,
             DAY,
+            *said,
+        )
+        weights = self._weights(evidence)
+        table, scores, order = parts_of(
+            members,
+            b,
+            c,
+            KEYWORD_CONTEXT,
+            places,
+            beside,
+            associated,
+            activation,
+            buffer("document"),
+            buffer("text"),
+            buffer("text_offset"),
+            buffer("words"),
+            _BREVITY,
+            buffer("speaker"),
+            view.columns.speakers.named(view.of_memories("speaker"), cues.words),
+            buffer("said_at"),
+            buffer("event_start"),
+            buffer("event_end"),
+            ANCHORS,
+            float(MOMENT),
+            found.start if found else 0,
+            found.end if found else 0,
+            _NO_QUOTES if evidence.quoted is None else evidence.quoted,
+            evidence.now,
+            float(RECENT),
+            *_first_and_last(view),
+            np.array(list(weights.values())),
+        )
+        own = {}
+        if self.associates:
+            own["graph"] = Ranked(associated, activation.astype(np.float32), np.empty(0, np.uint32))
+        parts = _Parts([name for name in PARTS if weights[name]], table, order)
+        return Fused(members[places[order]], scores[order], parts, own)
+
+    def _weights(self, evidence: Evidence) -> dict[str, float]:
+        """Return what each part weighs for this question: 0 for what it does not ask about."""
+        cues = evidence.cues
+        weights: dict[str, float] = {name: getattr(self, name) for name in PARTS}
+        if cues.addressed:
+            weights["keyword"] *= self.addressed_keyword
+            weights["question"] = self.addressed_question
+            weights["moment"] = 0.0
+        else:
+            weights["recency"] = 0.0
+        if evidence.found is None:
+            weights["in_range"] = 0.0
+        if evidence.quoted is None:
+            weights["phrase"] = 0.0
+        if not cues.asks_when:
+            weights["dated"] = 0.0
+        weights["order"] *= cues.order
+        return weights
+
+    def _associated(
+        self,
+        evidence: Evidence,
+        brought: npt.NDArray[np.uint32],
+        base: npt.NDArray[np.float64],
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64]]:
+        """Return what shares a rare entity with the best candidates, and its activation."""
+        view = evidence.view
+        if not self.associates or not view.entities:
+            return np.empty(0, np.uint32), np.empty(0, np.float64)
+        return associations(
+            brought,
+            base,
+            SEEDS,
+            view.buffer("mention_offset"),
+            view.buffer("mention_entity"),
+            view.buffer("mention_memory"),
+            view.buffer("mention_previous"),
+            view.entity_head,
+            evidence.allowed,
+            view.memories,
+            HUB,
+            evidence.budget,
         )
 
-    def spoken_by_named(self, memories: npt.NDArray[np.uint32]) -> npt.NDArray[np.float64]:
-        """Return 1 for each memory whose speaker the question names."""
-        speakers = self._view.buffer("speaker")[memories]
-        found = np.zeros(len(memories))
-        for speaker in set(speakers.tolist()):
-            if speaker != NONE:
-                name = self._view.columns.label(speaker)
-                if name and self._cues.names(name):
-                    found[speakers == speaker] = 1
-        return found
 
-    def place_in_time(self, said_at: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return where each time lies between the agent's first (0) and last (1)."""
-        times, order = self._view.buffer("said_at"), self._view.timeline.order
-        first, last = int(times[order[0]]), int(times[order[-1]])
-        return (said_at - first) / max(1, last - first)
+_BREVITY = np.minimum(np.log1p(np.arange(FEW_WORDS + 1.0)) - np.log1p(FEW_WORDS), 0)
+_NO_QUOTES = np.empty(0, np.float32)
 
 
-def _associated(
-    evidence: Evidence, brought: npt.NDArray[np.uint32], base: npt.NDArray[np.float64]
-) -> Ranked:
-    """Return what shares a rare entity with the best candidates, by activation."""
-    view = evidence.view
-    order = np.argsort(-base, kind="stable")[:SEEDS]
-    order = order[base[order] > 0]
-    if not len(order) or not view.entities:
-        return Ranked.empty()
-    memories, activation = associations(
-        brought[order],
-        base[order] / base[order[0]],
-        view.offsets("mention_offset"),
-        view.buffer("mention_entity"),
-        view.buffer("mention_memory"),
-        view.buffer("mention_previous"),
-        view.entity_head,
-        evidence.allowed,
-        view.memories,
-        HUB,
+class _Parts(Mapping[str, npt.NDArray[np.float64]]):
+    """The parts of the scores by name, best memory first, copied when they are looked at."""
+
+    def __init__(
+        self, names: list[str], table: npt.NDArray[np.float64], order: npt.NDArray[np.int64]
+    ) -> None:
+        self._names = names
+        self._table = table
+        self._order = order
+
+    def __getitem__(self, name: str) -> npt.NDArray[np.float64]:
+        if name not in self._names:
+            raise KeyError(name)
+        part: npt.NDArray[np.float64] = self._table[PARTS.index(name)][self._order]
+        return part
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def _what_the_arms_say(
+    evidence: Evidence,
+) -> tuple[
+    npt.NDArray[np.float32],
+    float,
+    npt.NDArray[np.uint16],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.float32],
+    float,
+    float,
+]:
+    """Return what `weigh` needs to tell b and c of any memory, whichever arm brought it."""
+    view, limits, words = evidence.view, evidence.thresholds, evidence.words
+    best = float(words.ranked.scores[0]) if words and len(words.ranked.scores) else 0.0
+    scored = words is not None and best > 0
+    return (
+        words.scores if words is not None and scored else np.empty(0, np.float32),
+        1 / math.sqrt(best * words.most) if words is not None and scored else 0.0,
+        view.vectors,
+        view.buffer("first_row"),
+        np.empty(0, np.float32) if evidence.query is None else evidence.query,
+        limits.semantic,
+        max(limits.entry - limits.semantic, 1e-6),
     )
-    ranked = np.lexsort((memories, -activation))[: evidence.budget]
-    return Ranked(memories[ranked], activation[ranked].astype(np.float32), np.empty(0, np.uint32))
 
 
-def _moment(
-    base: npt.NDArray[np.float64], said_at: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
-    """Return how near in time each memory is to the best others, in [0, 1]: float64[n].
-
-    1 for the nearest, unless none is as near as one best memory at the same moment.
-    """
-    order = np.argsort(-base, kind="stable")
-    near = affinity(said_at[order], ANCHORS, float(MOMENT))
-    anchors = min(ANCHORS, len(order))
-    near[:anchors] -= 1 / np.arange(1, anchors + 1)  # an anchor is near itself
-    found = np.zeros(len(base))
-    found[order] = np.maximum(near, 0) / max(float(near.max()), 1.0)
-    return found
+def _first_and_last(view: View) -> tuple[int, int]:
+    """Return the first and the last time at which anything was said."""
+    times, order = view.buffer("said_at"), view.timeline.order
+    return int(times[order[0]]), int(times[order[-1]])

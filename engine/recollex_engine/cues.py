@@ -42,10 +42,15 @@ class Cues:
     order: int
     words: frozenset[str]
 
-    def names(self, person: str) -> bool:
-        """Return whether the question names ``person``, by the first of their names."""
-        match = _WORD.search(person.lower().replace("\u2019", "'"))
-        return match is not None and match[0] in self.words
+
+def first_name(person: str) -> str | None:
+    """Return the first word of a name as it stands among the words of a question; None without.
+
+    >>> first_name("Anne-Marie Dubois")
+    'anne-marie'
+    """
+    match = _WORD.search(person.lower().replace("\u2019", "'"))
+    return match[0] if match else None
 
 
 def read_cues(text: str) -> Cues:

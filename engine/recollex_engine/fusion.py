@@ -56,7 +56,7 @@ class Fused:
     """One list, best first: memories uint32[n], scores float64[n].
 
     parts: name -> float64[n], what each part of the score added, where the fusion is a sum of
-    parts. lists: what the fusion itself brought, by arm.
+    parts; it may be computed when looked at. lists: what the fusion itself brought, by arm.
     """
 
     memories: npt.NDArray[np.uint32]

@@ -16,7 +16,10 @@ from recollex_engine.hnsw import Hnsw
 from recollex_engine.mention_marks import Mark, weights
 from recollex_engine.postings import Postings
 from recollex_engine.schema import NONE
+from recollex_engine.tail import Tail, TailPostings
 from recollex_engine.timeline import Timeline
+
+_NO_TAIL = Tail(0).now
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +34,8 @@ class Segment:
 class View:
     """The memories recorded by operation `op`, and the indexes that cover some of their rows.
 
-    Memories [indexed_memories, memories) are the keyword tail, scanned through their forward lists;
-    rows that no graph covers are scanned through their codes.
+    Memories [indexed_memories, memories) are the keyword tail, found through chains in memory; rows
+    that no graph covers are scanned through their codes.
     """
 
     def __init__(
@@ -82,6 +85,23 @@ class View:
             self._buffers["first_row"][first : end + 1]
         ]
         return offsets
+
+    @cached_property
+    def tail(self) -> TailPostings:
+        """The postings of memories [indexed_memories, memories), and perhaps of newer ones."""
+        columns, first = self.columns, self.indexed_memories
+        if first == self.memories:
+            return _NO_TAIL
+        tail = columns.tail
+        if tail.first_memory != first:
+            tail = columns.tail = Tail(first)
+        return tail.postings(
+            self._buffers["first_row"],
+            self._buffers["term_offset"],
+            self._buffers["term"],
+            self.memories,
+            columns.dictionary["terms"].count,
+        )
 
     @property
     def indexed_rows(self) -> int:

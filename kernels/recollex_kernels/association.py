@@ -3,6 +3,7 @@
 import numpy as np
 
 from recollex_kernels._jit import F64, U8, U32, U64, kernel
+from recollex_kernels._scores import strongest
 
 NONE = np.uint32(0xFFFFFFFF)
 
@@ -27,8 +28,9 @@ def _offer(
 
 @kernel
 def associations(
-    seeds: U32,
-    strengths: F64,
+    memories: U32,
+    weights: F64,
+    seeds: int,
     mention_offset: U64,
     mention_entity: U32,
     mention_memory: U32,
@@ -37,19 +39,23 @@ def associations(
     allowed: U8,
     end: int,
     hub: int,
+    k: int,
 ) -> tuple[U32, F64]:
-    """Return the memories that share an entity with a seed, and the activation they receive.
+    """Return the ``k`` best of what shares an entity with a seed, and the activation they receive.
 
-    Equation, n(e) the memories before ``end`` that mention entity e, S(e) the seeds among them:
+    Equation, S the ``seeds`` greatest of ``memories`` by weight (ties: the lower memory) that weigh
+    more than 0, n(e) the memories before ``end`` that mention entity e, S(e) the seeds among them:
+        strength(s) = weight(s) / the greatest weight
         activation(m) = max over e mentioned by m, s in S(e), s != m of
-                        strengths[s] * (1 - n(e) / end) / sqrt(n(e))
-    So an entity that all memories name carries nothing, and one with n(e) > ``hub`` is not followed.
+                        strength(s) * (1 - n(e) / end) / sqrt(n(e))
+    An entity that all memories name carries nothing; one with n(e) > ``hub`` is not followed.
     A seed receives from the others alone: what is returned is what the seeds' scores do not say.
 
-    Order: as met; each memory once. Only memories with ``allowed[memory]`` are returned.
+    Order: greater activation, then lower memory; each memory once. Only memories with
+    ``allowed[memory]`` are returned.
 
-    Shapes, for S seeds, M memories, E entities:
-        seeds, strengths   uint32[S], float64[S]  each once, strongest first
+    Shapes, for n of M memories, E entities:
+        memories, weights  uint32[n], float64[n]  each once, in [0, end)
         mention_offset     uint64[>= M+1]  CSR: memory -> its entities in mention_entity
         mention_memory     uint32[]        aligned with mention_entity: who mentions
         mention_previous   uint32[]        the entry before with the same entity, or NONE
@@ -58,22 +64,28 @@ def associations(
 
     Cost: O(mentions of the seeds' entities), at most ``hub`` + 1 each behind ``end``.
     """
+    best_places = strongest(weights, memories, seeds)
+    count = 0
+    while count < best_places.shape[0] and weights[best_places[count]] > 0:
+        count += 1
+    seed, strengths = memories[best_places[:count]], weights[best_places[:count]]
     room = 0
-    for s in range(seeds.shape[0]):
-        room += int(mention_offset[seeds[s] + 1] - mention_offset[seeds[s]])
+    for s in range(count):
+        strengths[s] /= weights[best_places[0]]
+        room += int(mention_offset[seed[s] + 1] - mention_offset[seed[s]])
     room *= hub
     bits = 4
     while (1 << bits) < 2 * min(room, end):
         bits += 1
     places = np.full(1 << bits, NONE, np.uint32)
-    memories = np.empty(min(room, end), np.uint32)
+    found = np.empty(min(room, end), np.uint32)
     best = np.empty(min(room, end), np.float64)
     size = 0
     chain = np.empty(hub, np.uint32)
     done = np.empty(room // max(hub, 1), np.uint32)
     entities = 0
-    for s in range(seeds.shape[0]):
-        for at in range(np.int64(mention_offset[seeds[s]]), np.int64(mention_offset[seeds[s] + 1])):
+    for s in range(count):
+        for at in range(np.int64(mention_offset[seed[s]]), np.int64(mention_offset[seed[s] + 1])):
             entity = mention_entity[at]
             known = False
             for i in range(entities):
@@ -95,13 +107,13 @@ def associations(
                 continue
             # the two strongest seeds that mention it: one receives from the other
             first_seed, second = NONE, 0.0
-            for other in range(s, seeds.shape[0]):
+            for other in range(s, count):
                 if second > 0:
                     break
                 for i in range(n):
-                    if chain[i] == seeds[other]:
+                    if chain[i] == seed[other]:
                         if first_seed == NONE:
-                            first_seed = seeds[other]
+                            first_seed = seed[other]
                         else:
                             second = strengths[other]
                         break
@@ -110,5 +122,6 @@ def associations(
                 memory = chain[i]
                 strength = second if memory == first_seed else strengths[s]
                 if strength * weight > 0 and allowed[memory] == 1:
-                    size = _offer(memory, strength * weight, size, places, memories, best)
-    return memories[:size].copy(), best[:size].copy()
+                    size = _offer(memory, strength * weight, size, places, found, best)
+    order = strongest(best[:size], found[:size], k)
+    return found[order], best[order]

@@ -1,49 +1,31 @@
-"""What stands around a memory: its neighbours in a document, the document's best, its last mark."""
+"""What a memory means where it stands: the parts of a candidate's score (see `parts_of`)."""
 
 import numpy as np
 
-from recollex_kernels._jit import F64, I64, U8, U32, U64, kernel
+from recollex_kernels._exp import exp
+from recollex_kernels._jit import F32, F64, I64, U8, U32, U64, kernel
+from recollex_kernels._scores import best_first, strongest
 
 NONE = np.uint32(0xFFFFFFFF)
-
-
-@kernel
-def neighbours(
-    memories: U32, document: U32, said_at: I64, visible: U8, reach: int, window: int
-) -> I64:
-    """Return the memories around each one in its document: one and two before, one and two after.
-
-    A neighbour has the same document, which is not NONE, is visible, stands at most ``reach``
-    places away in recorded order (other documents may be written in between) and was said at most
-    ``window`` away from the memory in time.
-
-    Shapes, for n memories, M in all:
-        memories  uint32[n]        in [0, M)
-        document  uint32[M]        a label, or NONE
-        said_at   int64[M]         microseconds
-        visible   uint8[M]
-        returned  int64[n, 4]      before, after, second before, second after; -1 for none
-
-    Cost: O(n * reach) at worst, O(n) where a document is written in one go.
-    """
-    found = np.full((memories.shape[0], 4), -1, np.int64)
-    for i in range(memories.shape[0]):
-        m = np.int64(memories[i])
-        label = document[m]
-        if label == NONE:
-            continue
-        for side in range(2):
-            step = -1 if side == 0 else 1
-            met = 0
-            other = m + step
-            while met < 2 and 0 <= other < document.shape[0] and abs(other - m) <= reach:
-                if document[other] == label and visible[other] == 1:
-                    if abs(said_at[other] - said_at[m]) > window:
-                        break
-                    found[i, 2 * met + side] = other
-                    met += 1
-                other += step
-    return found
+PARTS = (
+    *("keyword", "semantic", "before", "after", "before_two", "after_two", "document"),
+    *("question", "answer", "brevity", "speaker", "association", "moment", "in_range"),
+    *("phrase", "dated", "recency", "order"),
+)
+"""The parts of a score, in the order in which they are added."""
+_KEYWORD, _SEMANTIC, _BESIDE, _DOCUMENT, _QUESTION, _ANSWER, _BREVITY, _SPEAKER = (
+    0,
+    1,
+    2,
+    6,
+    7,
+    8,
+    9,
+    10,
+)
+_ASSOCIATION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, _ORDER = 11, 12, 13, 14, 15, 16, 17
+_BLOCK = 32  # candidates that are near or far in time together
+_FAR = 8.0  # widths of a moment beyond which it has ended: e^(-32) is left out
 
 
 @kernel
@@ -66,6 +48,10 @@ def best_of_document(documents: U32, scores: F64) -> F64:
         label = documents[i]
         if label == NONE:
             continue
+        if i > 0 and label == documents[i - 1]:  # most stand beside their own
+            best[at[i - 1]] = max(best[at[i - 1]], scores[i])
+            at[i] = at[i - 1]
+            continue
         place = ((np.int64(label) * 2654435769) >> 7) & mask  # Knuth's multiplicative hash
         while keys[place] != NONE and keys[place] != label:
             place = (place + 1) & mask
@@ -81,7 +67,7 @@ def best_of_document(documents: U32, scores: F64) -> F64:
 
 
 @kernel
-def asks(memories: I64, text: U8, text_offset: U64) -> U8:
+def asks(memories: U32 | I64, text: U8, text_offset: U64) -> U8:
     """Return, for each memory, 1 if its text ends with a question mark, white space aside.
 
     Question marks are ``?``, the full-width one and the Arabic one, in UTF-8. A memory of -1
@@ -105,3 +91,170 @@ def asks(memories: I64, text: U8, text_offset: U64) -> U8:
         if end - first >= 2 and text[end - 2] == 0xD8 and text[end - 1] == 0x9F:
             out[i] = 1
     return out
+
+
+@kernel
+def moments(x: F64, memories: U32, said_at: I64, anchors: int, width: float) -> F64:
+    """Return how near in time each memory is to the best others, in [0, 1].
+
+    Equation, t_i the time of the i-th of the N = min(anchors, n) greatest x (ties: the lower
+    memory), A the affinity of SATF 3.3 without an anchor's own part:
+        A(m) = sum over i = 1..N, i not m, of  1/i * exp(-(t - t_i)^2 / (2 width^2))
+        moment(m) = A(m) / max(greatest A, 1)
+    An anchor farther than 8 widths adds nothing.
+
+    Shapes: x float64[n], memories uint32[n], said_at int64[n]. ``anchors`` at least 1, ``width``
+    in microseconds.
+
+    Cost: O(N n / 32) and 1 ns for each pair whose block of 32 is not far.
+    """
+    n = x.shape[0]
+    near, times = np.zeros(n, np.float64), said_at.astype(np.float64)
+    blocks = (n + _BLOCK - 1) // _BLOCK
+    first, last = np.empty(blocks, np.float64), np.empty(blocks, np.float64)
+    for block in range(blocks):
+        first[block] = times[block * _BLOCK : (block + 1) * _BLOCK].min()
+        last[block] = times[block * _BLOCK : (block + 1) * _BLOCK].max()
+    exponents, powers = np.empty(_BLOCK, np.float64), np.empty(_BLOCK, np.int64)
+    values = np.empty(_BLOCK, np.float64)
+    best = strongest(x, memories, anchors)
+    for i in range(best.shape[0]):
+        t, weight = times[best[i]], 1.0 / (i + 1)
+        for block in range(blocks):
+            if t - last[block] > _FAR * width or first[block] - t > _FAR * width:
+                continue
+            low = block * _BLOCK
+            size = min(_BLOCK, n - low)
+            for j in range(size):
+                z = (times[low + j] - t) / width
+                exponents[j] = -0.5 * (z * z)
+            exp(exponents[:size], powers[:size], values[:size])
+            for j in range(size):
+                if exponents[j] >= -0.5 * (_FAR * _FAR):
+                    near[low + j] += weight * values[j]
+    for i in range(best.shape[0]):
+        near[best[i]] -= 1.0 / (i + 1)  # an anchor is near itself
+    most = 1.0  # one best memory at the same moment
+    for j in range(n):
+        most = max(most, near[j])
+    for j in range(n):
+        near[j] = max(near[j], 0.0) / most
+    return near
+
+
+@kernel
+def parts_of(
+    members: U32,
+    keyword: F64,
+    semantic: F64,
+    share: float,
+    places: I64,
+    beside: I64,
+    associated: U32,
+    activation: F64,
+    document: U32,
+    text: U8,
+    text_offset: U64,
+    words: U32,
+    brevity: F64,
+    speaker: U32,
+    named: U32,
+    said_at: I64,
+    event_start: I64,
+    event_end: I64,
+    anchors: int,
+    width: float,
+    start: int,
+    end: int,
+    quoted: F32,
+    now: int,
+    recent: float,
+    first: int,
+    last: int,
+    weights: F64,
+) -> tuple[F64, F64, I64]:
+    """Return the parts of each candidate's score, weighed; their sum; the order, best first.
+
+    With x = share * keyword + semantic, each part is its weight times
+        keyword, semantic                     the candidate's own
+        before, after, before_two, after_two  x of the neighbour, 0 without one
+        document     the greatest x among the members of its document, see `best_of_document`
+        question     1 if it ends with a question mark, see `asks`
+        answer       1 if the member before it does
+        brevity      brevity[words], the last entry for more words
+        speaker      1 if its speaker is one of ``named``
+        association  its activation, 0 where it is not ``associated``
+        moment       see `moments`
+        in_range     1 if its event overlaps [start, end)
+        phrase       quoted[memory]
+        dated        1 if its event does not start when it was said
+        recency      e^(-(now - said_at) / recent), at most 1
+        order        where it stands between ``first`` and ``last``, 0 to 1
+    A part whose weight is 0 is not looked at. The sum runs in this order. Ties: the newer memory.
+
+    Shapes, for m members, n candidates, P = 18 parts:
+        members, keyword, semantic, places, beside   as `neighbourhood.surround` returns them
+        associated, activation   uint32[], float64[]   candidates, each once
+        document, words, speaker uint32[M]; said_at, event_start, event_end int64[M]
+        text, text_offset        as for `asks`
+        brevity   float64[>= 1]
+        named     uint32[]
+        quoted    float32[M], or empty with a weight of 0
+        weights   float64[P]     in the order of `PARTS`
+        returned  float64[P, n], float64[n], int64[n]
+    """
+    n = places.shape[0]
+    parts = np.zeros((weights.shape[0], n), np.float64)
+    x = share * keyword + semantic
+    own, memories = x[places], members[places]
+    when = said_at[memories]
+    questions = asks(members, text, text_offset)
+    best = best_of_document(document[members], x)
+    for i in range(n):
+        at, m = places[i], memories[i]
+        parts[_KEYWORD, i] = weights[_KEYWORD] * keyword[at]
+        parts[_SEMANTIC, i] = weights[_SEMANTIC] * semantic[at]
+        for side in range(4):
+            if beside[i, side] >= 0:
+                parts[_BESIDE + side, i] = weights[_BESIDE + side] * x[beside[i, side]]
+        parts[_DOCUMENT, i] = weights[_DOCUMENT] * best[at]
+        parts[_QUESTION, i] = weights[_QUESTION] * questions[at]
+        if beside[i, 0] >= 0:
+            parts[_ANSWER, i] = weights[_ANSWER] * questions[beside[i, 0]]
+        size = min(np.int64(words[m]), brevity.shape[0] - 1)
+        parts[_BREVITY, i] = weights[_BREVITY] * brevity[size]
+        for s in range(named.shape[0]):
+            if speaker[m] == named[s]:
+                parts[_SPEAKER, i] = weights[_SPEAKER]
+    received = np.searchsorted(memories, associated)
+    for i in range(associated.shape[0]):
+        parts[_ASSOCIATION, received[i]] = weights[_ASSOCIATION] * activation[i]
+    if weights[_MOMENT] != 0:
+        parts[_MOMENT] = weights[_MOMENT] * moments(own, memories, when, anchors, width)
+    if weights[_IN_RANGE] != 0:
+        for i in range(n):
+            since, until = event_start[memories[i]], event_end[memories[i]]
+            if since < end and (until > start or since >= start):
+                parts[_IN_RANGE, i] = weights[_IN_RANGE]
+    if weights[_PHRASE] != 0:
+        for i in range(n):
+            parts[_PHRASE, i] = weights[_PHRASE] * np.float64(quoted[memories[i]])
+    if weights[_DATED] != 0:
+        for i in range(n):
+            if event_start[memories[i]] != when[i]:
+                parts[_DATED, i] = weights[_DATED]
+    if weights[_RECENCY] != 0:
+        exponents = np.empty(n, np.float64)
+        for i in range(n):
+            exponents[i] = -(max(now - when[i], 0) / recent)
+        fresh = np.empty(n, np.float64)
+        exp(exponents, np.empty(n, np.int64), fresh)
+        parts[_RECENCY] = weights[_RECENCY] * fresh
+    if weights[_ORDER] != 0:
+        for i in range(n):
+            parts[_ORDER, i] = weights[_ORDER] * ((when[i] - first) / max(1, last - first))
+    scores = np.zeros(n, np.float64)
+    for part in range(parts.shape[0]):
+        for i in range(n):
+            scores[i] += parts[part, i]
+    return parts, scores, n - 1 - best_first(scores[::-1].copy())

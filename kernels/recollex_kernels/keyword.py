@@ -1,4 +1,4 @@
-"""BM25 over documents: postings for the indexed ones, a scan of forward terms for the tail.
+"""BM25 over indexed documents: posting lists, and the forward terms that they are made of.
 
 Forward terms are the term ids of each document in text order, with repetitions; the terms of
 document d are ``forward_terms[forward_offsets[d]:forward_offsets[d + 1]]``. The entry ``STOP``
@@ -12,8 +12,6 @@ from recollex_kernels._jit import F32, I64, U8, U32, U64, kernel
 
 STOP = np.uint32(0xFFFFFFFF)
 _MOST = 255  # counts saturate here
-_BLOCK = 64  # tokens
-_LOW = 4095
 
 
 @kernel
@@ -125,7 +123,7 @@ def add_postings(
         norm(d) = k1 * (1 - b) + (k1 * b / mean length) * length(d) = fixed + per_word * length(d)
 
     evaluated in float32 as ``idf * (f / (f + norm))``, query terms in their order, so a document's
-    sum has the same bits here and in ``add_counts``.
+    sum has the same bits here and in ``tail.add_chains``.
 
     Shapes, for V indexed terms, P postings, D documents, Q query terms:
         starts, documents, counts  int64[V+1], uint32[P], uint8[P]  as build_postings returns them
@@ -148,92 +146,6 @@ def add_postings(
             d = term_documents[p]
             f = np.float32(term_counts[p])
             out[d] += weight * (f / (f + (fixed + per_word * np.float32(lengths[d]))))
-
-
-@kernel
-def _any_term(forward_terms: U32, first: int, terms: U32) -> bool:
-    """Return whether one of the terms is among the ``_BLOCK`` tokens from ``first`` on.
-
-    The constant trip count and the int32 sum are what lets the compiler use vector compares.
-    """
-    hits = np.int32(0)
-    for term in terms:
-        for i in range(_BLOCK):
-            hits = np.int32(hits + np.int32(forward_terms[np.uint64(first + i)] == term))
-    return bool(hits > 0)
-
-
-@kernel
-def count_terms(
-    forward_offsets: U64 | I64,
-    forward_terms: U32,
-    first_document: int,
-    end_document: int,
-    terms: U32,
-    out: U8,
-) -> None:
-    """Count the query terms in each document of the tail, at most 255: ``out[d - first, q]``.
-
-    Shapes, for T = end_document - first_document, Q query terms:
-        forward_offsets, forward_terms  as at the top of this file
-        terms  uint32[Q]    a repeated term is counted in each of its places
-        out    uint8[T, Q]  overwritten
-
-    Cost: O(tokens of the tail * Q / vector width), the terms being compared with blocks of
-    tokens; documents are looked for only in blocks that hold a term.
-    """
-    tail = out[: end_document - first_document]
-    tail[:] = 0
-    document = first_document
-    end = int(np.int64(forward_offsets[end_document]))
-    maybe = np.zeros(_LOW + 1, np.uint8)  # by the id's low bits: no query term there, no match
-    for term in terms:
-        maybe[term & np.uint32(_LOW)] = 1
-    for first in range(np.int64(forward_offsets[first_document]), end, _BLOCK):
-        if first + _BLOCK <= end and not _any_term(forward_terms, first, terms):
-            continue
-        for i in range(first, min(end, first + _BLOCK)):
-            t = forward_terms[i]
-            if maybe[t & np.uint32(_LOW)] == 0 or t == STOP:
-                continue
-            for q in range(terms.shape[0]):
-                if terms[q] == t:
-                    while np.int64(forward_offsets[document + 1]) <= i:
-                        document += 1
-                    if tail[document - first_document, q] < _MOST:
-                        tail[document - first_document, q] += np.uint8(1)
-
-
-@kernel
-def add_counts(
-    counts: U8,
-    first_document: int,
-    lengths: U32,
-    fixed: np.float32,
-    per_word: np.float32,
-    idf: F32,
-    out: F32,
-) -> None:
-    """Add the BM25 weight of every query term to ``out``, from the tail's counts.
-
-    Equation and order of the sum: those of ``add_postings``, to the bit.
-
-    Shapes, for T documents of the tail, Q query terms, D >= first_document + T documents:
-        counts   uint8[T, Q]   as count_terms fills them
-        lengths  uint32[D]
-        fixed, per_word  float32, as for ``add_postings``
-        idf      float32[Q]
-        out      float32[D]    changed in place for documents [first_document, first_document + T)
-
-    Cost: O(T * Q), no allocation.
-    """
-    for i in range(counts.shape[0]):
-        d = first_document + i
-        norm = fixed + per_word * np.float32(lengths[d])
-        for q in range(counts.shape[1]):
-            f = np.float32(counts[i, q])
-            if f > 0:
-                out[d] += idf[q] * (f / (f + norm))
 
 
 @kernel

@@ -2,56 +2,18 @@
 
 import numpy as np
 
+from recollex_kernels._exp import exp
 from recollex_kernels._jit import F64, I64, kernel
 from recollex_kernels._scores import best_first, unit
 
-_LOG2_E = 1.4426950408889634
-_LN2_HIGH = 0.693147180369123816490  # its last 32 bits are 0: n * _LN2_HIGH is exact
-_LN2_LOW = 1.90821492927058770002e-10
-_LEAST = -708.0  # exp of it is the last normal number of its size
-
 
 @kernel
-def _exp(x: F64, out: F64) -> None:
-    """Set ``out[i]`` to e to the power ``x[i]``, for x <= 0, in vector code.
-
-    Equation, with n the whole number nearest to x / ln 2 and r = x - n ln 2, |r| <= 0.3466:
-        exp(x) = 2^n * (1 + r + r^2 / 2! + ... + r^12 / 12!)
-
-    Relative error: below 4e-16 for x in [-708, 0] (2e-16 is cut off, the rest is rounding).
-    Below -708 the result is exp(-708) = 3.3e-308, which is 0 beside any sum that matters.
-    """
-    powers = np.empty(x.shape[0], np.int64)
-    for i in range(x.shape[0]):
-        v = max(x[i], _LEAST)
-        n = np.floor(v * _LOG2_E + 0.5)
-        r = (v - n * _LN2_HIGH) - n * _LN2_LOW
-        p = 1 / 479001600.0
-        p = p * r + 1 / 39916800.0
-        p = p * r + 1 / 3628800.0
-        p = p * r + 1 / 362880.0
-        p = p * r + 1 / 40320.0
-        p = p * r + 1 / 5040.0
-        p = p * r + 1 / 720.0
-        p = p * r + 1 / 120.0
-        p = p * r + 1 / 24.0
-        p = p * r + 1 / 6.0
-        p = p * r + 0.5
-        p = p * r + 1.0
-        out[i] = p * r + 1.0
-        powers[i] = (np.int64(n) + 1023) << 52
-    scales = powers.view(np.float64)
-    for i in range(x.shape[0]):
-        out[i] *= scales[i]
-
-
-@kernel
-def _kernel_at(times: F64, t: float, width: float, spare: F64, out: F64) -> None:
-    """Set ``out[j]`` to the Gaussian of ``times[j]`` around ``t``; ``spare`` is overwritten."""
+def _kernel_at(times: F64, t: float, width: float, spare: F64, powers: I64, out: F64) -> None:
+    """Set ``out[j]`` to the Gaussian of ``times[j]`` around ``t``; the others are overwritten."""
     for j in range(times.shape[0]):
         z = (times[j] - t) / width
         spare[j] = -0.5 * (z * z)
-    _exp(spare, out)
+    exp(spare, powers, out)
 
 
 @kernel
@@ -72,9 +34,9 @@ def affinity(times: I64, anchors: int, width: float) -> F64:
     n = times.shape[0]
     moments = times.astype(np.float64)
     total = np.zeros(n, np.float64)
-    spare, near = np.empty(n, np.float64), np.empty(n, np.float64)
+    spare, near, powers = np.empty(n, np.float64), np.empty(n, np.float64), np.empty(n, np.int64)
     for i in range(min(anchors, n)):
-        _kernel_at(moments, moments[i], width, spare, near)
+        _kernel_at(moments, moments[i], width, spare, powers, near)
         weight = 1.0 / (i + 1)
         for j in range(n):
             total[j] += weight * near[j]
@@ -106,8 +68,8 @@ def concentration(times: I64, affinities: F64, anchors: int, width: float) -> fl
     for i in range(min(anchors, n)):
         weights += 1.0 / (i + 1)
     moments = times.astype(np.float64)
-    spare, near = np.empty(n, np.float64), np.empty(n, np.float64)
-    _kernel_at(moments, moments[peak], width, spare, near)
+    spare, near, powers = np.empty(n, np.float64), np.empty(n, np.float64), np.empty(n, np.int64)
+    _kernel_at(moments, moments[peak], width, spare, powers, near)
     background = 0.0
     for j in range(n):
         background += near[j]

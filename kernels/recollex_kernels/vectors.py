@@ -71,30 +71,6 @@ def quantize(vectors: U16, out_codes: I8, out_scales: F32, out_residuals: F32) -
 
 
 @kernel
-def memory_cosines(vectors: U16, first_row: U32, memories: U32, query: F32) -> F32:
-    """Return the similarity of each memory to ``query``: that of its best row.
-
-    Shapes, for N vectors of width D, M memories in all, n asked for:
-        vectors    uint16[N, D]    float16 bit patterns
-        first_row  uint32[>= M+1]  rows of memory m are first_row[m]:first_row[m + 1]
-        memories   uint32[n]       in [0, M)
-        query      float32[D]
-        returned   float32[n]      the scores of ``scan_top``, to the bit
-
-    Cost: O(rows * D), two bytes a component.
-    """
-    out = np.empty(memories.shape[0], np.float32)
-    for i in range(memories.shape[0]):
-        m = np.int64(memories[i])
-        first, end = first_row[m], first_row[m + 1]
-        best = similarity(vectors, first, query)
-        for row in range(first + np.uint32(1), end):
-            best = max(best, similarity(vectors, row, query))
-        out[i] = best
-    return out
-
-
-@kernel
 def scan_top(
     vectors: U16,
     codes: I8,

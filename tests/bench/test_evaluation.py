@@ -93,7 +93,7 @@ def test_a_query_sees_what_came_before_it_and_no_more(kept: KeptVectors) -> None
     assert answers[1].arms["keyword"] == ("t2",)
     assert set(answers[2].arms["keyword"]) == {"t0", "t3"}
     for answer in answers:
-        assert set().union(*answer.arms.values()) == set(answer.ids)
+        assert set().union(*answer.arms.values()) <= set(answer.ids)  # neighbours come by none
         assert {arm: len(ids) for arm, ids in answer.arms.items()} == {
             arm: len(scores) for arm, scores in answer.arm_scores.items()
         }

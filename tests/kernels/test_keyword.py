@@ -7,14 +7,13 @@ from hypothesis import strategies as st
 
 from recollex_kernels.keyword import (
     STOP,
-    add_counts,
     add_postings,
     best_rows,
     build_postings,
-    count_terms,
     document_frequency,
     phrase_rows,
 )
+from recollex_kernels.tail import add_chains, chain_frequency, extend_chains, publish_chains
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -34,6 +33,25 @@ def frozen(values, dtype):
 def forward(texts, offset_type=np.int64):
     offsets = np.cumsum([0] + [len(text) for text in texts])
     return frozen(offsets, offset_type), frozen(list(chain.from_iterable(texts)), np.uint32)
+
+
+def chained(texts, first, steps=()):
+    """The chains of documents from ``first`` on, extended in steps; two rows a document."""
+    offsets, terms = forward(texts, np.uint64)
+    rows = frozen(np.repeat(offsets, 2)[:-1], np.uint64)  # each first row is empty
+    first_row = frozen(np.arange(len(texts) + 1) * 2, np.uint32)
+    latest, head = np.zeros(VOCABULARY, np.uint32), np.zeros(VOCABULARY, np.uint32)
+    previous, documents = np.zeros((2, len(terms) + 1), np.uint32)
+    counts, size = np.zeros(len(terms) + 1, np.uint8), 1
+    for end in (*steps, len(texts)):
+        size = extend_chains(
+            *(first_row, rows, terms, first, end, size, latest, previous, documents, counts)
+        )
+        publish_chains(first_row, rows, terms, first, end, latest, head)
+        first = max(first, end)
+    for array in (head, previous, documents, counts):
+        array.flags.writeable = False
+    return head, previous, documents, counts
 
 
 def holding(texts, first, end, term):
@@ -57,9 +75,7 @@ def test_counts_saturate():
     texts = [[0] * 255, [0] * 256, [0] * 300 + [1]]
     counts = build_postings(*forward(texts), 0, 3, 2)[2]
     assert counts.tolist() == [255, 255, 255, 1]
-    out = np.empty((3, 2), np.uint8)
-    count_terms(*forward(texts), 0, 3, frozen([0, 1], np.uint32), out)
-    assert out.tolist() == [[255, 0], [255, 0], [255, 1]]
+    assert chained(texts, 0)[3][1:5].tolist() == [255, 255, 255, 1]
 
 
 @given(documents, queries, st.integers(0, 25))
@@ -69,23 +85,31 @@ def test_document_frequency_counts_the_rows_before_the_view(texts, query, end_ro
     assert found.tolist() == [len(holding(texts, 0, min(end_row, len(texts)), t)) for t in query]
 
 
-@given(documents, queries)
-def test_tail_counts_equal_a_count_of_each_row(texts, query):
-    out = np.full((len(texts), len(query)), 9, np.uint8)
-    count_terms(*forward(texts), 0, len(texts), frozen(query, np.uint32), out)
-    assert out.tolist() == [[text.count(term) for term in query] for text in texts]
+@given(documents, queries, st.data())
+def test_chain_frequency_counts_the_documents_before_the_view(texts, query, data):
+    first = data.draw(st.integers(0, len(texts)))
+    end = data.draw(st.integers(0, len(texts)))
+    steps = data.draw(st.lists(st.integers(first, len(texts)), max_size=3))
+    head, previous, memories, _ = chained(texts, first, sorted(steps))
+    found = chain_frequency(head, previous, memories, frozen(query, np.uint32), end)
+    assert found.tolist() == [len(holding(texts, first, end, term)) for term in query]
 
 
 def scores(texts, split, end_row, query, idf, lengths, norm):
-    """Rows before ``split`` through postings, the rest through the tail's scan."""
+    """Rows before ``split`` through postings, the rest through the tail's chains."""
     out = np.zeros(end_row, np.float32)
     terms = frozen(query, np.uint32)
     starts, rows, counts = build_postings(*forward(texts), 0, split, VOCABULARY)
     add_postings(starts, rows, counts, lengths, *norm, terms, idf, min(split, end_row), out)
-    if split < end_row:
-        tail = np.empty((end_row - split, len(query)), np.uint8)
-        count_terms(*forward(texts), split, end_row, terms, tail)
-        add_counts(tail, split, lengths, *norm, idf, out)
+    add_chains(
+        *chained(texts, split, [(split + len(texts)) // 2]),
+        lengths,
+        *norm,
+        terms,
+        idf,
+        end_row,
+        out,
+    )
     return out
 
 
@@ -132,17 +156,6 @@ def test_scores_of_many_rows_have_the_same_bits_wherever_they_are_split(seed):
     whole = scores(texts, 2000, 1990, query, idf, lengths, norm)
     for split in (0, 1, 777, 1990, 1999):
         assert scores(texts, split, 1990, query, idf, lengths, norm).tobytes() == whole.tobytes()
-
-
-def test_tail_counts_find_a_rare_term_wherever_it_stands():
-    rng = np.random.default_rng(2)
-    tokens = rng.integers(1000, 50_000, 5000)
-    rare = rng.choice(5000, 40, replace=False)
-    tokens[rare] = rng.integers(0, 3, 40)
-    texts = [part.tolist() for part in np.split(tokens, np.sort(rng.choice(5000, 300)))]
-    out = np.empty((len(texts), 3), np.uint8)
-    count_terms(*forward(texts), 0, len(texts), frozen([2, 0, 7], np.uint32), out)
-    assert out.tolist() == [[text.count(t) for t in (2, 0, 7)] for text in texts]
 
 
 @given(

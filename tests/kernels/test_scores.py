@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels._scores import best_first, unit
+from recollex_kernels._scores import best_first, strongest, unit
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -15,6 +15,15 @@ few = st.lists(st.sampled_from([-1.5, -0.0, 0.0, 0.25, 3.0, 1e300]), max_size=70
 def test_best_first_equals_a_stable_sort(values):
     expected = sorted(range(len(values)), key=lambda i: -values[i])
     assert best_first(np.array(values, np.float64)).tolist() == expected
+
+
+@given(few, st.integers(-1, 80), st.randoms(use_true_random=False))
+def test_the_strongest_equal_a_full_sort(values, k, random):
+    ids = list(range(len(values)))
+    random.shuffle(ids)
+    expected = sorted(range(len(values)), key=lambda i: (-values[i], ids[i]))[: max(0, k)]
+    found = strongest(np.array(values, np.float64), np.array(ids, np.uint32), k)
+    assert found.tolist() == expected
 
 
 @given(few)

@@ -1,0 +1,48 @@
+"""Which speakers does a question name? Their labels, by the first of their names."""
+
+import threading
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.cues import first_name
+from recollex_engine.schema import NONE
+
+
+class Speakers:
+    """The speakers of an agent's memories, as far as a reader has asked for them.
+
+    ``label`` gives the name of a label. Threads: any number may call `named`.
+    """
+
+    def __init__(self, label: Callable[[int], str | None]) -> None:
+        self._label = label
+        self._seen = 0
+        self._labels: dict[str, frozenset[int]] = {}
+        self._following = threading.Lock()
+
+    def named(
+        self, speaker: npt.NDArray[np.uint32], words: Iterable[str]
+    ) -> npt.NDArray[np.uint32]:
+        """Return the labels of speakers whose first name is one of ``words``.
+
+        speaker: that of each memory of a view, a label or NONE. There may be labels of speakers
+        whom the view has not heard yet. Cost: a look-up a word, and O(memories) for new ones.
+        """
+        if len(speaker) > self._seen:
+            with self._following:
+                self._follow(speaker)
+        found: set[int] = set()
+        for word in words:
+            if word in self._labels:
+                found |= self._labels[word]
+        return np.array(sorted(found), np.uint32)
+
+    def _follow(self, speaker: npt.NDArray[np.uint32]) -> None:
+        new = speaker[self._seen :]
+        new = new[new != NONE]
+        for label in np.flatnonzero(np.bincount(new)).tolist():
+            if name := first_name(self._label(label) or ""):
+                self._labels[name] = self._labels.get(name, frozenset()) | {label}
+        self._seen = max(self._seen, len(speaker))

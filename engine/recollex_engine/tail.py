@@ -1,0 +1,108 @@
+"""Which memories of the tail contain this term? Postings in memory, until a checkpoint has them.
+
+The posting lists of the segments end at the last checkpoint. What was recorded since is found
+through chains (see `recollex_kernels.tail`), which the first recall after a write extends: so
+writing costs nothing more, and a recall pays for what is new and for what its words match.
+"""
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_kernels.tail import extend_chains, publish_chains
+
+_LEAST = 256
+
+
+@dataclass(frozen=True, slots=True)
+class TailPostings:
+    """The chains as one view may walk them: it skips the memories that are newer than itself.
+
+    head uint32[V]: the newest posting of each term, 0 for none. previous, memories uint32[P],
+    counts uint8[P]: of each posting the one before it, its memory, how often the term occurs there.
+    """
+
+    head: npt.NDArray[np.uint32]
+    previous: npt.NDArray[np.uint32]
+    memories: npt.NDArray[np.uint32]
+    counts: npt.NDArray[np.uint8]
+
+
+class Tail:
+    """The postings of the memories from ``first_memory`` on, as far as a reader has asked for them.
+
+    Memory: 9 bytes a posting, and 8 a term of the agent of which only the pages of terms that
+    occur in the tail are touched.
+
+    Threads: any number may call `postings`. What it returned stays as it is but for heads that lead
+    to newer postings; when the arrays move to a larger place, so do the heads.
+    """
+
+    def __init__(self, first_memory: int) -> None:
+        self.first_memory = first_memory
+        self._end = first_memory
+        self._size = 1  # number 0 is none
+        self._latest = np.zeros(0, np.uint32)
+        self.now = TailPostings(
+            np.zeros(0, np.uint32),
+            np.zeros(1, np.uint32),
+            np.zeros(1, np.uint32),
+            np.zeros(1, np.uint8),
+        )
+        self._extending = threading.Lock()
+
+    def postings(
+        self,
+        first_row: npt.NDArray[np.uint32],
+        term_offset: npt.NDArray[np.uint64],
+        term: npt.NDArray[np.uint32],
+        end_memory: int,
+        vocabulary: int,
+    ) -> TailPostings:
+        """Return chains that hold at least the memories [first_memory, end_memory).
+
+        The columns are those of a view; every term is below ``vocabulary``. Cost: O(words that
+        nobody has asked for yet).
+        """
+        with self._extending:
+            first = self._end
+            if end_memory > first:
+                tokens = int(term_offset[first_row[end_memory]] - term_offset[first_row[first]])
+                self._make_room(self._size + tokens, vocabulary)
+                now = self.now
+                self._size = extend_chains(
+                    *(first_row, term_offset, term, first, end_memory, self._size),
+                    *(self._latest, now.previous, now.memories, now.counts),
+                )
+                publish_chains(
+                    first_row, term_offset, term, first, end_memory, self._latest, now.head
+                )
+                self._end = end_memory
+            return self.now
+
+    def _make_room(self, postings: int, vocabulary: int) -> None:
+        old, moves = self.now, postings > len(self.now.previous)
+        previous, memories, counts = old.previous, old.memories, old.counts
+        if moves:
+            room = max(postings, len(previous) * 3 // 2, _LEAST)
+            previous, memories, counts = (
+                _grown(array, room) for array in (previous, memories, counts)
+            )
+        head = old.head
+        if vocabulary > len(head):
+            terms = max(vocabulary, len(head) * 3 // 2, _LEAST)
+            self._latest = _grown(self._latest, terms)
+            head = _grown(head, terms)
+        elif moves:  # readers of the old arrays keep heads that lead to nothing beyond them
+            head = head.copy()
+        self.now = TailPostings(head, previous, memories, counts)
+
+
+def _grown(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
+    """Return a copy with zeros behind it; pages that nothing is written to take no memory."""
+    grown = np.zeros(size, array.dtype)
+    grown[: len(array)] = array
+    return grown

@@ -1,0 +1,190 @@
+"""Which memories are candidates, what do keyword and semantic search say of them, who is beside?"""
+
+import numpy as np
+
+from recollex_kernels._bitmap import bitmap, listed, mark, place_of
+from recollex_kernels._float16 import similarity
+from recollex_kernels._jit import F32, F64, I64, U8, U16, U32, kernel
+from recollex_kernels._neighbours import neighbours
+from recollex_kernels._scores import strongest
+
+
+@kernel
+def _weigh(
+    memories: U32,
+    known: U32,
+    known_keyword: F64,
+    known_semantic: F64,
+    words: F32,
+    scale: float,
+    vectors: U16,
+    first_row: U32,
+    query: F32,
+    zero: float,
+    unit: float,
+) -> tuple[F64, F64]:
+    """Return the evidence of ``memories``; that of ``known``, which ascend too, is copied."""
+    n = memories.shape[0]
+    keyword, semantic = np.zeros(n, np.float64), np.zeros(n, np.float64)
+    at = 0
+    for i in range(n):
+        m = np.int64(memories[i])
+        while at < known.shape[0] and known[at] < m:
+            at += 1
+        if at < known.shape[0] and known[at] == m:
+            keyword[i], semantic[i] = known_keyword[at], known_semantic[at]
+            continue
+        if words.shape[0] > 0:
+            keyword[i] = np.float64(words[m]) * scale
+        if query.shape[0] > 0:
+            best = similarity(vectors, first_row[m], query)
+            for row in range(first_row[m] + np.uint32(1), first_row[m + 1]):
+                best = max(best, similarity(vectors, row, query))
+            semantic[i] = max((np.float64(best) - zero) / unit, -1.0)
+    return keyword, semantic
+
+
+@kernel
+def weigh(
+    found: U32,
+    end: int,
+    words: F32,
+    scale: float,
+    vectors: U16,
+    first_row: U32,
+    query: F32,
+    zero: float,
+    unit: float,
+) -> tuple[U32, F64, F64]:
+    """Return every memory of ``found`` once, ascending, its keyword and its semantic evidence.
+
+    Equation:
+        keyword(m)  = words[m] * scale
+        semantic(m) = max((greatest similarity of a row of m and the query - zero) / unit, -1)
+    each 0 where ``words``, or ``query``, is empty.
+
+    Shapes, for M memories, N vectors of width D:
+        found      uint32[]        in [0, end), in any order, may repeat
+        words      float32[M]      BM25 of each memory, or empty
+        vectors    uint16[N, D]    float16 bit patterns
+        first_row  uint32[>= M+1]  rows of memory m are first_row[m]:first_row[m + 1]
+        query      float32[D], or empty
+
+    Cost: O(end / 64) and a similarity for each row.
+    """
+    bits = bitmap(end)
+    for i in range(found.shape[0]):
+        mark(bits, int(found[i]))
+    memories, _ = listed(bits)
+    nothing = np.empty(0, np.float64)
+    keyword, semantic = _weigh(
+        memories,
+        memories[:0],
+        nothing,
+        nothing,
+        words,
+        scale,
+        vectors,
+        first_row,
+        query,
+        zero,
+        unit,
+    )
+    return memories, keyword, semantic
+
+
+@kernel
+def surround(
+    found: U32,
+    keyword: F64,
+    semantic: F64,
+    share: float,
+    associated: U32,
+    widened: int,
+    document: U32,
+    said_at: I64,
+    visible: U8,
+    allowed: U8,
+    reach: int,
+    window: int,
+    words: F32,
+    scale: float,
+    vectors: U16,
+    first_row: U32,
+    query: F32,
+    zero: float,
+    unit: float,
+) -> tuple[U32, F64, F64, I64, I64]:
+    """Return all members (candidates and what stands beside one), their evidence, who is who.
+
+    Candidates are ``found``, ``associated``, and the allowed neighbours of the ``widened`` best of
+    both by  share * keyword + semantic  (ties: the lower memory). Members are the candidates and
+    their neighbours (see `neighbours`), which need not be allowed.
+
+    Returned, for m members, n candidates:
+        members    uint32[m]   ascending, each once
+        keyword, semantic  float64[m]   as `weigh` gives them
+        places     int64[n]    of the candidates among the members, ascending
+        beside     int64[n, 4] of each candidate's neighbours among the members; -1 for none
+
+    Shapes, for k found of M memories, of which the view has those with a document:
+        found, keyword, semantic  uint32[k], float64[k], float64[k]  from `weigh`
+        associated         uint32[]   in any order
+        document, said_at, visible, reach, window   as for `neighbours`
+        allowed            uint8[M]
+        the rest           as for `weigh`
+
+    Cost: O(M / 64), a similarity for each row of what `weigh` has not seen, and the neighbours'.
+    """
+    end = document.shape[0]
+    bits = bitmap(end)
+    for i in range(found.shape[0]):
+        mark(bits, int(found[i]))
+    for i in range(associated.shape[0]):
+        mark(bits, int(associated[i]))
+    memories, _ = listed(bits)
+    keyword, semantic = _weigh(
+        memories,
+        found,
+        keyword,
+        semantic,
+        words,
+        scale,
+        vectors,
+        first_row,
+        query,
+        zero,
+        unit,
+    )
+    best = memories[strongest(share * keyword + semantic, memories, widened)]
+    around = neighbours(best, document, said_at, visible, reach, window).ravel()
+    for i in range(around.shape[0]):
+        if around[i] >= 0 and allowed[around[i]] == 1:
+            mark(bits, around[i])
+    candidates, _ = listed(bits)
+    beside = neighbours(candidates, document, said_at, visible, reach, window)
+    every = beside.ravel()
+    for i in range(every.shape[0]):
+        if every[i] >= 0:
+            mark(bits, every[i])
+    members, before = listed(bits)
+    keyword, semantic = _weigh(
+        members,
+        memories,
+        keyword,
+        semantic,
+        words,
+        scale,
+        vectors,
+        first_row,
+        query,
+        zero,
+        unit,
+    )
+    for i in range(every.shape[0]):
+        if every[i] >= 0:
+            every[i] = place_of(bits, before, every[i])
+    places = np.empty(candidates.shape[0], np.int64)
+    for i in range(candidates.shape[0]):
+        places[i] = place_of(bits, before, int(candidates[i]))
+    return members, keyword, semantic, places, beside

@@ -1,0 +1,119 @@
+import math
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollex_kernels.association import NONE, associations
+
+settings.register_profile("kernels", deadline=None)
+settings.load_profile("kernels")
+
+ENTITIES = 5
+mentions = st.lists(st.sets(st.integers(0, ENTITIES - 1), max_size=3), min_size=1, max_size=14)
+
+
+def frozen(values, dtype):
+    array = np.array(values, dtype)
+    array.flags.writeable = False
+    return array
+
+
+def threaded(of_memories, entities):
+    """The columns of mentions as the engine keeps them: CSR, and chains newest first."""
+    offsets = np.cumsum([0] + [len(of) for of in of_memories])
+    head, entity, memory, previous = [int(NONE)] * entities, [], [], []
+    for m, of in enumerate(of_memories):
+        for e in sorted(of):
+            previous.append(head[e])
+            head[e] = len(entity)
+            entity.append(e)
+            memory.append(m)
+    return (
+        frozen(offsets, np.uint64),
+        *(frozen(each, np.uint32) for each in (entity, memory, previous, head)),
+    )
+
+
+def spread(of_memories, weights, allowed, end, hub, seeds=4, k=10_000, entities=ENTITIES):
+    memories, activation = associations(
+        frozen(list(weights), np.uint32),
+        frozen(list(weights.values()), np.float64),
+        seeds,
+        *threaded(of_memories, entities),
+        frozen(allowed, np.uint8),
+        end,
+        hub,
+        k,
+    )
+    return list(zip(memories.tolist(), activation.tolist(), strict=True))
+
+
+def oracle(of_memories, weights, allowed, end, hub, seeds, k):
+    """The equation, memory by memory."""
+    best = sorted(weights, key=lambda m: (-weights[m], m))[:seeds]
+    found = {}
+    for m in range(end):
+        values = [
+            weights[s] / weights[best[0]] * ((1 - n / end) / math.sqrt(n))
+            for e in of_memories[m]
+            if (n := sum(e in of for of in of_memories[:end])) <= hub and n < end
+            for s in best
+            if s != m and weights[s] > 0 and e in of_memories[s]
+        ]
+        if values and allowed[m]:
+            found[m] = max(values)
+    return sorted(found.items(), key=lambda item: (-item[1], item[0]))[:k]
+
+
+@given(mentions, st.data())
+def test_equals_the_equation_memory_by_memory(of_memories, data):
+    """A view may end before the newest mention, where the chains begin."""
+    end = data.draw(st.integers(1, len(of_memories)))
+    drawn = st.sampled_from([-1.0, 0.0, 0.25, 0.5, 1.0])  # few values force ties
+    weights = data.draw(st.dictionaries(st.integers(0, end - 1), drawn, max_size=6))
+    allowed = [data.draw(st.integers(0, 1)) for _ in of_memories]
+    hub, seeds = data.draw(st.integers(1, 6)), data.draw(st.integers(0, 5))
+    rest = (allowed, end, hub, seeds, data.draw(st.integers(0, 9)))
+    assert spread(of_memories, weights, *rest) == oracle(of_memories, weights, *rest)
+
+
+def test_nothing_comes_of_no_seeds_and_of_seeds_that_name_nothing():
+    assert spread([{0}, {0}], {}, [1, 1], 2, 9) == []
+    assert spread([{0}, {0}], {0: 0.0, 1: -1.0}, [1, 1], 2, 9) == []
+    assert spread([set(), {0}, {0}], {0: 1.0}, [1, 1, 1], 3, 9) == []
+    assert spread([set()], {0: 1.0}, [1], 1, 9, entities=0) == []
+
+
+def test_a_seed_receives_from_the_others_alone():
+    found = spread([{0}, {0}, {0}, set()], {1: 4.0, 0: 2.0}, [1] * 4, 4, 9)
+    weight = (1 - 3 / 4) / math.sqrt(3)
+    assert found == [(0, weight), (2, weight), (1, 0.5 * weight)]
+
+
+def test_what_all_memories_name_joins_nothing():
+    assert spread([{0}, {0}, {0}], {1: 1.0}, [1, 1, 1], 3, 9) == []
+
+
+def test_what_names_more_than_a_hub_may_joins_nothing_and_one_less_joins():
+    allowed = [1] * 800
+    assert spread([{0}] * 401 + [set()] * 399, {7: 1.0}, allowed, 800, 400) == []
+    many = [{0}] * 400 + [set()] * 400
+    found = [(m, 0.5 / 20) for m in range(400) if m != 7]
+    assert spread(many, {7: 1.0}, allowed, 800, 400) == found
+    assert spread(many, {7: 1.0}, allowed, 800, 400, k=6) == found[:6]
+
+
+def test_an_entity_newer_than_the_heads_is_passed_over():
+    offsets, entity, memory, previous, head = threaded([{0, 1}, {0, 1}, set()], 2)
+    memories, activation = associations(
+        frozen([0], np.uint32),
+        frozen([1.0], np.float64),
+        5,
+        *(offsets, entity, memory, previous, head[:1]),
+        frozen([1, 1, 1], np.uint8),
+        3,
+        9,
+        100,
+    )
+    assert (memories.tolist(), activation.tolist()) == ([1], [(1 - 2 / 3) / math.sqrt(2)])

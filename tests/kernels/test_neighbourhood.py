@@ -1,0 +1,95 @@
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollex_kernels._neighbours import NONE, neighbours
+from recollex_kernels.neighbourhood import surround, weigh
+from recollex_kernels.vectors import cosines
+
+settings.register_profile("kernels", deadline=None)
+settings.load_profile("kernels")
+
+WIDTH = 40
+ZERO, UNIT, SCALE, SHARE = 0.2, 0.3, 0.7, 4.4
+
+
+def frozen(values, dtype):
+    array = np.array(values, dtype)
+    array.flags.writeable = False
+    return array
+
+
+def bank(sizes, seed):
+    """What the arms say of memories of so many rows each, vectors on a coarse grid for ties."""
+    rng = np.random.default_rng(seed)
+    first_row = np.cumsum([0, *sizes])
+    vectors = (rng.integers(-2, 3, (int(first_row[-1]), WIDTH)) / 8).astype(np.float16)
+    query = rng.integers(-2, 3, WIDTH).astype(np.float32)
+    words = rng.choice([0.0, 0.5, 2.0], len(sizes)).astype(np.float32)
+    return words, SCALE, vectors.view(np.uint16), first_row.astype(np.uint32), query, ZERO, UNIT
+
+
+def keyword_of(said, m):
+    return float(said[0][m]) * SCALE if len(said[0]) else 0.0
+
+
+def semantic_of(said, m):
+    _, _, vectors, first_row, query, _, _ = said
+    if not len(query):
+        return 0.0
+    rows = np.arange(first_row[m], first_row[m + 1], dtype=np.uint32)
+    scores = np.empty(len(rows), np.float32)
+    cosines(vectors, rows, query, scores)
+    return max((float(scores.max()) - ZERO) / UNIT, -1.0)
+
+
+def check(said, memories, keyword, semantic):
+    assert keyword.tolist() == [keyword_of(said, m) for m in memories.tolist()]
+    assert semantic.tolist() == [semantic_of(said, m) for m in memories.tolist()]
+
+
+sizes = st.lists(st.integers(1, 3), min_size=1, max_size=90)
+
+
+@given(sizes, st.integers(0, 9), st.data())
+def test_weighs_each_memory_once_by_its_best_row(sizes, seed, data):
+    said = list(bank(sizes, seed))
+    if data.draw(st.booleans()):
+        said[0] = said[0][:0]
+    if data.draw(st.booleans()):
+        said[4] = said[4][:0]
+    found = data.draw(st.lists(st.integers(0, len(sizes) - 1), max_size=20))
+    memories, keyword, semantic = weigh(frozen(found, np.uint32), len(sizes), *said)
+    assert memories.tolist() == sorted(set(found))
+    check(said, memories, keyword, semantic)
+
+
+@given(sizes, st.integers(0, 9), st.integers(0, 6), st.data())
+def test_members_are_the_candidates_and_whatever_stands_beside_one(sizes, seed, widened, data):
+    end = len(sizes)
+    rng = np.random.default_rng(seed)
+    document = rng.choice(np.array([0, 1, int(NONE)], np.uint32), end)
+    said_at = np.cumsum(rng.integers(0, 3, end))
+    visible = rng.choice(np.array([0, 1, 1, 1], np.uint8), end)
+    allowed = rng.choice(np.array([0, 1], np.uint8), end) & visible
+    memory = st.integers(0, end - 1)
+    found, associated = (data.draw(st.lists(memory, max_size=9)) for _ in range(2))
+    said, around = bank(sizes, seed), (document, said_at, visible)
+    brought, keyword, semantic = weigh(frozen(found, np.uint32), end, *said)
+    members, keyword, semantic, places, beside = surround(
+        *(brought, keyword, semantic, SHARE, frozen(associated, np.uint32), widened),
+        *(*around, allowed, 5, 4, *said),
+    )
+
+    def beside_of(memories):
+        return neighbours(np.array(memories, np.uint32), *around, 5, 4).tolist()
+
+    first = sorted({*found, *associated})
+    best = sorted(first, key=lambda m: (-SHARE * keyword_of(said, m) - semantic_of(said, m), m))
+    near = {m for four in beside_of(best[:widened]) for m in four if m >= 0 and allowed[m]}
+    candidates = sorted({*first, *near})
+    expected = beside_of(candidates)
+    assert members[places].tolist() == candidates
+    assert [[members[m] if m >= 0 else -1 for m in four] for four in beside.tolist()] == expected
+    assert members.tolist() == sorted({*candidates, *(m for four in expected for m in four)} - {-1})
+    check(said, members, keyword, semantic)
