@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from recollex.cli import parser
+from recollex.cli import subcommands
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "bench/README.md"]
@@ -45,13 +45,13 @@ def test_a_shell_line_can_be_typed(line: str) -> None:
         goals = {word for word in words[1:] if "=" not in word}
         assert goals and goals <= targets()
     elif words[0] == "recollex":
-        parser.build().parse_args(words[1:])  # leaves with a message when it is wrong
+        subcommands.build().parse_args(words[1:])  # leaves with a message when it is wrong
     else:
         assert words[:2] in (["pip", "install"], ["git", "clone"]) or words[0] == "cd"
 
 
 def test_examples_in_help_can_be_typed() -> None:
-    actions = parser.build()._actions
+    actions = subcommands.build()._actions
     (commands,) = (a for a in actions if isinstance(a, argparse._SubParsersAction))
     for name, command in commands.choices.items():
         examples = re.findall(r"^  recollex (.*)$", command.epilog, re.M)
@@ -59,7 +59,7 @@ def test_examples_in_help_can_be_typed() -> None:
         for line in examples:
             for part in line.split(" | recollex "):
                 words = shlex.split(re.split(r" [<>]", part)[0])
-                parser.build().parse_args(words)
+                subcommands.build().parse_args(words)
 
 
 @pytest.mark.parametrize("page", PAGES)

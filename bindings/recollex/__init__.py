@@ -18,8 +18,14 @@ if TYPE_CHECKING:
     from recollex.agent import Agent
     from recollex.replaying import replay
     from recollex.store import Store, open
+    from recollex.transaction import Transaction
     from recollex_engine import errors
     from recollex_engine.difference import Difference
+    from recollex_engine.entity_nodes import Entity
+    from recollex_engine.episodes import Episode
+    from recollex_engine.events import Event
+    from recollex_engine.facts import Conflict, Fact, FactList
+    from recollex_engine.literals import Mention, Source, Text
     from recollex_engine.logbook import LogEntry
     from recollex_engine.memory import Closure, Memory, Recall
     from recollex_engine.models.encoder import Encoder, load_encoder
@@ -33,15 +39,25 @@ __version__ = "0.1.0"
 __all__ = [
     "Agent",
     "Closure",
+    "Conflict",
     "Difference",
     "Encoder",
+    "Entity",
+    "Episode",
+    "Event",
+    "Fact",
+    "FactList",
     "GivenVectors",
     "LogEntry",
     "Memory",
+    "Mention",
     "Recall",
+    "Source",
     "Stats",
     "Store",
+    "Text",
     "Trace",
+    "Transaction",
     "Verification",
     "errors",
     "load_encoder",
@@ -53,15 +69,25 @@ __all__ = [
 _HOMES = {
     "Agent": "recollex.agent",
     "Closure": "recollex_engine.memory",
+    "Conflict": "recollex_engine.facts",
     "Difference": "recollex_engine.difference",
     "Encoder": "recollex_engine.models.encoder",
+    "Entity": "recollex_engine.entity_nodes",
+    "Episode": "recollex_engine.episodes",
+    "Event": "recollex_engine.events",
+    "Fact": "recollex_engine.facts",
+    "FactList": "recollex_engine.facts",
     "GivenVectors": "recollex_engine.models.given",
     "LogEntry": "recollex_engine.logbook",
     "Memory": "recollex_engine.memory",
+    "Mention": "recollex_engine.literals",
     "Recall": "recollex_engine.memory",
+    "Source": "recollex_engine.literals",
     "Stats": "recollex_engine.stats",
     "Store": "recollex.store",
+    "Text": "recollex_engine.literals",
     "Trace": "recollex_engine.trace",
+    "Transaction": "recollex.transaction",
     "Verification": "recollex_engine.verification",
     "load_encoder": "recollex_engine.models.encoder",
     "open": "recollex.store",

@@ -5,19 +5,17 @@ from datetime import datetime
 from itertools import groupby, pairwise
 from typing import Any
 
-from recollex.arguments import (
-    as_dict,
-    checked_id,
-    listed,
-    micros,
-    micros_of_each,
-    names_of,
-)
+from recollex import dsl
+from recollex.arguments import checked_id, listed, micros, micros_of_each, names_of, noted
 from recollex.asking import read_question
+from recollex.events import Events
+from recollex.facts import Facts
 from recollex.history import History
 from recollex.progress import progress_bar
+from recollex.revision import Revision
 from recollex.statements import read_statements
-from recollex_engine.act import Act
+from recollex.transaction import Transaction, alone
+from recollex_engine import agent as engine
 from recollex_engine.clock import from_micros, to_micros
 from recollex_engine.cut import Cut
 from recollex_engine.errors import InputError
@@ -26,11 +24,9 @@ from recollex_engine.preset import DEFAULT, Preset, find_preset
 from recollex_engine.question import check_count
 from recollex_engine.statement import (
     MAX_NAME,
-    MAX_TEXT,
     Statement,
     check_embeddings,
     check_flag,
-    check_note,
     check_text,
     network_number,
 )
@@ -40,11 +36,16 @@ from recollex_engine.turn import read_turn
 from recollex_engine.verification import Verification, verify
 
 
-class Agent(History):
+class Agent(History, Revision):
     """The memory of one agent, from `Store.agent`.
 
     Threads: any number may retain and recall at once.
     """
+
+    def __init__(self, agent: engine.Agent) -> None:
+        super().__init__(agent)
+        self.facts = Facts(agent, alone(agent))
+        self.events = Events(agent, alone(agent))
 
     @property
     def name(self) -> str:
@@ -278,93 +279,39 @@ class Agent(History):
         check_count(limit, "limit", 1, 1_000_000)
         return self.engine.list(None if after is None else checked_id(after), limit)
 
-    def forget(
+    def transaction(
         self,
-        id: str | Sequence[str],
         *,
         by: str | None = None,
         why: str | None = None,
         recorded_at: datetime | None = None,
-    ) -> None:
-        """Forget one memory or several, as one transaction: nothing returns them from now on.
+    ) -> Transaction:
+        """Return a `with` block whose operations are recorded together, or not at all."""
+        return Transaction(self.engine, by, why, recorded_at)
 
-        `at` an earlier time they are still there. by, why: who does it and the reason, for the log.
-        Raises `errors.UnknownIdError` for an id that is not there, with nothing forgotten.
-        """
-        self._take_away("forget", id, by, why, recorded_at)
-
-    def archive(
+    def apply(
         self,
-        id: str | Sequence[str],
+        operations: Iterable[Mapping[str, Any]],
         *,
         by: str | None = None,
         why: str | None = None,
         recorded_at: datetime | None = None,
-    ) -> None:
-        """Archive one memory or several, as one transaction: they are kept, and leave recalls.
+    ) -> int:
+        """Record operations given as JSON objects, as one transaction: see `recollex.dsl`.
 
-        `get` and `history` still return them, and say who archived them and why; `recall` and
-        `list` do not. Raises `errors.UnknownIdError` for an id that is not there or is archived,
-        with nothing archived.
-        """
-        self._take_away("archive", id, by, why, recorded_at)
-
-    def _take_away(
-        self,
-        kind: str,
-        id: str | Sequence[str],
-        by: str | None,
-        why: str | None,
-        recorded_at: datetime | None,
-    ) -> None:
-        ids = [id] if isinstance(id, str) else listed(id, "id", "a str or a list of str")
-        at = micros(recorded_at, "recorded_at")
-        self.engine.take_away(_act(kind, by, why), [checked_id(one) for one in ids], at)
-
-    def correct(
-        self,
-        id: str,
-        text: str,
-        *,
-        event_at: datetime | None = None,
-        network: str | None = None,
-        context: str | None = None,
-        tags: Sequence[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        valid_until: datetime | None = None,
-        by: str | None = None,
-        why: str | None = None,
-        recorded_at: datetime | None = None,
-        embedding: Any = None,
-    ) -> None:
-        """Correct a memory: it keeps its id, and says ``text`` from now on.
-
-        What is not given stays as it was; a turn keeps its speaker. `history` returns what it said
-        before, and `at` an earlier time nothing has changed. by, why: as for `forget`.
-
-        Raises `errors.UnknownIdError`, and `errors.InputError` where nothing would change.
+        Returns how many records they made; what says nothing new makes none. Raises
+        `errors.OperationError`, naming the one that was refused, with nothing recorded.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
-        >>> ids = alice.retain("Bob lives in Oslo.", id="home")
-        >>> alice.correct("home", "Bob lives in Rome.", by="ann", why="He said so.")
-        >>> [(memory.text, memory.closed and memory.closed.how)
-        ...  for memory in alice.history("home")]
-        [('Bob lives in Oslo.', 'corrected'), ('Bob lives in Rome.', None)]
+        >>> alice.apply([{"op": "UPSERT_EDGE", "subject": "Alice", "predicate": "works_at",
+        ...               "object": "Google", "valid": ["2023-11-06", None]}], by="doctest")
+        1
         """
-        check_text(text, "text", MAX_TEXT)
-        changes: dict[str, Any] = {
-            "said_at": micros(event_at, "event_at"),
-            "network": None if network is None else network_number(network),
-            "context": context,
-            "tags": None if tags is None else names_of(tags, "tags"),
-            "metadata": None if metadata is None else as_dict(metadata),
-            "valid_until": micros(valid_until, "valid_until"),
-        }
-        given = {name: value for name, value in changes.items() if value is not None}
         at = micros(recorded_at, "recorded_at")
-        act = _act("correct", by, why)
-        self.engine.correct(checked_id(id), text, given, act, embedding, at)
+        given = listed(operations, "operations", "a list of dicts")
+        group = dsl.Reader(now=self.engine.clock).one(given, noted(by, why), at)
+        return self.engine.transact(group.operations, group.notes, group.recorded_at, group.where)
 
     def stats(self) -> Stats:
         """Return how much the agent holds."""
@@ -384,8 +331,3 @@ class Agent(History):
             f" as of {from_micros(self.engine.recorded_at)}" if isinstance(self.engine, Cut) else ""
         )
         return f"<recollex.Agent {self.name!r}{moment}>"
-
-
-def _act(kind: str, by: str | None, why: str | None) -> Act:
-    check_note(by, why)
-    return Act(kind, by, why)

@@ -56,6 +56,12 @@ class Agent:
     def __init__(self, store: "Store", agent: recollex.Agent) -> None:
         self._store = store
         self._agent = agent
+        self.facts = Methods(store, agent.facts)
+        self.events = Methods(store, agent.events)
+
+    def transaction(self, **options: Any) -> "Transaction":
+        """Return an `async with` block; see `recollex.Agent.transaction`."""
+        return Transaction(self._store, self._agent.transaction(**options))
 
     async def recall_many(
         self, queries: Iterable[str], **options: Any
@@ -89,6 +95,43 @@ class Agent:
     stats = _awaited(recollex.Agent.stats)
     checkpoint = _awaited(recollex.Agent.checkpoint)
     verify = _awaited(recollex.Agent.verify)
+    apply = _awaited(recollex.Agent.apply)
+
+
+class Methods:
+    """The methods of `Agent.facts` or `Agent.events`, each awaited."""
+
+    def __init__(self, store: "Store", methods: object) -> None:
+        self._store = store
+        self._methods = methods
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        method = getattr(self._methods, name)
+
+        async def call(*args: Any, **options: Any) -> Any:
+            return await self._store._run(functools.partial(method, *args, **options))
+
+        return call
+
+
+class Transaction:
+    """Operations that are recorded together when the block ends; giving them is not awaited."""
+
+    def __init__(self, store: "Store", transaction: recollex.Transaction) -> None:
+        self._store = store
+        self._transaction = transaction
+
+    async def __aenter__(self) -> recollex.Transaction:
+        return self._transaction
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        work = functools.partial(self._transaction.__exit__, kind, error, trace)
+        await self._store._run(work)
 
 
 class Store:

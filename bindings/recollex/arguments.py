@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping, Set
 from datetime import datetime
 from typing import Any
 
+from recollex_engine.act import note
 from recollex_engine.clock import to_micros
 from recollex_engine.errors import InputError
-from recollex_engine.statement import MAX_NAME, check_text
+from recollex_engine.statement import MAX_NAME, check_note, check_text
 
 
 def listed(value: Any, name: str, kind: str = "a list") -> list[Any]:
@@ -75,3 +76,9 @@ def micros_of_each(value: Any, name: str, count: int) -> list[int | None]:
 def micros(value: datetime | None, name: str) -> int | None:
     """Return a datetime with a zone in microseconds, None as it is."""
     return None if value is None else to_micros(value, name)
+
+
+def noted(by: Any, why: Any) -> dict[str, str]:
+    """Return who makes an operation and why, as its record says it. Raises `InputError`."""
+    check_note(by, why)
+    return note(by, why)

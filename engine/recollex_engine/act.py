@@ -18,8 +18,13 @@ class Act:
     @property
     def note(self) -> dict[str, str]:
         """What goes into the payload."""
-        said = {"by": self.by, "why": self.why}
-        return {name: value for name, value in said.items() if value is not None}
+        return note(self.by, self.why)
+
+
+def note(by: str | None, why: str | None) -> dict[str, str]:
+    """Return what a record says of who did something and why."""
+    said = {"by": by, "why": why}
+    return {name: value for name, value in said.items() if value is not None}
 
 
 RETAIN = Act("retain")

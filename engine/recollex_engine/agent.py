@@ -1,152 +1,47 @@
-"""What is one agent's memory? Its folder, its one writer or a reader, and what they can do."""
+"""What can be done with one agent's memory? What writes to it, and what is read of it."""
 
-import threading
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine import reading
+from recollex_engine.access import Access
 from recollex_engine.act import RETAIN, Act
-from recollex_engine.analyzer import ANALYZER_VERSION, Analyzer
+from recollex_engine.analyzer import ANALYZER_VERSION
 from recollex_engine.clock import from_micros
 from recollex_engine.collection import paused
+from recollex_engine.columns import Columns
 from recollex_engine.correction import find_correction
-from recollex_engine.errors import (
-    ClosedError,
-    InputError,
-    ModelMismatchError,
-    ReadOnlyError,
-    UnknownIdError,
-)
-from recollex_engine.maintenance import Maintenance
+from recollex_engine.draft import Draft
+from recollex_engine.errors import InputError, OperationError, UnknownIdError
+from recollex_engine.fact_draft import FactDraft
+from recollex_engine.fact_view import FactView
+from recollex_engine.lexicon import Lexicon
 from recollex_engine.memory import Memory, Recall
+from recollex_engine.operations import Operation, Retain
 from recollex_engine.plan import Plan, find_plan
 from recollex_engine.preparation import embed, prepare
 from recollex_engine.preset import Preset
 from recollex_engine.question import Question
-from recollex_engine.reader import Reader
 from recollex_engine.recall import recall
 from recollex_engine.replica import Replica
 from recollex_engine.settings import Settings
 from recollex_engine.statement import MAX_BATCH, Statement, check_embeddings
 from recollex_engine.stats import Stats, count
-from recollex_engine.surroundings import Embedder, Progress, Surroundings
-from recollex_engine.tokens import TokenCounter, open_counter
-from recollex_engine.view import View
+from recollex_engine.surroundings import Embedder, Progress
 from recollex_engine.writer import Overtaken, Writer
 
 BATCH = 100
 """Memories in a call from which the garbage collector is paused while they are recorded."""
 
 
-class Agent:
+class Agent(Access):
     """One agent's memory in one folder.
 
-    Threads: any number may call anything; writes happen in one order. Nothing is put on disk
-    before the first retain.
+    Threads: any number may call anything; writes happen in one order.
     """
-
-    def __init__(self, name: str, folder: Path, surroundings: Surroundings) -> None:
-        self.name = name
-        self.folder = folder
-        self._shared = surroundings
-        self._opening = threading.RLock()
-        self._writer: Writer | None = None
-        self._maintenance: Maintenance | None = None
-        self._reader: Reader | None = None
-        self._analyzers: dict[str, Analyzer] = {}
-        self._counter: TokenCounter | None = None
-        self._closed = False
-        if folder.exists() and not surroundings.read_only:
-            self._writing()  # a second writer learns it here, not at its first retain
-
-    # -- opening ---------------------------------------------------------------------------------
-
-    def _writing(self) -> Writer:
-        self._check_writable()
-        with self._opening:
-            self._check_open()
-            if self._writer is None:
-                self._shared.create()
-                writer = Writer(
-                    self.folder, self._shared.durability, self._shared.clock, self._embedder_for
-                )
-                try:
-                    if writer.settings is not None:
-                        self._embedder_for(writer.settings)
-                except BaseException:
-                    writer.close()  # or the folder stays locked
-                    raise
-                self._maintenance = Maintenance(self.name, writer, self._shared)
-                self._writer = writer
-            return self._writer
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise ClosedError(f"agent {self.name!r} was closed: open the store again")
-
-    def _check_writable(self) -> None:
-        """Raise unless this agent may be written; nothing is put on disk."""
-        self._check_open()
-        if self._shared.read_only:
-            raise ReadOnlyError(
-                f"agent {self.name!r} was opened with read_only=True: open the store without it "
-                "to write"
-            )
-
-    def _embedder_for(self, settings: Settings) -> Embedder:
-        """Return the model, having checked that it is the one behind the agent's vectors."""
-        embedder = self._shared.embedder()
-        if embedder.fingerprint != settings.model:
-            raise ModelMismatchError(self.name, settings.model, embedder.fingerprint)
-        return embedder
-
-    def view(self, op: int | None = None) -> View | None:
-        """Return what is visible now, or was at operation ``op``; None before the first retain."""
-        self._check_open()
-        if self._writer is not None:
-            return self._writer.replica.view(op)
-        if self._reader is None:
-            with self._opening:
-                if self._reader is None:
-                    if not (self.folder / "log").exists():
-                        return None
-                    reader = Reader(self.folder)
-                    try:
-                        if (settings := reader.replica.columns.settings) is not None:
-                            self._embedder_for(settings)
-                    except BaseException:
-                        reader.close()
-                        raise
-                    self._reader = reader
-        now = self._reader.view()
-        return now if op is None else self._reader.replica.view(op)
-
-    def replica(self) -> Replica:
-        """Return the state behind `view`; only once there is one."""
-        if self._writer is not None:
-            return self._writer.replica
-        assert self._reader is not None
-        return self._reader.replica
-
-    @property
-    def dimension(self) -> int:
-        """The length of a vector."""
-        return self._shared.embedder().dimension
-
-    def _analyzer(self, language: str) -> Analyzer:
-        if language not in self._analyzers:
-            self._analyzers[language] = Analyzer(language)
-        return self._analyzers[language]
-
-    def counter(self) -> TokenCounter:
-        """Return the token counter of this process."""
-        if self._counter is None:
-            self._counter = open_counter(lambda text: self._shared.embedder().count_tokens(text))
-        return self._counter
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -304,6 +199,46 @@ class Agent:
             raise UnknownIdError(ids[0], self.name)
         self._writing().take_away(act, ids, self.name, recorded_at)
 
+    def transact(
+        self,
+        operations: Sequence[Operation],
+        notes: Sequence[dict[str, str]],
+        recorded_at: int | None = None,
+        where: Sequence[str] | None = None,
+    ) -> int:
+        """Record ``operations`` as one transaction: all of them or none.
+
+        ``notes`` say for each who makes it and why, ``where`` what it is called in an error; see
+        `FactDraft.add`. Returns how many records it made; one that says nothing new makes none.
+        """
+        self._check_writable()
+        embedder = self._shared.embedder()
+        writer = self._writing() if self.folder.exists() else None
+        if not operations:
+            return 0
+        if recorded_at is not None and writer is not None:
+            try:
+                writer.check_recorded_at(recorded_at)
+            except InputError as error:
+                raise OperationError(where[0], error) if where else error from None
+        statements = [each.statement for each in operations if isinstance(each, Retain)]
+        said = self._shared.clock() if recorded_at is None else recorded_at
+        settings = writer.settings if writer is not None else None
+        analyzer = self._analyzer(settings.language if settings else self._shared.language)
+        prepared = prepare(statements, said, analyzer, self.counter()) if statements else []
+
+        def fill(draft: Draft) -> None:
+            FactDraft(draft, self.name, prepared).add(operations, notes, where)
+
+        if writer is None:  # what is refused must not make a folder
+            fill(Draft(Replica(self.folder), Lexicon()))
+        vectors = embed(prepared, set(), None, embedder, self._shared.threads, None)
+        writer = self._writing()
+        self._create(writer, embedder, recorded_at)
+        draft = writer.transact(fill, vectors, recorded_at, embedder.thresholds.link)
+        self._after_write()
+        return len(draft.operations)
+
     def checkpoint(self) -> None:
         """Fold the tail into the indexes and make opening quick; recalls give the same results.
 
@@ -348,6 +283,19 @@ class Agent:
             return self._writer.op_at(recorded_at)
         return view.op if view is not None else 0
 
+    def facts(self, recorded: int | None = None, world: int | None = None) -> FactView:
+        """Return the facts of a cut: as recorded by a moment, and as of a moment of the world."""
+        view = self.view()
+        if view is None:
+            return FactView(Columns(self.folder / "none"), 0, world)
+        columns = view.columns
+        op = view.op if recorded is None else self.op_at(recorded)
+        last = self._facts
+        if last is not None and (last.columns, last.op, last.world) == (columns, op, world):
+            return last
+        self._facts = found = FactView(columns, op, world)
+        return found
+
     def get(self, id: str) -> Memory:
         """Return the memory with this id; see `reading.get`."""
         return reading.get(self.view(), id, self.name)
@@ -363,18 +311,3 @@ class Agent:
     def stats(self) -> Stats:
         """Return what the agent holds."""
         return count(self.view(), self.folder)
-
-    def close(self) -> None:
-        """Finish what is pending and let the next writer in; the second call does nothing."""
-        with self._opening:
-            if self._closed:
-                return
-            self._closed = True
-            reader, maintenance = self._reader, self._maintenance
-        if reader is not None:
-            reader.close()
-        if maintenance is not None:
-            try:
-                maintenance.close()
-            finally:
-                self._writer = None

@@ -13,6 +13,7 @@ import orjson
 
 from recollex_engine.clock import OPEN_END
 from recollex_engine.columns import Columns
+from recollex_engine.fact_applying import KINDS, StagedFacts
 from recollex_engine.log_reader import Operation
 from recollex_engine.schema import (
     CLOSING,
@@ -68,6 +69,7 @@ class _Staged:
         self.length = int(columns.array("op_length")[-1]) if columns.op else 0
         self.at = {name: int(columns.array(f"{name}_offset")[-1]) for name in (*LISTS, "term")}
         self.closed: list[tuple[int, int]] = []
+        self.facts = StagedFacts(columns, self._name)
 
     def add(self, operation: Operation) -> None:
         """Take in one operation."""
@@ -81,6 +83,8 @@ class _Staged:
                 self.columns.settings = Settings.from_payload(payload)
             elif kind in CLOSING:
                 self.closed.extend((memory, operation.op) for memory in payload["memories"])
+            elif kind in KINDS:
+                self.facts.add(operation.op, kind, payload)
             if (who := payload.get("by")) is not None:
                 by = label(f"b:{who}")
             if (reason := payload.get("why")) is not None:
@@ -204,3 +208,4 @@ class _Staged:
         columns.extend_latest(self.first_memory, [line[0] for line in self.memory])
         columns.extend_open(self.memories)
         columns.close(self.closed)
+        self.facts.finish()

@@ -18,6 +18,7 @@ from recollex_engine.chain import Chain
 from recollex_engine.column import Column
 from recollex_engine.dictionary import Dictionary
 from recollex_engine.entities import fold
+from recollex_engine.fact_state import FactState
 from recollex_engine.mention_marks import MentionMarks
 from recollex_engine.schema import (
     CHAINED,
@@ -99,6 +100,7 @@ class Columns:
         self.mentions = Chain(array("mention_entity"), self.entities)
         self.incoming = Chain(array("link_target"), self.memories)
         self.mention_marks = MentionMarks()
+        self.facts = FactState(self)
 
     @property
     def dimension(self) -> int:
@@ -144,8 +146,10 @@ class Columns:
 
     def label(self, number: int) -> str | None:
         """Return the text of a label without its kind."""
-        if number == NONE:
-            return None
+        return None if number == NONE else self.known_label(number)
+
+    def known_label(self, number: int) -> str:
+        """Return the text of a label that is there, without its kind."""
         text = self._labels.get(number)
         if text is None:
             if len(self._labels) >= AT_HAND:

@@ -31,11 +31,10 @@ COAPPEARANCES = 64
 class Draft:
     """One retain call on its way into the log: what it would add, beside what there is."""
 
-    def __init__(self, replica: Replica, lexicon: Lexicon, act: Act = RETAIN) -> None:
+    def __init__(self, replica: Replica, lexicon: Lexicon) -> None:
         self.replica = replica
         self.columns = replica.columns
         self.lexicon = lexicon
-        self.act = act
         self.operations: list[tuple[str, dict[str, Any]]] = []
         self.ids: list[str] = []
         self.random = b""
@@ -53,7 +52,7 @@ class Draft:
         if memories:
             self.operations.append(("replace", {"memories": list(memories)}))
 
-    def add(self, prepared: Prepared) -> None:
+    def add(self, prepared: Prepared, act: Act = RETAIN) -> None:
         """Take in one statement, unless it says again what its id says already."""
         statement = prepared.statement
         passages = range(self.passage, self.passage + len(prepared.passages))
@@ -81,7 +80,7 @@ class Draft:
             payload["previous"] = previous
         if replaces is not None:
             payload["replaces"] = replaces
-        self.operations.append((self.act.kind, payload | self.act.note))
+        self.operations.append((act.kind, payload | act.note))
         self.kept_statements.append(prepared)
 
     def _new_id(self) -> str:

@@ -4,7 +4,9 @@
 
     RecollexError
     |-- InputError (ValueError)          fix the call: the message names the bound and the value
-    |   |-- UnknownIdError (KeyError)    no such memory in this agent (or in this view of it)
+    |   |-- UnknownIdError (KeyError)    no such memory, fact or event here (or in this view)
+    |   |-- MergeCycleError              an entity would be merged into one merged into it
+    |   |-- OperationError               one of several operations: none was applied; see its cause
     |   `-- ClosedError                  the store or agent was closed; open it again
     |-- ReadOnlyError                    opened with read_only=True; open it for writing
     |-- LockedError                      another writer has the agent; wait, or open read_only=True
@@ -26,15 +28,43 @@ class InputError(RecollexError, ValueError):
 
 
 class UnknownIdError(InputError, KeyError):
-    """No memory has this id."""
+    """No memory, fact, event or episode has this id; ``kind`` says which of them was wanted."""
 
-    def __init__(self, id: str, agent: str) -> None:
-        super().__init__(f"agent {agent!r} has no memory with id {id!r}")
+    def __init__(self, id: str, agent: str, kind: str = "memory") -> None:
+        super().__init__(f"agent {agent!r} has no {kind} with id {id!r}")
+        self.kind = kind
         self.id = id
         self.agent = agent
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class MergeCycleError(InputError):
+    """An entity would stand for the one that stands for it."""
+
+    def __init__(self, source: str, target: str) -> None:
+        super().__init__(
+            f"{source!r} cannot be merged into {target!r}: "
+            + (
+                "they are one name"
+                if source == target
+                else f"{target!r} was merged into {source!r} already"
+            )
+        )
+        self.source = source
+        self.target = target
+
+
+class OperationError(InputError):
+    """An operation of a transaction was refused, and with it all of the transaction.
+
+    ``where``: the line of the file, or the place in the transaction; ``__cause__`` is the error.
+    """
+
+    def __init__(self, where: str, cause: Exception) -> None:
+        super().__init__(f"{where}: {cause}; nothing of its transaction was applied")
+        self.where = where
 
 
 class ClosedError(InputError):

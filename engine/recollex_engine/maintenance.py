@@ -85,10 +85,13 @@ class Maintenance:
                 self._writer.close()
 
     def _tail(self) -> int:
+        """Return how many passages no index covers, and facts and events no column file holds."""
         replica = self._writer.replica
         columns, segments = replica.columns, replica.segments
         indexed = segments[-1].postings.end_memory if segments else 0
-        return columns.rows - int(columns.array("first_row")[indexed])
+        rows = columns.rows - int(columns.array("first_row")[indexed])
+        said = [columns.column[name] for name in ("fact_id", "event_id")]
+        return rows + sum(column.count - column.stored for column in said)
 
     def _fold(self) -> None:
         writer = self._writer

@@ -44,17 +44,21 @@ The reversed directions (entity -> memories, memory -> later memories that link 
 threaded through the flat arrays, newest first: `mention_previous` and `link_previous` hold the
 entry before, and the heads are found again on opening. A chain grows by one store per entry and
 needs no rebuild, so nothing about the graph depends on where an index ends and a tail begins.
+
+Facts, events and entities have columns of their own: see `fact_schema`.
 """
 
 from typing import Any
 
 import orjson
 
+from recollex_engine import fact_schema
+
 NONE = 0xFFFFFFFF
 NETWORKS = ("world", "agent", "opinion")
 """The three networks of Memora, section 2.1, by their number in the column."""
 
-CLOSED = ("closed_by", "forgotten_by")
+CLOSED = ("closed_by", "forgotten_by", *fact_schema.CLOSED)
 """The columns whose items are written once, later, from 0 to the number of an operation; all others
 are fixed. A view that is older than the operation reads 0."""
 RETAINING = ("retain", "correct")
@@ -125,7 +129,7 @@ CHAINED = {
     "link": ("link_target", "link_source", "link_weight"),
 }
 """The columns of a chained list that are given, the chain's key first."""
-DICTIONARIES = ("ids", "terms", "labels", "names")
+DICTIONARIES = ("ids", "terms", "labels", "names", *fact_schema.DICTIONARIES)
 
 
 def schema() -> dict[str, str]:
@@ -144,6 +148,7 @@ def schema() -> dict[str, str]:
         "name_entity": "<u4",
         "name_op": "<u8",
         **OP,
+        **fact_schema.COLUMNS,
     }
 
 

@@ -10,6 +10,7 @@ from recollex_engine.applying import apply
 from recollex_engine.batches import Batches
 from recollex_engine.columns import Columns
 from recollex_engine.errors import CorruptError
+from recollex_engine.fact_verification import problems_of
 from recollex_engine.log_format import START
 from recollex_engine.log_reader import LogFollower
 from recollex_engine.postings import Postings
@@ -40,7 +41,8 @@ def verify(agent: Agent, progress: Callable[[int], None] | None = None) -> Verif
     """Return what differs between the agent's files and its log replayed from the beginning.
 
     Checks the hash chain, the checksum of every batch of vectors, every column and dictionary, the
-    posting lists and the graphs. Reads everything once; cost about 20 us an operation.
+    posting lists, the graphs and the invariants of facts. Reads everything once; cost about 20 us
+    an operation.
     """
     view = agent.view()
     if view is None:
@@ -65,6 +67,7 @@ def verify(agent: Agent, progress: Callable[[int], None] | None = None) -> Verif
     if fresh.op == view.op:
         _compare_columns(fresh, replica.columns, problems)
         _compare_indexes(fresh, replica, problems)
+        problems += problems_of(fresh)
     elif not problems:
         problems.append(f"the log ends at operation {fresh.op}, readers were shown {view.op}")
     return Verification(fresh.op, fresh.memories, fresh.rows, tuple(problems))

@@ -140,20 +140,38 @@ class Writer:
         ``replaced_document``: memories to close in the same transaction. ``as_of``: the operation
         after which the caller looked at what is recorded; `Overtaken` if there was another since.
         """
+
+        def fill(draft: Draft) -> None:
+            draft.replace(replaced_document)
+            for statement in prepared:
+                draft.add(statement, act)
+
+        return self.transact(fill, vectors, recorded_at, link_threshold, as_of).ids
+
+    def transact(
+        self,
+        fill: Callable[[Draft], None],
+        vectors: npt.NDArray[np.float16],
+        recorded_at: int | None,
+        link_threshold: float | None = None,
+        as_of: int | None = None,
+    ) -> Draft:
+        """Record what ``fill`` puts into a draft as one transaction, and return the draft.
+
+        ``vectors`` and ``as_of`` as for `retain`. What ``fill`` raises leaves nothing recorded.
+        """
         with self.lock:
             if as_of is not None and self.replica.columns.op > as_of:
                 raise Overtaken
-            draft = Draft(self.replica, self.lexicon, act)
-            draft.replace(replaced_document)
+            draft = Draft(self.replica, self.lexicon)
             try:
-                for statement in prepared:
-                    draft.add(statement)
+                fill(draft)
                 op = self._record(draft, vectors.view(np.uint16), recorded_at, link_threshold)
             except BaseException:
                 self.lexicon.forget_names()
                 raise
         self.publish(op)
-        return draft.ids
+        return draft
 
     def _record(
         self,

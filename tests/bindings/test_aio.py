@@ -125,3 +125,22 @@ def test_what_a_cancelled_opening_opens_is_closed(
 
     asyncio.run(main())
     assert closed.wait(10)
+
+
+def test_facts_events_and_transactions_are_awaited(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with recollex.aio.open(tmp_path, embedder=recollex.GivenVectors(8)) as store:
+            ann = await store.agent("ann")
+            fact = await ann.facts.add("Ann", "likes", "Oslo", by="test")
+            async with ann.transaction(why="together") as tx:
+                event = tx.events.add("Ann went to Oslo.", facts=[fact])
+                tx.facts.correct(fact, confidence=0.5)
+            assert (await ann.facts.get(fact)).why == "together"
+            assert (await ann.events.get(event)).facts == (fact,)
+            with pytest.raises(InputError, match="operation 1"):
+                async with ann.transaction() as tx:
+                    tx.facts.archive("nothing")
+            assert await ann.apply([{"op": "ARCHIVE_EDGE", "id": fact}]) == 1
+            assert await ann.events.find() == []
+
+    asyncio.run(main())

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from recollex.cli.parser import build
+from recollex.cli.subcommands import build
 from recollex_engine.errors import RecollexError
 
 __all__ = ["main"]
@@ -18,6 +18,10 @@ HOMES = {
     "demo": "recollex.demo",
     "retain": "recollex.cli.writing",
     "ingest": "recollex.cli.writing",
+    "apply": "recollex.cli.operations",
+    "memowrite": "recollex.cli.operations",
+    "memoread": "recollex.cli.operations",
+    "memosearch": "recollex.cli.operations",
     "recall": "recollex.cli.reading",
     "agents": "recollex.cli.reading",
     "stats": "recollex.cli.reading",
@@ -63,6 +67,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"recollex: {where}{error.strerror or error}", file=sys.stderr)
         return 2
     return code
+
+
+def memowrite() -> int:
+    """Run `recollex memowrite`, under the name that MemoTrace's command has."""
+    return main(["memowrite", *sys.argv[1:]])
+
+
+def memoread() -> int:
+    """Run `recollex memoread`, under the name that MemoTrace's command has."""
+    return main(["memoread", *sys.argv[1:]])
+
+
+def memosearch() -> int:
+    """Run `recollex memosearch`, under the name that MemoTrace's command has."""
+    return main(["memosearch", *sys.argv[1:]])
 
 
 def _version() -> int:

@@ -1,0 +1,212 @@
+"""The subcommands about facts and events: apply, and memowrite, memoread, memosearch.
+
+MemoTrace names its commands memowrite, memoread and memosearch; they are subcommands here, and
+scripts of their own, so that what is written for the paper's commands finds them.
+"""
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import recollex
+from recollex import dsl
+from recollex.cli.opening import existing_agent, say, when
+from recollex.cli.parser import Arguments
+from recollex.cli.table import printable
+from recollex.moments import zone
+from recollex_engine.clock import system_clock
+from recollex_engine.errors import InputError, UnknownIdError
+from recollex_engine.events import Event
+from recollex_engine.facts import Fact
+
+
+def apply(arguments: Arguments) -> int:
+    """Record a file of operations, a transaction at a time."""
+    reader = dsl.Reader(zone(arguments.zone), system_clock)
+    shared = {
+        name: given for name in ("by", "why") if (given := getattr(arguments, name)) is not None
+    }
+    file = arguments.file
+    lines = sys.stdin if file == "-" else Path(file).read_text(encoding="utf-8").split("\n")
+    try:
+        groups = reader.lines(lines)  # a file that is wrong anywhere makes no store
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from error
+    if not groups:
+        say(f"{file} has no operations: nothing recorded")
+        return 1
+    records = 0
+    with recollex.open(arguments.store, embedder=arguments.embedder) as store:
+        agent = store.agent(arguments.agent)
+        for done, group in enumerate(groups):
+            notes = [shared | note for note in group.notes]
+            try:
+                records += agent.engine.transact(
+                    group.operations, notes, group.recorded_at, group.where
+                )
+            except InputError as error:
+                before = f"; {done:,} transactions before it were recorded" if done else ""
+                raise InputError(f"{file}: {error}{before}") from error
+    operations = sum(len(group.operations) for group in groups)
+    print(
+        f"{operations:,} operations in {len(groups):,} transactions for {arguments.agent}: "
+        f"{records:,} new records"
+    )
+    return 0
+
+
+memowrite = apply
+
+
+def memoread(arguments: Arguments) -> int:
+    """Print what an id or a name stands for under a cut; 1 when the cut sees nothing."""
+    with existing_agent(arguments) as agent:
+        if agent is None:
+            return 1
+        cut = _cut(arguments)
+        if arguments.history:
+            history = agent.facts.history(arguments.id, as_recorded=cut["as_recorded"])
+            _print(arguments, {"facts": [_plain(fact) for fact in history]})
+            return 0
+        found = _read(agent, arguments.id, cut)
+        if found is None:
+            say(f"{arguments.agent} has nothing that is called {printable(arguments.id)!r} there")
+            return 1
+        _print(arguments, found)
+        return 0
+
+
+def _read(agent: recollex.Agent, id: str, cut: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what has this id, or the entity of this name with all that names it."""
+    for kind, get in (
+        ("fact", agent.facts.get),
+        ("event", agent.events.get),
+        ("episode", agent.events.get_episode),
+    ):
+        try:
+            return {kind: get(id, **cut).to_dict()}
+        except UnknownIdError:
+            continue
+    if not any(cut.values()):
+        try:
+            return {"memory": agent.get(id).to_dict()}
+        except UnknownIdError:
+            pass
+    try:
+        entity = agent.facts.entity(id, **cut)
+    except UnknownIdError:
+        return None
+    return {"entity": entity.to_dict()} | _about(agent, [id], cut, None)
+
+
+def memosearch(arguments: Arguments) -> int:
+    """Print the facts and events about the names in a question, and memories; 1 for none.
+
+    Memories are recalled for the present alone: with a cut there are facts and events.
+    """
+    with existing_agent(arguments) as agent:
+        if agent is None:
+            return 1
+        cut = _cut(arguments)
+        found: dict[str, Any] = _about(agent, _names(agent, arguments.query), cut, arguments.top)
+        if not any(cut.values()):
+            memories = agent.recall(arguments.query)[: arguments.top]
+            found["memories"] = [memory.to_dict() for memory in memories]
+        _print(arguments, found)
+        return 0 if any(found.values()) else 1
+
+
+def _names(agent: recollex.Agent, query: str) -> list[str]:
+    """Return the runs of up to four words of a question that are known names."""
+    view = agent.facts.view()
+    words = [word.strip('?!.,;:"()') for word in query.split()]
+    runs = [" ".join(words[i : i + n]) for n in (4, 3, 2, 1) for i in range(len(words) - n + 1)]
+    return list(dict.fromkeys(run for run in runs if run and view.entity(run) is not None))
+
+
+def _about(
+    agent: recollex.Agent,
+    names: Iterable[str],
+    cut: dict[str, Any],
+    top: int | None,
+) -> dict[str, Any]:
+    """Return the facts and events of a cut that name one of ``names``."""
+    facts: dict[str, Fact] = {}
+    events: dict[str, Event] = {}
+    for name in names:
+        for found in (agent.facts.find(subject=name, **cut), agent.facts.find(object=name, **cut)):
+            facts |= {fact.id: fact for fact in found}
+        events |= {event.id: event for event in agent.events.find(participant=name, **cut)}
+    for fact in list(facts):
+        events |= {event.id: event for event in agent.events.find(fact=fact, **cut)}
+    return {
+        "events": [event.to_dict() for event in list(events.values())[:top]],
+        "facts": [fact.to_dict() for fact in list(facts.values())[:top]],
+    }
+
+
+def _cut(arguments: Arguments) -> dict[str, Any]:
+    return {
+        "as_recorded": when(arguments, "as_recorded"),
+        "as_world": when(arguments, "as_world"),
+    }
+
+
+def _plain(fact: Fact) -> dict[str, Any]:
+    """Return a version of a fact; what it contradicted when it was open is not known of it."""
+    return {name: value for name, value in fact.to_dict().items() if name != "conflicts"}
+
+
+def _print(arguments: Arguments, found: dict[str, Any]) -> None:
+    if arguments.json:
+        print(json.dumps(found, ensure_ascii=False, indent=2))
+        return
+    for kind, items in found.items():
+        for item in items if isinstance(items, list) else [items]:
+            print(printable(f"{_ONE.get(kind, kind)}  {_line(kind, item)}"))
+
+
+_ONE = {"facts": "fact", "events": "event", "memories": "memory"}
+
+
+def _line(kind: str, item: dict[str, Any]) -> str:
+    """Return one thing as a line for people."""
+    if kind in ("fact", "facts"):
+        clash = (
+            ", ".join(str(each["object"]) for each in item["conflicts"])
+            if (item.get("conflicts"))
+            else ""
+        )
+        parts = [
+            f"{item['subject']} {item['predicate']} {item['object']}",
+            f"valid {_span(item['valid'])}",
+            f"recorded {_span(item['recorded'])}",
+            f"evidence {', '.join(item['evidence'])}" if item["evidence"] else "",
+            f"why {item['why']}" if item["why"] else "",
+            f"conflicts with {clash}" if clash else "",
+            item["id"],
+        ]
+    elif kind in ("event", "events"):
+        names = ", ".join(each["name"] for each in item["participants"])
+        parts = [
+            item["summary"],
+            item["status"],
+            _span(item["span"]),
+            f"with {names}" if names else "",
+            f"{len(item['facts'])} facts",
+            item["id"],
+        ]
+    elif kind == "episode":
+        parts = [item["title"], _span(item["window"]), f"{len(item['events'])} events", item["id"]]
+    elif kind == "entity":
+        parts = [item["name"], ", ".join(item["types"]), ", ".join(item["aliases"])]
+    else:
+        parts = [item["text"], item["event_at"], item["id"]]
+    return " | ".join(part for part in parts if part)
+
+
+def _span(span: list[str | None]) -> str:
+    start, end = (each or "..." for each in span)
+    return f"{start} to {end}"

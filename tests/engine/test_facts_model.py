@@ -1,0 +1,581 @@
+"""Facts, entities and events against a naive bitemporal model, through reopening and rebuilding.
+
+The model keeps every version in a list with the numbers of the transactions that recorded and
+closed it, and answers each cut by looking at all of them. A transaction's recorded time is its
+number in days, so cuts by time and by number are the same.
+"""
+
+import os
+import shutil
+import tempfile
+import warnings
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+import recollex
+from recollex_engine.errors import InputError, MergeCycleError, UnknownIdError
+from recollex_engine.models.description import PAPER_THRESHOLDS
+
+START = datetime(2024, 1, 1, tzinfo=UTC)
+NAMES = ["Ann", "Bob", "Cy", "Oslo", "Rome"]
+OBJECTS = [*NAMES, recollex.Text("tea"), 3, 3.5, True, datetime(2000, 1, 1, tzinfo=UTC)]
+FACTS = ["f0", "f1", "f2", "f3"]
+NAME = st.sampled_from(NAMES)
+YEAR = st.integers(0, 5)
+SPAN = st.tuples(st.none() | YEAR, st.none() | YEAR).filter(
+    lambda span: None in span or span[0] < span[1]
+)
+PREDICATE = st.sampled_from(["likes", "lives_in", "likes", "alias_of"])
+
+
+class OneVector:
+    """An embedder to which all texts are one."""
+
+    dimension = 4
+    fingerprint = "one-1"
+    thresholds = PAPER_THRESHOLDS
+
+    def embed(self, texts, threads=1, progress=None):
+        return np.tile(np.eye(1, 4, dtype=np.float32), (len(texts), 1))
+
+    def embed_query(self, text):
+        return np.eye(1, 4, dtype=np.float32)[0]
+
+    def count_tokens(self, text):
+        return len(text.split())
+
+
+def year(number):
+    return None if number is None else datetime(2000 + number, 1, 1, tzinfo=UTC)
+
+
+def holds(span, world):
+    start, end = span
+    return world is None or ((start is None or start <= world) and (end is None or world < end))
+
+
+class Model:
+    """Every version ever recorded, and what a cut makes of them."""
+
+    def __init__(self):
+        self.now = 0
+        self.facts = []  # [id, content, recorded, closed]
+        self.events = []  # the same
+        self.links = []  # (recorded, source, relation, target, qualifier)
+        self.merges = []  # (recorded, source, target)
+        self.records = []  # (recorded, name)
+        self.met = {}  # name -> recorded
+        self.memories = set()
+
+    def meet(self, *names):
+        for name in names:
+            self.met.setdefault(name, self.now)
+
+    def open(self, versions, id):
+        return next((v for v in versions if v[0] == id and v[3] is None), None)
+
+    def put(self, versions, id, content):
+        old = self.open(versions, id)
+        if old is not None:
+            if old[1] == content:
+                return
+            old[3] = self.now
+        versions.append([id, content, self.now, None])
+
+    def seen(self, versions, at):
+        return [v for v in versions if v[2] <= at and (v[3] is None or v[3] > at)]
+
+    def parents(self, at):
+        links = [merge for merge in self.merges if merge[0] <= at]
+        for number, (_, content, recorded, _) in enumerate(self.facts):
+            if content["predicate"] == "alias_of" and self.facts[number] in self.seen(
+                self.facts, at
+            ):
+                links.append((recorded, content["subject"], content["object"]))
+        parent = {}
+        order = {name: place for place, name in enumerate(sorted(self.met, key=self.met_order))}
+        links.sort(key=lambda link: (link[0], order[link[1]], order[link[2]]))
+        for _, source, target in links:
+            one, other = self.top(parent, source), self.top(parent, target)
+            if one != other:
+                parent[one] = other
+        return parent
+
+    def met_order(self, name):
+        return list(self.met).index(name)
+
+    @staticmethod
+    def top(parent, name):
+        while name in parent:
+            name = parent[name]
+        return name
+
+    def refuses(self, source, target):
+        parent, above = self.parents(self.now), target
+        while above in parent:
+            above = parent[above]
+            if above == source:
+                return True
+        return source == target
+
+    def view(self, at, world):
+        parent = self.parents(at)
+        found = []
+        for id, content, _recorded, _ in self.seen(self.facts, at):
+            if holds(content["valid"], world):
+                shown = dict(content, subject=self.top(parent, content["subject"]))
+                if isinstance(content["object"], str):
+                    shown["object"] = self.top(parent, content["object"])
+                found.append((id, shown))
+        return found
+
+    def freshness(self, id, at, world):
+        """The recorded time of the latest of an event's facts; None where it is hidden."""
+        event = next((v for v in self.seen(self.events, at) if v[0] == id), None)
+        if event is None or event[1]["kind"] != "event":
+            return None
+        start = event[1]["span"][0]
+        if world is not None and start is not None and start > world:
+            return None
+        latest = []
+        for fact in event[1]["facts"]:
+            seen = [
+                v for v in self.seen(self.facts, at) if v[0] == fact and holds(v[1]["valid"], world)
+            ]
+            if not seen:
+                return None
+            latest.append(seen[0][2])
+        return max(latest, default=event[2])
+
+
+class Machine(RuleBasedStateMachine):
+    @initialize()
+    def start(self):
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(os, "fsync", lambda fd: None)
+        self.patch.setattr(os, "fdatasync", lambda fd: None)
+        self.folder = Path(tempfile.mkdtemp())
+        self.model = Model()
+        self.open()
+        self.agent.retain("the first memory", id="m0")  # and the agent's settings, on day 0
+        self.model.memories.add("m0")
+        self.model.now = 1
+        self.reader = recollex.open(
+            self.folder, read_only=True, embedder=OneVector(), clock=self.clock
+        )
+        self.checked = None
+        self.upsert_now("f0", "Ann", "likes", "Oslo", (None, 3), ["m0"], 1.0)
+        self.upsert_now("f1", "Bob", "likes", "Oslo", (1, None), [], 0.5)
+        self.upsert_now("f2", "Ann", "likes", "Rome", (3, 5), [], 1.0)
+        self.event_now("e0", ["f0"], ["Ann"], (2, 3))
+        self.event_now("e1", ["f1", "f2"], ["Bob", "Oslo"], (None, None))
+
+    def clock(self):
+        return START + timedelta(days=self.model.now)
+
+    def open(self):
+        self.store = recollex.open(
+            self.folder, embedder=OneVector(), durability="off", clock=self.clock
+        )
+        self.agent = self.store.agent("a")
+
+    def teardown(self):
+        if hasattr(self, "patch"):
+            self.store.close()
+            self.reader.close()
+            self.patch.undo()
+            shutil.rmtree(self.folder)
+
+    def begin(self):
+        self.model.now += 1
+        self.checked = None
+
+    # -- operations ------------------------------------------------------------------------------
+
+    @rule(number=st.integers(0, 3))
+    def retain(self, number):
+        self.begin()
+        self.agent.retain(f"memory {number} at {self.model.now}", id=f"m{number}")
+        self.model.memories.add(f"m{number}")
+
+    @precondition(lambda self: self.model.memories)
+    @rule(data=st.data())
+    def forget(self, data):
+        id = data.draw(st.sampled_from(sorted(self.model.memories)))
+        self.begin()
+        self.agent.forget(id)
+        self.model.memories.remove(id)
+
+    @rule(
+        data=st.data(),
+        id=st.sampled_from(FACTS),
+        subject=NAME,
+        predicate=PREDICATE,
+        object=st.sampled_from(OBJECTS),
+        span=SPAN,
+        confidence=st.sampled_from([1.0, 0.5, 0.0]),
+    )
+    def upsert(self, data, id, subject, predicate, object, span, confidence):
+        if predicate == "alias_of" and not isinstance(object, str):
+            object = "Oslo"
+        known = st.sampled_from([*sorted(self.model.memories), "gone"])
+        evidence = data.draw(st.lists(known, max_size=2))
+        self.upsert_now(id, subject, predicate, object, span, evidence, confidence)
+
+    def upsert_now(self, id, subject, predicate, object, span, evidence, confidence):
+        self.begin()
+        say = lambda: self.agent.facts.add(  # noqa: E731
+            subject,
+            predicate,
+            object,
+            valid=(year(span[0]), year(span[1])),
+            evidence=evidence,
+            confidence=confidence,
+            id=id,
+        )
+        if "gone" in evidence:
+            with pytest.raises(UnknownIdError, match="gone"):
+                say()
+            return
+        content = {
+            "subject": subject,
+            "predicate": predicate,
+            "object": object,
+            "valid": span,
+            "evidence": tuple(evidence),
+            "confidence": confidence,
+        }
+        old = self.model.open(self.model.facts, id)
+        new = old is None or old[1] != content
+        if predicate == "alias_of" and new and self.model.refuses(subject, object):
+            with pytest.raises(MergeCycleError):
+                say()
+            return
+        say()
+        self.model.meet(subject)
+        if isinstance(object, str):
+            self.model.meet(object)
+        self.model.put(self.model.facts, id, content)
+
+    @rule(id=st.sampled_from(FACTS), end=st.none() | YEAR, object=st.sampled_from(OBJECTS))
+    def correct(self, id, end, object):
+        self.begin()
+        old = self.model.open(self.model.facts, id)
+        say = lambda: self.agent.facts.correct(  # noqa: E731
+            id, valid_end=year(end), object=object, by="me", why="wrong"
+        )
+        if old is None:
+            with pytest.raises(UnknownIdError):
+                say()
+            return
+        content = old[1] | {"valid": (old[1]["valid"][0], end), "object": object}
+        start = content["valid"][0]
+        is_alias = content["predicate"] == "alias_of"
+        if (
+            (end is not None and start is not None and end <= start)
+            or (is_alias and not isinstance(object, str))
+            or (is_alias and content != old[1] and self.model.refuses(old[1]["subject"], object))
+        ):
+            with pytest.raises(InputError):
+                say()
+            return
+        say()
+        if isinstance(object, str):
+            self.model.meet(object)
+        self.model.put(self.model.facts, id, content)
+
+    @rule(id=st.sampled_from(FACTS))
+    def archive(self, id):
+        self.begin()
+        old = self.model.open(self.model.facts, id)
+        if old is None:
+            with pytest.raises(UnknownIdError):
+                self.agent.facts.archive(id)
+            return
+        self.agent.facts.archive(id)
+        old[3] = self.model.now
+
+    @rule(pair=st.tuples(NAME, NAME))
+    def merge(self, pair):
+        source, target = pair
+        self.begin()
+        met = {source, target} <= set(self.model.met)
+        if not met or self.model.refuses(source, target):
+            with pytest.raises(MergeCycleError if met else UnknownIdError):
+                self.agent.facts.merge(source, target)
+            return
+        self.agent.facts.merge(source, target)
+        parent = self.model.parents(self.model.now)
+        if self.model.top(parent, source) != self.model.top(parent, target):
+            self.model.merges.append((self.model.now, source, target))
+
+    @rule(name=NAME)
+    def add_entity(self, name):
+        self.begin()
+        self.agent.facts.add_entity(name, types=["thing"])
+        self.model.meet(name)
+        self.model.records.append((self.model.now, name))
+
+    @rule(
+        id=st.sampled_from(["e0", "e1"]),
+        facts=st.lists(st.sampled_from(FACTS), max_size=2, unique=True),
+        names=st.lists(NAME, max_size=2, unique=True),
+        span=SPAN,
+    )
+    def event(self, id, facts, names, span):
+        self.event_now(id, facts, names, span)
+
+    def event_now(self, id, facts, names, span):
+        self.begin()
+        known = {version[0] for version in self.model.facts}
+        say = lambda: self.agent.events.add(  # noqa: E731
+            f"what {id} is", participants=names, facts=facts, span=tuple(map(year, span)), id=id
+        )
+        if not set(facts) <= known:
+            with pytest.raises(UnknownIdError):
+                say()
+            return
+        say()
+        self.model.meet(*names)
+        content = {"kind": "event", "facts": facts, "names": names, "span": span}
+        self.model.put(self.model.events, id, content)
+
+    @precondition(lambda self: len({version[0] for version in self.model.events}) > 1)
+    @rule(relation=st.sampled_from(["causes", "subevent"]))
+    def link(self, relation):
+        self.begin()
+        ids = {version[0] for version in self.model.events if version[1]["kind"] == "event"}
+        if ids != {"e0", "e1"}:
+            return
+        self.agent.events.link("e0", relation, "e1")
+        name = {"subevent": "subevent_of"}.get(relation, relation)
+        if all(link[1] != name for link in self.model.links):
+            self.model.links.append((self.model.now, name))
+
+    @precondition(lambda self: self.model.events)
+    @rule()
+    def episode(self):
+        self.begin()
+        ids = sorted({v[0] for v in self.model.events if v[1]["kind"] == "event"})
+        self.agent.events.add_episode("all of it", ids, id="p")
+        content = {"kind": "episode", "events": ids}
+        self.model.put(self.model.events, "p", content)
+
+    @rule(names=st.lists(NAME, min_size=1, max_size=3))
+    def refused(self, names):
+        """A transaction whose last operation is refused leaves nothing."""
+        self.begin()
+        before = self.agent.stats().operations
+        with (
+            pytest.raises(recollex.errors.OperationError, match=r"operation \d+ \(ARCHIVE_EDGE\)"),
+            self.agent.transaction(by="nobody") as tx,
+        ):
+            for name in names:
+                tx.facts.add(name, "likes", f"New {name}")
+            tx.retain("a memory that never was", id="never")
+            tx.facts.archive("no such fact")
+        assert self.agent.stats().operations == before
+
+    @rule(name=NAME, number=st.integers(4, 6))
+    def together(self, name, number):
+        """A fact that cites a memory of its own transaction, and is corrected in it."""
+        self.begin()
+        id = f"m{number}"
+        with self.agent.transaction(by="me", why="together") as tx:
+            memory = tx.retain(f"{name.lower()} again at {self.model.now}", id=id)
+            tx.facts.add(name, "likes", "Rome", evidence=memory, id="f0")
+            tx.facts.correct("f0", object=3)
+        self.model.meet(name, "Rome")
+        self.model.memories.add(id)
+        content = {
+            "subject": name,
+            "predicate": "likes",
+            "object": "Rome",
+            "valid": (None, None),
+            "evidence": (id,),
+            "confidence": 1.0,
+        }
+        self.model.put(self.model.facts, "f0", content)
+        if self.model.facts[-1][0] == "f0" and self.model.facts[-1][2] == self.model.now:
+            self.model.facts[-1][3] = self.model.now
+        else:
+            self.model.open(self.model.facts, "f0")[3] = self.model.now
+        self.model.facts.append(["f0", content | {"object": 3}, self.model.now, None])
+
+    # -- what must not change anything -----------------------------------------------------------
+
+    @rule(what=st.sampled_from(["checkpoint", "reopen", "rebuild", "rebuild all", "verify"]))
+    def change_nothing(self, what):
+        self.checked = None
+        if what == "checkpoint":
+            self.agent.checkpoint()
+        elif what == "verify":
+            assert self.agent.verify().problems == ()
+        else:
+            self.store.close()
+            if what != "reopen":
+                self.drop_derived(manifest=what == "rebuild all")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)
+                self.open()
+                if what != "reopen":
+                    self.reader.close()
+                    self.reader = recollex.open(
+                        self.folder, read_only=True, embedder=OneVector(), clock=self.clock
+                    )
+                    self.reader.agent("a").stats()
+
+    def drop_derived(self, manifest):
+        folder = self.folder / "agents" / "a"
+        for derived in (folder / "columns", *folder.glob("segment-*")):
+            if derived.exists():
+                shutil.rmtree(derived)
+        if manifest:
+            (folder / "MANIFEST").unlink(missing_ok=True)
+
+    # -- what must hold --------------------------------------------------------------------------
+
+    @invariant()
+    def every_cut_is_the_models(self):
+        if getattr(self, "checked", True) is not None:
+            return
+        now = self.model.now
+        for agent in (self.agent, self.reader.agent("a")):
+            for at in (None, now - 1, 1 + now // 2):
+                for world in (None, 3):
+                    self.compare(agent, at, world)
+            self.compare_history(agent)
+        self.checked = now
+
+    def compare(self, agent, at, world):
+        cut = {
+            "as_recorded": None if at is None else START + timedelta(days=at),
+            "as_world": year(world),
+        }
+        known = self.model.now if at is None else at
+        expected = self.model.view(known, world)
+        found = agent.facts.snapshot(**cut)
+        assert [self.plain(fact) for fact in found] == expected
+        for name in NAMES:
+            parent = self.model.parents(known)
+            met = self.model.met.get(name, known + 1) <= known
+            top = self.model.top(parent, name) if met else None
+            of_name = [fact for fact in expected if fact[1]["subject"] == top]
+            assert [self.plain(fact) for fact in agent.facts.find(subject=name, **cut)] == of_name
+            to_name = [fact for fact in expected if fact[1]["object"] == top and top]
+            assert [self.plain(fact) for fact in agent.facts.find(object=name, **cut)] == to_name
+        shown = {fact["subject"] for _, fact in expected}
+        shown |= {fact["object"] for _, fact in expected if isinstance(fact["object"], str)}
+        shown |= {
+            self.model.top(self.model.parents(known), name)
+            for recorded, name in self.model.records
+            if recorded <= known
+        }
+        assert {entity.name for entity in agent.facts.entities(**cut)} == shown
+        for fact in found:
+            clash = [
+                other
+                for other, content in expected
+                if other != fact.id
+                and (content["subject"], content["predicate"]) == (fact.subject, fact.predicate)
+                and (content["object"], type(content["object"]))
+                != (self.plain(fact)[1]["object"], type(self.plain(fact)[1]["object"]))
+                and overlap(content["valid"], self.plain(fact)[1]["valid"])
+            ]
+            assert [conflict.id for conflict in fact.conflicts] == clash
+        pairs = {(one.id, other.id) for one, other in agent.facts.conflicts(**cut)}
+        assert pairs | {(b, a) for a, b in pairs} == {
+            (fact.id, conflict.id) for fact in found for conflict in fact.conflicts
+        }
+        self.compare_events(agent, cut, known, world)
+
+    def compare_events(self, agent, cut, known, world):
+        fresh = {id: self.model.freshness(id, known, world) for id in ("e0", "e1")}
+        found = {event.id: event for event in agent.events.find(**cut)}
+        assert set(found) == {id for id, latest in fresh.items() if latest is not None}
+        parent = self.model.parents(known)
+        for id, event in found.items():
+            (version,) = [v for v in self.model.seen(self.model.events, known) if v[0] == id]
+            assert event.freshness == START + timedelta(days=fresh[id])
+            assert event.facts == tuple(version[1]["facts"])
+            tops = dict.fromkeys(self.model.top(parent, name) for name in version[1]["names"])
+            assert [each.name for each in event.participants] == list(tops)
+            assert [fact.id for fact in event.evidence] == sorted(
+                event.facts, key=[fact.id for fact in agent.facts.snapshot(**cut)].index
+            )
+            links = [name for recorded, name in self.model.links if recorded <= known]
+            expected = links if len(found) == 2 else []
+            assert [link.relation for link in event.links] == (expected if id == "e0" else [])
+            assert [link.relation for link in event.linked_from] == (expected if id == "e1" else [])
+        for name in NAMES:
+            met = self.model.met.get(name, known + 1) <= known
+            top = self.model.top(parent, name) if met else None
+            taking_part = [
+                id for id, event in found.items() if top in [p.name for p in event.participants]
+            ]
+            of_name = agent.events.find(participant=name, **cut)
+            assert sorted(event.id for event in of_name) == sorted(taking_part)
+        episodes = [v for v in self.model.seen(self.model.events, known) if v[0] == "p"]
+        seen = [id for id in episodes[0][1]["events"] if id in found] if episodes else []
+        assert [list(episode.events) for episode in agent.events.episodes(**cut)] == (
+            [seen] if seen else []
+        )
+
+    def compare_history(self, agent):
+        for id in FACTS:
+            versions = [v for v in self.model.facts if v[0] == id]
+            if not versions:
+                with pytest.raises(UnknownIdError):
+                    agent.facts.history(id)
+                continue
+            history = agent.facts.history(id)
+            assert [fact.recorded for fact in history] == [
+                (
+                    START + timedelta(days=recorded),
+                    None if closed is None else START + timedelta(days=closed),
+                )
+                for _, _, recorded, closed in versions
+            ]
+            starts = [fact.recorded[0] for fact in history]
+            assert starts == sorted(starts)
+            assert sum(fact.recorded[1] is None for fact in history) <= 1
+
+    @staticmethod
+    def plain(fact):
+        value = fact.object
+        if fact.kind == "text":
+            value = recollex.Text(value)
+        years = tuple(None if each is None else each.year - 2000 for each in fact.valid)
+        return fact.id, {
+            "subject": fact.subject,
+            "predicate": fact.predicate,
+            "object": value,
+            "valid": years,
+            "evidence": fact.evidence,
+            "confidence": fact.confidence,
+        }
+
+
+def overlap(one, other):
+    early, late = -100, 100
+    (a, b), (c, d) = (
+        (early if start is None else start, late if end is None else end)
+        for start, end in (one, other)
+    )
+    return a < d and c < b
+
+
+Machine.TestCase.settings = settings(
+    max_examples=30,
+    stateful_step_count=14,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # a history is short as it is
+)
+TestFacts = Machine.TestCase

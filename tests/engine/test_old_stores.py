@@ -1,0 +1,73 @@
+"""A store that 0.1.0 wrote, before there were facts: it opens, answers and takes facts."""
+
+import tarfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recollex
+from recollex_engine.errors import UnknownIdError
+
+STORE = Path(__file__).with_name("data") / "store-0.1.0.tar.gz"
+"""Four memories of an agent ann, one forgotten, a checkpoint, and one replaced behind it."""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    with tarfile.open(STORE) as archive:
+        archive.extractall(tmp_path, filter="data")
+    return tmp_path / "store"
+
+
+def opened(folder, **options):
+    return recollex.open(folder, embedder=recollex.GivenVectors(8), **options)
+
+
+def files(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_reading_it_gives_what_it_holds_and_changes_nothing(folder):
+    before = files(folder)
+    with opened(folder, read_only=True) as store:
+        ann = store.agent("ann")
+        assert [memory.id for memory in ann.list()] == ["m0", "m2", "m1"]
+        assert ann.get("m1").text == "Ben sold the cello."
+        assert ann.recall("Rome", query_embedding=np.eye(8)[2])[0].id == "m2"
+        assert len(ann.facts.snapshot()) == 0
+        assert ann.facts.entities() == ann.events.find() == []
+        assert ann.verify().ok
+    assert files(folder) == before
+
+
+def test_it_takes_facts_and_knows_when_each_name_was_met(folder):
+    with opened(folder) as store:
+        ann = store.agent("ann")
+        fact = ann.facts.add("Ann", "lives_in", "Oslo", evidence="m0", by="me")
+        assert ann.facts.get(fact).evidence == ("m0",)
+        assert ann.verify().ok
+    for _ in range(2):
+        with opened(folder) as store:
+            ann = store.agent("ann")
+            assert ann.facts.find(subject="ann")[0].id == fact
+            view = ann.facts.view(as_recorded=datetime(2024, 1, 2, 12, tzinfo=UTC))
+            assert view.entity("Ann") is not None
+            assert view.entity("Rome") is None  # met on 4 January
+            with pytest.raises(UnknownIdError):
+                ann.facts.get(fact, as_recorded=datetime(2024, 1, 9, tzinfo=UTC))
+            assert ann.verify().ok
+            ann.checkpoint()
+
+
+def test_closing_it_makes_the_checkpoint_that_later_openings_start_from(folder):
+    agent = folder / "agents" / "ann"
+    assert not (agent / "columns" / "name_op").exists()
+    with opened(folder) as store:
+        store.agent("ann").stats()
+    assert (agent / "columns" / "name_op").exists()
+    with opened(folder) as store:
+        replica = store.agent("ann").engine.replica
+        assert store.agent("ann").engine.view().op == 7
+        assert not replica().damaged
