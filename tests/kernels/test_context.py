@@ -113,7 +113,6 @@ def test_moments_equal_the_affinity_to_the_others(entries, anchors):
     x, hours = [x for x, _ in entries], [hour for _, hour in entries]
     found = moments(
         frozen(x, np.float64),
-        frozen(range(len(x)), np.uint32),
         frozen([hour * HOUR for hour in hours], np.int64),
         anchors,
         WIDTH,
@@ -236,3 +235,10 @@ def test_the_parts_are_what_each_is_said_to_be(seed):
         assert scores[i] == total
     newest_first = sorted(range(len(scores)), key=lambda i: (-scores[i], -i))
     assert order.tolist() == newest_first
+
+
+def test_of_equal_candidates_the_newer_comes_first():
+    bank = Bank(1)
+    bank.weights[:] = 0
+    _, scores, order = bank.found()
+    assert not scores.any() and order.tolist() == list(range(len(scores)))[::-1]
