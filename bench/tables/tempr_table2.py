@@ -118,13 +118,12 @@ def main() -> None:
     embedder = KeptVectors()
     sections: list[Section] = []
     banks = by_set(load(given.data, SETS))
-    configurations = dict(TABLE_2) | dict(UNDER_DEFAULT)
     for dataset, of_set in banks.items():
-        found = trials(of_set, configurations, embedder, MEASURES, limit=given.limit)
-        for split in SPLITS:
-            for title, names in (("tempr", TABLE_2), ("default", UNDER_DEFAULT)):
-                part = {name: found[name].where(split) for name in names}
-                title = f"Table 2 under {title}: {dataset}, {split}"
+        for preset, asked in (("tempr", TABLE_2), ("default", UNDER_DEFAULT)):
+            found = trials(of_set, asked, embedder, MEASURES, limit=given.limit)
+            for split in SPLITS:
+                part = {name: trial.where(split) for name, trial in found.items()}
+                title = f"Table 2 under {preset}: {dataset}, {split}"
                 sections.append(Section(title, by_category(part), plot="overall"))
     locomo = banks["locomo"]
     found = trials(locomo, sensitivity(), embedder, MEASURES, limit=given.limit)
