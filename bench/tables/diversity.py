@@ -10,7 +10,7 @@ the pairs among the first ten, by the vectors of their best passages. Difference
 bootstraps against no stage.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -34,8 +34,12 @@ STAGES = {
     "collapse of cosine .95": presets.Diversity(balance=None, collapse=True, threshold=0.95),
     "MMR .5 + collapse": presets.Diversity(collapse=True),
 }
-ASKED: dict[str, Asking] = {NONE: {}} | {
-    name: {"preset": replace(presets.default, diversity=stage)} for name, stage in STAGES.items()
+ASKED: Mapping[str, Asking] = {
+    NONE: {},
+    **{
+        name: {"preset": replace(presets.default, diversity=stage)}
+        for name, stage in STAGES.items()
+    },
 }
 
 

@@ -91,10 +91,11 @@ def varied() -> dict[str, Asking]:
         found[f"alpha {strength:g}"] = replace(PAPER, strength=strength)
     for days in (0.5, 1.0, 3.0, 7.0, 30.0, 60.0):
         found[f"sigma {days:g} days"] = replace(PAPER, width_days=days)
-    return {"dense alone": {"preset": LISTS["dense"]}} | {
-        name: {"preset": replace(LISTS["dense"], self_anchoring=setting)}
-        for name, setting in found.items()
-    }
+    dense = LISTS["dense"]
+    asked: dict[str, Asking] = {"dense alone": {"preset": dense}}
+    for name, setting in found.items():
+        asked[name] = {"preset": replace(dense, self_anchoring=setting)}
+    return asked
 
 
 def main() -> None:

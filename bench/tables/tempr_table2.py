@@ -92,22 +92,23 @@ NOT_RUN = "not run: its weights cannot be fetched here"
 def sensitivity() -> dict[str, Asking]:
     """Return TEMPR with one constant changed, a row each."""
     found: dict[str, Asking] = {"as it is": {"preset": TEMPR}}
-    for name, values in (
-        ("semantic", (0.0, 0.1, 0.3, 0.4)),
-        ("temporal", (0.2, 0.4, 0.5)),
-        ("entry", (0.3, 0.4, 0.6)),
-    ):
-        for value in values:
+    tried = {
+        "semantic": (0.0, 0.1, 0.3, 0.4),
+        "temporal": (0.2, 0.4, 0.5),
+        "entry": (0.3, 0.4, 0.6),
+    }
+    for name, steps in tried.items():
+        for value in steps:
             limits = replace(MINILM_THRESHOLDS, **{name: value})
             found[f"{name} threshold {value}"] = {"preset": replace(TEMPR, thresholds=limits)}
-    for name, values in (
-        ("decay", (0.5, 0.6, 0.7, 0.9, 1.0)),
-        ("threshold", (0.02, 0.05, 0.2, 0.3)),
-    ):
-        for value in values:
-            spreading = replace(TEMPR.spreading, **{name: value})
-            label = "activation threshold" if name == "threshold" else name
-            found[f"{label} {value}"] = {"preset": replace(TEMPR, spreading=spreading)}
+    spreadings = {
+        f"decay {d}": replace(TEMPR.spreading, decay=d) for d in (0.5, 0.6, 0.7, 0.9, 1.0)
+    }
+    for threshold in (0.02, 0.05, 0.2, 0.3):
+        spreading = replace(TEMPR.spreading, threshold=threshold)
+        spreadings[f"activation threshold {threshold}"] = spreading
+    for name, spreading in spreadings.items():
+        found[name] = {"preset": replace(TEMPR, spreading=spreading)}
     for k in (1.0, 10.0, 200.0):
         found[f"RRF k {k:g}"] = {"preset": replace(TEMPR, fusion=presets.ReciprocalRank(k=k))}
     return found
@@ -194,18 +195,17 @@ def sizes(banks: Sequence[Bank], embedder: KeptVectors, limit: int | None) -> li
                         of = rows[answer.query.split].setdefault(f"{label}, {preset}", [])
                         of.append(values(answer.query, answer.read, said))
     names = ["R@10 memories", *(f"R@{read} tokens" for read in READ), "tokens of 10"]
-    return [
-        Section(
-            f"size of what is stored: locomo, {split}",
-            [
-                {"stored": name, "queries": len(of)}
-                | dict(zip(names, (bootstrap(v) for v in zip(*of, strict=True)), strict=True))
-                for name, of in rows[split].items()
-            ],
-            plot="R@500 tokens",
-        )
-        for split in SPLITS
-    ]
+    sections = []
+    for split in SPLITS:
+        table: list[dict[str, Cell]] = []
+        for name, of in rows[split].items():
+            row: dict[str, Cell] = {"stored": name, "queries": len(of)}
+            for measure, column in zip(names, zip(*of, strict=True), strict=True):
+                row[measure] = bootstrap(column)
+            table.append(row)
+        title = f"size of what is stored: locomo, {split}"
+        sections.append(Section(title, table, plot="R@500 tokens"))
+    return sections
 
 
 def costs(recall: recollex.Recall) -> list[tuple[str, int]]:
