@@ -53,6 +53,8 @@ class Ranking:
         self, fused: npt.NDArray[np.uint32], parts: Mapping[str, npt.NDArray[np.float64]]
     ) -> "Ranking":
         """Return the ranking with what each part of the score of ``fused`` added."""
+        if not parts:  # a fusion by ranks adds none
+            return self
         memories = self.memories.tolist()
         order = {memory: place for place, memory in enumerate(fused.tolist())}
         places = [order[memory] for memory in memories]
@@ -61,7 +63,7 @@ class Ranking:
             memory: dict(zip(parts, line, strict=True))
             for memory, line in zip(memories, lines, strict=True)
         }
-        return replace(self, parts=told if parts else {})
+        return replace(self, parts=told)
 
     @cached_property
     def ranks(self) -> dict[int, dict[str, int]]:
