@@ -100,10 +100,10 @@ class Contextual:
     answer: float = 0.46
     brevity: float = 0.15
     dated: float = 1.0
-    recency: float = 1.17
+    recency: float = 0.95
     order: float = 0.43
-    addressed_keyword: float = 0.0
-    addressed_question: float = 0.67
+    addressed_keyword: float = 0.2
+    addressed_question: float = 0.63
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
