@@ -1,9 +1,10 @@
-"""The best k of many scores, by a bounded heap and no full sort."""
+"""The best k of many scores, without a full sort."""
 
 import numpy as np
 
-from recollex_kernels._heap import offer, sift, unheap
 from recollex_kernels._jit import F32, U8, U32, kernel
+from recollex_kernels._pruned import prune, room
+from recollex_kernels._scores import strongest
 
 _BLOCK = 64
 
@@ -23,34 +24,6 @@ def _any_above(scores: F32, first: int, limit: np.float32) -> bool:
 
 
 @kernel
-def topk(values: F32, k: int) -> tuple[U32, F32]:
-    """Return the positions and values of the ``k`` greatest values, greatest first.
-
-    Ties: the lower position. Fewer than ``k`` values give them all.
-
-    Shapes, for N values: values float32[N], no NaN.
-
-    Cost: O(N) reads and O(c log k) heap steps, c of the values having entered the heap.
-    """
-    n = 0
-    size = max(0, min(k, values.shape[0]))
-    scores = np.empty(size, np.float32)
-    ids = np.empty(size, np.uint32)
-    rows = np.empty(size, np.uint32)
-    if size == 0:
-        return ids, scores
-    for i in range(size):
-        n = offer(n, size, values[i], np.uint32(i), i, scores, ids, rows)
-    for first in range(size, values.shape[0], _BLOCK):
-        if _any_above(values, first, scores[0]):
-            for i in range(first, min(first + _BLOCK, values.shape[0])):
-                if values[i] > scores[0]:  # a tie with the worst kept loses: its position is higher
-                    sift(size, values[i], np.uint32(i), i, scores, ids, rows)
-    unheap(n, scores, ids, rows)
-    return ids, scores
-
-
-@kernel
 def top_allowed(scores: F32, allowed: U8, floor: float, k: int) -> tuple[U32, F32]:
     """Return the ``k`` best memories above a floor among those allowed, and their scores.
 
@@ -59,23 +32,24 @@ def top_allowed(scores: F32, allowed: U8, floor: float, k: int) -> tuple[U32, F3
 
     Shapes, for M memories: scores float32[M], no NaN; allowed uint8[M], 0 or 1.
 
-    Cost: O(M) reads, and heap steps only for scores above the worst kept; no full sort.
+    Cost: O(M) reads, and a few ns for each score above the worst that was kept when it was met.
     """
     n = 0
     size = max(0, min(k, scores.shape[0]))
-    best = np.empty(size, np.float32)
-    memories = np.empty(size, np.uint32)
-    rows = np.empty(size, np.uint32)
+    best = np.empty(room(size), np.float32)
+    memories = np.empty(room(size), np.uint32)
+    rows = np.empty(room(size), np.uint32)
     limit = np.float32(floor)
     if size == 0:
-        return memories, best
+        return memories[:0], best[:0]
     for first in range(0, scores.shape[0], _BLOCK):
         if not _any_above(scores, first, limit):
             continue
         for i in range(first, min(first + _BLOCK, scores.shape[0])):
             if scores[i] > limit and allowed[i] == 1:
-                n = offer(n, size, scores[i], np.uint32(i), i, best, memories, rows)
-                if n == size:  # a later memory must beat the worst kept: ties go to the lower
-                    limit = best[0]
-    unheap(n, best, memories, rows)
-    return memories[:n].copy(), best[:n].copy()
+                best[n], memories[n] = scores[i], i
+                n += 1
+                if n == best.shape[0]:  # a later memory must beat the worst kept
+                    limit, n = prune(size, best, memories, rows), size
+    order = strongest(best[:n], size)
+    return memories[order], best[order]

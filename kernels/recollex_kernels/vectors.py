@@ -8,8 +8,9 @@ import numpy as np
 
 from recollex_kernels._codes import code_dot, encode_query
 from recollex_kernels._float16 import decode_row, similarity
-from recollex_kernels._heap import offer, unheap
 from recollex_kernels._jit import F32, I8, U8, U16, U32, kernel
+from recollex_kernels._pruned import prune, room
+from recollex_kernels._scores import strongest
 
 _DIRECT = 1024  # fewer rows than this are scored without the int8 scan
 
@@ -104,11 +105,11 @@ def scan_top(
     rows scored exactly. Under 1,024 rows the codes are not used.
     """
     size = max(0, min(k, end_row - first_row))
-    best = np.empty(size, np.float32)
-    memories = np.empty(size, np.uint32)
-    rows = np.empty(size, np.uint32)
+    best = np.empty(room(size), np.float32)
+    memories = np.empty(room(size), np.uint32)
+    rows = np.empty(room(size), np.uint32)
     if size == 0:
-        return memories, rows, best
+        return memories[:0], rows[:0], best[:0]
     width = vectors.shape[1]
     query_codes = np.empty(width, np.int16)
     step, per_scale, per_residual = encode_query(query, query_codes)
@@ -139,15 +140,16 @@ def scan_top(
                 row = i
             continue
         if have:
-            n = offer(n, size, score, memory, row, best, memories, rows)
-            if n == size:
-                full = True
-                limit = best[0]
+            best[n], memories[n], rows[n] = score, memory, row
+            n += 1
+            if n == best.shape[0]:
+                limit, n, full = prune(size, best, memories, rows), size, True
         have = True
         memory = m
         row = i
         score = exact
     if have:
-        n = offer(n, size, score, memory, row, best, memories, rows)
-    unheap(n, best, memories, rows)
-    return memories[:n].copy(), rows[:n].copy(), best[:n].copy()
+        best[n], memories[n], rows[n] = score, memory, row
+        n += 1
+    order = strongest(best[:n], size)
+    return memories[order], rows[order], best[order]
