@@ -60,9 +60,10 @@ bench: $(WARM) ## the tables of bench/ (DATA=folder of locomo10.json for the sec
 	@if [ -n "$(DATA)" ]; then set -x; $(BIN)/python bench/locomo_evidence.py --data "$(DATA)"; \
 	else echo "for recall on LoCoMo: make bench DATA=folder with locomo10.json"; fi
 
-# A table's page, plot and JSON go to OUT; all of them take about an hour the first time, a quarter of
-# that once the vectors are kept.
-TABLES := arms multihop scifact_keyword narrative augmentation longmemeval
+# A table's page, plot and JSON go to OUT; all of them take two hours the first time, half of that
+# once the vectors are kept.
+TABLES := presets ablation tempr_table2 satf_tables thinking_budget diversity multihop \
+	scifact_keyword narrative augmentation abstention longmemeval
 OUT ?= bench/runs/$(shell date +%F)-$(shell hostname)
 BENCH := $(VENV)/.bench
 

@@ -29,6 +29,9 @@ DIALOGUE = ("id", "text", "speaker", "at", "caption", "metadata")
 Options = Mapping[str, Any]
 """Keyword options of `Agent.recall`."""
 
+Asking = Options | Callable[[Query], Options]
+"""Options for all queries, or what gives each query its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -68,18 +71,23 @@ def run(
 
 def run_all(
     bank: Bank,
-    configurations: Mapping[str, Options],
+    configurations: Mapping[str, Asking],
     embedder: KeptVectors | None = None,
     read: Read | None = None,
+    lists: bool = True,
 ) -> dict[str, list[Answer]]:
-    """Return the answers under each configuration; the turns are retained once for all."""
+    """Return the answers under each configuration; the turns are retained once for all.
+
+    lists: whether the arms' own lists and the scores are wanted; without, a recall costs a third.
+    """
     embedder = KeptVectors() if embedder is None else embedder
     answers: dict[str, list[Answer]] = {name: [] for name in configurations}
     with tempfile.TemporaryDirectory() as folder, open_store(folder, embedder) as store:
         agent = store.agent(bank.name)
         for query in asked(agent, bank):
-            for name, options in configurations.items():
-                answers[name].append(ask(agent, query, options, embedder, read))
+            for name, asking in configurations.items():
+                options = asking(query) if callable(asking) else asking
+                answers[name].append(ask(agent, query, options, embedder, read, lists))
     return answers
 
 
@@ -140,18 +148,22 @@ def ask(
     options: Options,
     embedder: KeptVectors,
     read: Read | None = None,
+    lists: bool = True,
 ) -> Answer:
-    """Return one query's answer. An arm that failed is an error here."""
+    """Return one query's answer; without ``lists``, no scores and no arms. A fault is an error."""
     settings: dict[str, Any] = {
         "max_tokens": NO_LIMIT,
         "now": query.asked_at,
-        "explain": True,
+        "explain": lists,
     } | dict(options)
     vector = embedder.embed_query(query.text)
     started = time.perf_counter_ns()
     recall = agent.recall(query.text, query_embedding=vector, **settings)
     micros = (time.perf_counter_ns() - started) / 1000
     assert not recall.trace.errors, recall.trace.errors
+    made = None if read is None else read(recall)
+    if not lists:
+        return Answer(query, tuple(recall.ids), (), {}, {}, micros, made)
     memories = list(recall)
     arms: dict[str, tuple[str, ...]] = {}
     scores: dict[str, tuple[float, ...]] = {}
@@ -166,5 +178,5 @@ def ask(
         arms,
         scores,
         micros,
-        None if read is None else read(recall),
+        made,
     )

@@ -21,12 +21,14 @@ Cell = Interval | Difference | str | float | int
 class Section:
     """Rows under one heading. A row is column -> cell; the first columns are its labels.
 
-    plot: the measure that is drawn, as a bar a row with its interval; None draws nothing.
+    plot: the measure that is drawn, with its interval; None draws nothing. It is a bar a row, or
+    with ``across``, a column of numbers, a curve over that, each point named by its first column.
     """
 
     title: str
     rows: Sequence[Mapping[str, Cell]]
     plot: str | None = None
+    across: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ def _cell(cell: Cell) -> str:
 
 
 def draw(sections: Sequence[Section], path: Path) -> None:
-    """Draw a panel of bars a section, with the intervals; the same table gives the same bytes."""
+    """Draw a panel a section, bars or a curve; the same table gives the same bytes."""
     try:
         import matplotlib
         from matplotlib import pyplot
@@ -133,27 +135,47 @@ def draw(sections: Sequence[Section], path: Path) -> None:
     for panel in panels.flat[len(sections) :]:
         panel.set_visible(False)
     for section, panel in zip(sections, panels.flat, strict=False):
-        bars = [
-            (_label(row), cell)
-            for row in section.rows
-            if isinstance(cell := row.get(section.plot or ""), Interval)
-        ]
-        means = [cell.mean for _, cell in bars]
-        reach = [
-            [cell.mean - cell.low for _, cell in bars],
-            [cell.high - cell.mean for _, cell in bars],
-        ]
-        panel.barh(
-            range(len(bars)), means, xerr=reach, color="#6f94b8", ecolor="#333333", height=0.7
-        )
-        panel.set_yticks(range(len(bars)), [label for label, _ in bars], fontsize=7)
-        panel.invert_yaxis()
+        if section.across is None:
+            _bars(section, panel)
+        else:
+            _curve(section, section.across, panel)
         panel.set_title(section.title, fontsize=8)
-        panel.set_xlabel(section.plot, fontsize=7)
-        panel.tick_params(axis="x", labelsize=7)
+        panel.tick_params(labelsize=7)
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
+
+
+def _intervals(section: Section) -> tuple[list[Mapping[str, Cell]], list[float], list[list[float]]]:
+    """Return the rows that have the plotted measure, its means, and how far its intervals reach."""
+    rows, cells = [], []
+    for row in section.rows:
+        if isinstance(cell := row.get(section.plot or ""), Interval):
+            rows.append(row)
+            cells.append(cell)
+    means = [cell.mean for cell in cells]
+    reach = [[cell.mean - cell.low for cell in cells], [cell.high - cell.mean for cell in cells]]
+    return rows, means, reach
+
+
+def _bars(section: Section, panel: Any) -> None:
+    rows, means, reach = _intervals(section)
+    places = range(len(rows))
+    panel.barh(places, means, xerr=reach, color="#6f94b8", ecolor="#333333", height=0.7)
+    panel.set_yticks(places, [_label(row) for row in rows])
+    panel.invert_yaxis()
+    panel.set_xlabel(section.plot, fontsize=7)
+
+
+def _curve(section: Section, across: str, panel: Any) -> None:
+    rows, means, reach = _intervals(section)
+    over = [row[across] for row in rows]
+    panel.errorbar(over, means, yerr=reach, color="#6f94b8", ecolor="#bbbbbb", marker="o")
+    for row, x, y in zip(rows, over, means, strict=True):
+        name = str(next(iter(row.values())))
+        panel.annotate(name, (x, y), (3, 3), textcoords="offset points", fontsize=7)
+    panel.set_xlabel(across, fontsize=7)
+    panel.set_ylabel(section.plot, fontsize=7)
 
 
 def _label(row: Mapping[str, Cell]) -> str:

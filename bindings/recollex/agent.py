@@ -188,6 +188,7 @@ class Agent(History, Revision):
         exact: bool = False,
         query_embedding: Any = None,
         preset: Preset | str = DEFAULT,
+        min_confidence: float = 0.0,
         explain: bool = False,
         as_recorded: datetime | None = None,
         as_world: datetime | None = None,
@@ -198,9 +199,10 @@ class Agent(History, Revision):
         networks, since and until (the event's time), tags, where (metadata), entities and
         document_id narrow; all must hold. now: what "last week" in the query is read against.
         exact: compare with every vector, even where an index is faster. preset: how to rank, one
-        of `recollex.presets` or its name. explain: fill in each arm's own scores and what each part
-        of the ranking added. A query of "double quotes" alone returns what holds them word by
-        word; in a question, they lift it.
+        of `recollex.presets` or its name. min_confidence: in [0, 1]; nothing is returned where
+        `Recall.confidence`, the probability that there is an answer, is lower. explain: fill in
+        each arm's own scores and what each part of the ranking added. A query of "double quotes"
+        alone returns what holds them word by word; in a question, they lift it.
         as_recorded: recall as if asked at this recorded time, whatever was told since; see `at`.
         as_world: only what was so at this time of the world, by today's knowledge: what had
         happened by then, and whose `valid_until`, if any, had not come. Together: what was believed
@@ -234,6 +236,7 @@ class Agent(History, Revision):
                 exact,
                 query_embedding,
                 as_world,
+                min_confidence,
             ),
             find_preset(preset),
             explain,

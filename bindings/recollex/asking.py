@@ -25,6 +25,7 @@ def read_question(
     exact: bool,
     query_embedding: Any,
     as_world: datetime | None,
+    min_confidence: float,
 ) -> Question:
     """Return the question that a recall's arguments ask; raises `InputError`.
 
@@ -60,4 +61,5 @@ def read_question(
         exact,
         vector,
         micros(as_world, "as_world"),
+        min_confidence,
     )

@@ -97,11 +97,13 @@ class Words:
 
     scores float32[memories]: BM25 of each memory of the view, 0 where no word of the question is.
     most: the sum of the idf of all its words, met or not, which no memory's score reaches.
+    unknown: the share of it that belongs to words which no memory of the view holds.
     """
 
     ranked: Ranked
     scores: npt.NDArray[np.float32]
     most: float
+    unknown: float
 
 
 def keyword(
@@ -122,7 +124,7 @@ def keyword(
     """
     scores = np.zeros(view.memories, np.float32)
     if not len(terms) or not view.memories:
-        return Words(Ranked.empty(), scores, 0.0)
+        return Words(Ranked.empty(), scores, 0.0, 0.0)
     frequency = np.zeros(len(terms), np.int64)
     for segment in view.segments:
         lists = segment.postings
@@ -173,7 +175,9 @@ def keyword(
         fixed,
         per_word,
     )
-    return Words(Ranked(memories, best, rows), scores, float(idf.sum()))
+    most = float(idf.sum())
+    unknown = float(idf[frequency == 0].sum()) / most
+    return Words(Ranked(memories, best, rows), scores, most, unknown)
 
 
 def semantic(

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from recollex_engine.arms import Ranked
 from recollex_engine.clock import DAY
+from recollex_engine.confidence import read_signs
 from recollex_engine.fusion import Evidence, Fused
 from recollex_engine.question import check_number
 from recollex_engine.view import View
@@ -74,9 +75,10 @@ class Contextual:
                  if the first
 
     A question that addresses its hearer ("what did we settle on?") is a turn of a talk that goes
-    on: its small talk shares words with everything and asks about no moment, so for it keyword
-    counts ``addressed_keyword`` times, moment not at all, recency does, and earlier questions are
-    on topic (``addressed_question``).
+    on: its small talk shares words with everything and asks about no moment. So for it a memory's
+    own keyword evidence counts ``addressed_keyword`` times (what it lends to others stays), the
+    moment does not count, recency does, and earlier questions are on topic
+    (``addressed_question``).
 
     >>> Contextual(recency=0.0).semantic
     1.0
@@ -98,10 +100,10 @@ class Contextual:
     answer: float = 0.46
     brevity: float = 0.15
     dated: float = 1.0
-    recency: float = 0.95
+    recency: float = 1.17
     order: float = 0.43
-    addressed_keyword: float = 0.2
-    addressed_question: float = 0.63
+    addressed_keyword: float = 0.0
+    addressed_question: float = 0.67
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -137,6 +139,7 @@ class Contextual:
             *said,
         )
         weights = self._weights(evidence)
+        named = view.columns.speakers.named(view.of_memories("speaker"), cues.words)
         table, scores, order = parts_of(
             members,
             b,
@@ -152,7 +155,7 @@ class Contextual:
             buffer("words"),
             _BREVITY,
             buffer("speaker"),
-            view.columns.speakers.named(view.of_memories("speaker"), cues.words),
+            named,
             buffer("said_at"),
             buffer("event_start"),
             buffer("event_end"),
@@ -170,7 +173,20 @@ class Contextual:
         if self.associates:
             own["graph"] = Ranked(associated, activation.astype(np.float32), np.empty(0, np.uint32))
         parts = _Parts([name for name in PARTS if weights[name]], table, order)
-        return Fused(members[places[order]], scores[order], parts, own)
+        memories, signs = members[places], None
+        if evidence.query is not None and evidence.words is not None:
+            spoken = buffer("speaker")[memories]
+            signs = read_signs(
+                memories,
+                c[places],
+                KEYWORD_CONTEXT * b[places] + c[places],
+                (spoken[:, None] == named).any(axis=1).astype(np.float64),
+                memories,
+                scores - table[PARTS.index("speaker")],
+                buffer("speaker"),
+                evidence.words.unknown,
+            )
+        return Fused(memories[order], scores[order], parts, own, signs)
 
     def _weights(self, evidence: Evidence) -> dict[str, float]:
         """Return what each part weighs for this question: 0 for what it does not ask about."""

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.arms import Ranked, Words
+from recollex_engine.confidence import Signs
 from recollex_engine.cues import Cues
 from recollex_engine.dates import TimeRange
 from recollex_engine.errors import InputError
@@ -57,12 +58,14 @@ class Fused:
 
     parts: name -> float64[n], what each part of the score added, where the fusion is a sum of
     parts; it may be computed when looked at. lists: what the fusion itself brought, by arm.
+    signs: of whether there is an answer; None where the fusion reads none, or has nothing to read.
     """
 
     memories: npt.NDArray[np.uint32]
     scores: npt.NDArray[np.float64]
     parts: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
     lists: Mapping[str, Ranked] = field(default_factory=dict)
+    signs: Signs | None = None
 
 
 class Fusion(Protocol):

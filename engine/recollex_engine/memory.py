@@ -1,7 +1,7 @@
 """What comes back from a recall: memories, and why they came."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ import numpy.typing as npt
 import orjson
 
 from recollex_engine.clock import OPEN_END, from_micros
+from recollex_engine.confidence import Signs
 from recollex_engine.ranking import Ranking, Why
 from recollex_engine.schema import ENDS, NETWORKS
 from recollex_engine.trace import Trace
@@ -236,8 +237,11 @@ class Recall(Sequence[Memory]):
     """The memories that bear on a question, best first, within the token budget.
 
     tokens: of the texts returned, counted by `token_counter`. time_range: the range [start, end)
-    read out of the question, None if it names none. trace: microseconds by stage. Memories are
-    read from the columns when first looked at; what is forgotten afterwards is still here.
+    read out of the question, None if it names none. trace: microseconds by stage. confidence: the
+    probability that the agent holds an answer, in [0, 1]; 0 where nothing was found, None where it
+    is not known: the fusion reads no signs of it, or an arm that it needs failed or was left out.
+    signs: what it was made of, see `confidence.Signs`. Memories are read from the columns when
+    first looked at; what is forgotten afterwards is still here.
 
     Threads: may be shared once it is returned.
     """
@@ -252,12 +256,16 @@ class Recall(Sequence[Memory]):
         time_range: tuple[datetime, datetime] | None,
         trace: Trace,
         explain: bool = False,
+        confidence: float | None = None,
+        signs: Signs | None = None,
     ) -> None:
         self.query = query
         self.tokens = tokens
         self.token_counter = token_counter
         self.time_range = time_range
         self.trace = trace
+        self.confidence = confidence
+        self.signs = signs
         self._view = view
         self._ranking = ranking
         self._explain = explain
@@ -265,7 +273,7 @@ class Recall(Sequence[Memory]):
     @classmethod
     def empty(cls, query: str) -> "Recall":
         """Return the recall of an agent that holds nothing."""
-        return cls(query, None, Ranking.empty(), 0, "none", None, Trace())
+        return cls(query, None, Ranking.empty(), 0, "none", None, Trace(), confidence=0.0)
 
     def __len__(self) -> int:
         return len(self._ranking.memories)
@@ -317,6 +325,8 @@ class Recall(Sequence[Memory]):
             "memories": [memory.to_dict() for memory in self],
             "tokens": self.tokens,
             "token_counter": self.token_counter,
+            "confidence": self.confidence,
+            "signs": asdict(self.signs) if self.signs else None,
             "time_range": [moment.isoformat() for moment in self.time_range]
             if self.time_range
             else None,

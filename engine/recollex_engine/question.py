@@ -27,6 +27,7 @@ class Question:
     equal. now: microseconds UTC that "last week" is read against. exact: scan vectors, never
     search the graph. embedding: the caller's own, float32[dimension] of length 1. as_world:
     microseconds UTC; what was so then: the memory's event had begun and its validity not ended.
+    min_confidence: the probability of an answer below which nothing is returned.
     """
 
     text: str
@@ -43,11 +44,13 @@ class Question:
     exact: bool = False
     embedding: npt.NDArray[np.float32] | None = None
     as_world: int | None = None
+    min_confidence: float = 0.0
 
     def __post_init__(self) -> None:
         check_text(self.text, "query", MAX_QUERY)
         check_count(self.thinking_budget, "thinking_budget", 1, MAX_BUDGET)
         check_count(self.max_tokens, "max_tokens", 1, 2**31)
+        check_number(self.min_confidence, "min_confidence", 0, 1)
         if self.since is not None and self.until is not None and self.since >= self.until:
             raise InputError(
                 f"since must be earlier than until, got since {from_micros(self.since)} and until "

@@ -53,14 +53,17 @@ class Ranking:
         self, fused: npt.NDArray[np.uint32], parts: Mapping[str, npt.NDArray[np.float64]]
     ) -> "Ranking":
         """Return the ranking with what each part of the score of ``fused`` added."""
-        places = {memory: place for place, memory in enumerate(fused.tolist())}
-        return replace(
-            self,
-            parts={
-                memory: {name: float(part[places[memory]]) for name, part in parts.items()}
-                for memory in self.memories.tolist()
-            },
-        )
+        if not parts:  # a fusion by ranks adds none
+            return self
+        memories = self.memories.tolist()
+        order = {memory: place for place, memory in enumerate(fused.tolist())}
+        places = [order[memory] for memory in memories]
+        lines = zip(*(part[places].tolist() for part in parts.values()), strict=True)
+        told = {
+            memory: dict(zip(parts, line, strict=True))
+            for memory, line in zip(memories, lines, strict=True)
+        }
+        return replace(self, parts=told)
 
     @cached_property
     def ranks(self) -> dict[int, dict[str, int]]:

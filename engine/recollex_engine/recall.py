@@ -21,6 +21,7 @@ from recollex_engine.candidates import Candidates
 from recollex_engine.clock import from_micros
 from recollex_engine.cues import Cues, read_cues
 from recollex_engine.dates import TimeRange
+from recollex_engine.errors import InputError
 from recollex_engine.fusion import ARMS, Evidence, Fused
 from recollex_engine.memory import Recall
 from recollex_engine.models.description import Thresholds
@@ -84,16 +85,19 @@ def recall(
     with trace.stage("fusion"):
         fused = preset.fusion.fuse(pipeline.evidence(query))
     pipeline.lists.update(fused.lists)
-    candidates, collapsed = pipeline.refine(fused, query)
-    with trace.stage("budget"):
-        ranking, tokens = within_budget(
-            view,
-            Ranking(candidates.memories, candidates.scores, pipeline.lists, {}, collapsed),
-            question.max_tokens,
-            preset.overflow == "stop",
-        )
-    if explain:
-        ranking = ranking.explained(fused.memories, fused.parts)
+    confidence = pipeline.confidence(fused)
+    ranking, tokens = Ranking.empty(), 0
+    if pipeline.suffices(confidence):
+        candidates, collapsed = pipeline.refine(fused, query)
+        with trace.stage("budget"):
+            ranking, tokens = within_budget(
+                view,
+                Ranking(candidates.memories, candidates.scores, pipeline.lists, {}, collapsed),
+                question.max_tokens,
+                preset.overflow == "stop",
+            )
+        if explain:
+            ranking = ranking.explained(fused.memories, fused.parts)
     trace.total = (time.perf_counter_ns() - started) / 1000
     return Recall(
         question.text,
@@ -104,6 +108,8 @@ def recall(
         _datetimes(pipeline.found),
         trace,
         explain,
+        confidence,
+        None if confidence is None else fused.signs,
     )
 
 
@@ -230,6 +236,30 @@ class _Pipeline:
             self.question.thinking_budget,
             self.quoted,
         )
+
+    def confidence(self, fused: Fused) -> float | None:
+        """Return the probability that the agent holds an answer, None where it is not known."""
+        if not len(fused.memories) and not self.trace.errors:
+            return 0.0
+        if fused.signs is None or "semantic" in self.trace.errors:
+            return None
+        return fused.signs.confidence
+
+    def suffices(self, confidence: float | None) -> bool:
+        """Return whether to answer. Where an arm failed, an unknown confidence does not suffice.
+
+        Raises `InputError` where the preset cannot tell.
+        """
+        least = self.question.min_confidence
+        if least == 0:
+            return True
+        if confidence is None and not self.trace.errors:
+            raise InputError(
+                f"min_confidence was given, but the preset {self.preset.name!r} tells no "
+                "confidence: use one with Contextual fusion and the semantic and keyword arms, as "
+                "the default has"
+            )
+        return confidence is not None and confidence >= least
 
     def refine(
         self, fused: Fused, query: npt.NDArray[np.float32] | None

@@ -36,6 +36,12 @@ class Spreading:
     ``from_one``, at 1 (Memora). rare_entities: an entity weighs 1 / (1 + ln n), n the memories it
     names, so that the two speakers of a conversation, who name all of it, do not drown what is
     rare; TEMPR's weight is 1 for all.
+
+    A fading that is strong beside the links' weights, which are .3 to 1 without ``rare_entities``,
+    counts hops: with decay .03 and threshold .00005, from one, activation goes two hops and no
+    further, and the nearer hop comes first (TEMPR 4.3's "simple 2-hop neighbors").
+
+    >>> two_hops = Spreading(decay=0.03, threshold=0.00005, from_one=True, rare_entities=False)
     """
 
     decay: float = DECAY
@@ -46,7 +52,7 @@ class Spreading:
 
     def __post_init__(self) -> None:
         check_number(self.decay, "decay", 0, 1)
-        check_number(self.threshold, "threshold", 1e-3, 1)
+        check_number(self.threshold, "threshold", 1e-6, 1)
         check_count(self.entry_points, "entry_points", 1, 1000)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from recollex_kernels._jit import F64, I64, U32, kernel
+from recollex_kernels._jit import F32, F64, I64, kernel
 
 _RUN = 16
 
@@ -32,10 +32,10 @@ def unit(scores: F64) -> F64:
 
 
 @kernel
-def best_first(scores: F64) -> I64:
+def best_first(scores: F64 | F32) -> I64:
     """Return the places of the scores in falling order; ties keep the order in which they stand.
 
-    Shapes: scores float64[n], no NaN. Cost: O(n log n), runs of 16 sorted by insertion and merged;
+    Shapes: scores float[n], no NaN. Cost: O(n log n), runs of 16 sorted by insertion and merged;
     one pass over a list that is in order already.
     """
     n = scores.shape[0]
@@ -56,7 +56,7 @@ def best_first(scores: F64) -> I64:
                 values[j], order[j] = values[j - 1], order[j - 1]
                 j -= 1
             values[j], order[j] = value, place
-    spare_values, spare = np.empty(n, np.float64), np.empty(n, np.int64)
+    spare_values, spare = np.empty_like(values), np.empty(n, np.int64)
     width = _RUN
     while width < n:
         for low in range(0, n, 2 * width):
@@ -77,27 +77,57 @@ def best_first(scores: F64) -> I64:
 
 
 @kernel
-def strongest(scores: F64, ids: U32, k: int) -> I64:
-    """Return the places of the ``k`` greatest scores, greatest first. Ties: the lower id.
+def kth_greatest(scores: F64 | F32, k: int) -> float:
+    """Return the ``k``-th greatest score, k in [1, n]. Cost: O(n) as a rule, by quickselect."""
+    values = scores.copy()
+    low, high, at = 0, values.shape[0] - 1, k - 1
+    while low < high:
+        first, middle, last = values[low], values[(low + high) >> 1], values[high]
+        pivot = max(min(first, middle), min(max(first, middle), last))
+        i, j = low, high
+        while i <= j:
+            while values[i] > pivot:
+                i += 1
+            while values[j] < pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if at <= j:
+            high = j
+        elif at >= i:
+            low = i
+        else:
+            break
+    return float(values[at])
 
-    Shapes: scores float64[n], no NaN; ids uint32[n], each once. Fewer than ``k`` give them all.
 
-    Cost: O(n), and O(k) for each score that is among the best when it is met.
+@kernel
+def strongest(scores: F64 | F32, k: int) -> I64:
+    """Return the places of the ``k`` greatest scores, greatest first. Ties: the earlier place.
+
+    Shapes: scores float[n], no NaN. Fewer than ``k`` give them all.
+
+    Cost: O(n + k log k) as a rule.
     """
-    size = max(0, min(k, scores.shape[0]))
-    places = np.empty(size, np.int64)
+    if k >= scores.shape[0]:
+        return best_first(scores)
+    places = np.empty(max(0, k), np.int64)
+    if k <= 0:
+        return places
+    limit = kth_greatest(scores, k)
+    ties = k
+    for i in range(scores.shape[0]):
+        ties -= scores[i] > limit
     n = 0
     for i in range(scores.shape[0]):
-        j = n
-        while j > 0:
-            other = places[j - 1]
-            if scores[other] > scores[i] or (scores[other] == scores[i] and ids[other] < ids[i]):
-                break
-            j -= 1
-        if j == size:
+        if scores[i] < limit or n == k:
             continue
-        n = min(n + 1, size)
-        for to in range(n - 1, j, -1):
-            places[to] = places[to - 1]
-        places[j] = i
-    return places
+        if scores[i] == limit:
+            if ties == 0:
+                continue
+            ties -= 1
+        places[n] = i
+        n += 1
+    return places[best_first(scores[places])]

@@ -2,28 +2,11 @@
 
 import numpy as np
 
+from recollex_kernels._bitmap import bitmap, listed, mark, place_of
 from recollex_kernels._jit import F64, U8, U32, U64, kernel
 from recollex_kernels._scores import strongest
 
 NONE = np.uint32(0xFFFFFFFF)
-
-
-@kernel
-def _offer(
-    memory: np.uint32, value: float, size: int, places: U32, memories: U32, best: F64
-) -> int:
-    """Return the table's size after ``memory`` keeps the greater of its value and ``value``."""
-    mask = places.shape[0] - 1
-    place = ((np.int64(memory) * 2654435769) >> 7) & mask  # Knuth's multiplicative hash
-    while places[place] != NONE and memories[places[place]] != memory:
-        place = (place + 1) & mask
-    if places[place] == NONE:
-        places[place] = size
-        memories[size] = memory
-        best[size] = value
-        return size + 1
-    best[places[place]] = max(best[places[place]], value)
-    return size
 
 
 @kernel
@@ -55,7 +38,7 @@ def associations(
     ``allowed[memory]`` are returned.
 
     Shapes, for n of M memories, E entities:
-        memories, weights  uint32[n], float64[n]  each once, in [0, end)
+        memories, weights  uint32[n], float64[n]  each once, ascending, in [0, end)
         mention_offset     uint64[>= M+1]  CSR: memory -> its entities in mention_entity
         mention_memory     uint32[]        aligned with mention_entity: who mentions
         mention_previous   uint32[]        the entry before with the same entity, or NONE
@@ -64,64 +47,57 @@ def associations(
 
     Cost: O(mentions of the seeds' entities), at most ``hub`` + 1 each behind ``end``.
     """
-    best_places = strongest(weights, memories, seeds)
+    best = strongest(weights, seeds)
     count = 0
-    while count < best_places.shape[0] and weights[best_places[count]] > 0:
+    while count < best.shape[0] and weights[best[count]] > 0:
         count += 1
-    seed, strengths = memories[best_places[:count]], weights[best_places[:count]]
-    room = 0
+    seed, strengths = memories[best[:count]], weights[best[:count]]
+    mentions = 0
     for s in range(count):
-        strengths[s] /= weights[best_places[0]]
-        room += int(mention_offset[seed[s] + 1] - mention_offset[seed[s]])
-    room *= hub
-    bits = 4
-    while (1 << bits) < 2 * min(room, end):
-        bits += 1
-    places = np.full(1 << bits, NONE, np.uint32)
-    found = np.empty(min(room, end), np.uint32)
-    best = np.empty(min(room, end), np.float64)
-    size = 0
-    chain = np.empty(hub, np.uint32)
-    done = np.empty(room // max(hub, 1), np.uint32)
-    entities = 0
+        strengths[s] /= weights[best[0]]
+        mentions += int(mention_offset[seed[s] + 1] - mention_offset[seed[s]])
+    chain = np.empty(mentions * (hub + 1), np.uint32)  # of one entity after the other
+    entities = np.empty(mentions, np.uint32)
+    ends = np.zeros(mentions + 1, np.int64)
+    firsts, seconds = np.empty(mentions, np.float64), np.empty(mentions, np.float64)
+    speakers = np.empty(mentions, np.uint32)  # the strongest seed that mentions the entity
+    bits = bitmap(end)
+    met = 0
     for s in range(count):
         for at in range(np.int64(mention_offset[seed[s]]), np.int64(mention_offset[seed[s] + 1])):
             entity = mention_entity[at]
-            known = False
-            for i in range(entities):
-                known = known or done[i] == entity
-            if known or entity >= entity_head.shape[0]:
+            if entity >= entity_head.shape[0] or np.any(entities[:met] == entity):
                 continue
-            done[entities] = entity
-            entities += 1
-            n = 0
+            first, n = ends[met], 0
             entry = entity_head[entity]
             while entry != NONE and n <= hub:
-                memory = mention_memory[entry]
-                if memory < end:
-                    if n < hub:
-                        chain[n] = memory
+                if mention_memory[entry] < end:
+                    chain[first + n] = mention_memory[entry]
                     n += 1
                 entry = mention_previous[entry]
-            if n > hub or n < 2:
-                continue
-            # the two strongest seeds that mention it: one receives from the other
-            first_seed, second = NONE, 0.0
-            for other in range(s, count):
-                if second > 0:
-                    break
-                for i in range(n):
-                    if chain[i] == seed[other]:
-                        if first_seed == NONE:
-                            first_seed = seed[other]
-                        else:
-                            second = strengths[other]
-                        break
-            weight = (1.0 - n / end) / np.sqrt(np.float64(n))
-            for i in range(n):
-                memory = chain[i]
-                strength = second if memory == first_seed else strengths[s]
-                if strength * weight > 0 and allowed[memory] == 1:
-                    size = _offer(memory, strength * weight, size, places, found, best)
-    order = strongest(best[:size], found[:size], k)
-    return found[order], best[order]
+            if n > hub or n == end:
+                n = 0  # its place stays, so that no other seed walks it again
+            second = 0.0
+            for other in range(s + 1, count):
+                for i in range(
+                    np.int64(mention_offset[seed[other]]), np.int64(mention_offset[seed[other] + 1])
+                ):
+                    if mention_entity[i] == entity:
+                        second = max(second, strengths[other])
+            for i in range(first, first + n):
+                mark(bits, int(chain[i]))
+            share = (1.0 - n / end) / np.sqrt(np.float64(max(n, 1)))
+            firsts[met], seconds[met] = strengths[s] * share, second * share
+            entities[met], speakers[met] = entity, seed[s]
+            met += 1
+            ends[met] = first + n
+    reached, before = listed(bits)
+    received = np.zeros(reached.shape[0], np.float64)
+    for e in range(met):
+        for i in range(ends[e], ends[e + 1]):
+            value = seconds[e] if chain[i] == speakers[e] else firsts[e]
+            place = place_of(bits, before, int(chain[i]))
+            received[place] = max(received[place], value)
+    kept = np.flatnonzero((received > 0) & (allowed[reached] == 1))
+    kept = kept[strongest(received[kept], k)]
+    return reached[kept], received[kept]

@@ -94,16 +94,16 @@ def asks(memories: U32 | I64, text: U8, text_offset: U64) -> U8:
 
 
 @kernel
-def moments(x: F64, memories: U32, said_at: I64, anchors: int, width: float) -> F64:
+def moments(x: F64, said_at: I64, anchors: int, width: float) -> F64:
     """Return how near in time each memory is to the best others, in [0, 1].
 
-    Equation, t_i the time of the i-th of the N = min(anchors, n) greatest x (ties: the lower
-    memory), A the affinity of SATF 3.3 without an anchor's own part:
+    Equation, t_i the time of the i-th of the N = min(anchors, n) greatest x (ties: the earlier
+    place), A the affinity of SATF 3.3 without an anchor's own part:
         A(m) = sum over i = 1..N, i not m, of  1/i * exp(-(t - t_i)^2 / (2 width^2))
         moment(m) = A(m) / max(greatest A, 1)
     An anchor farther than 8 widths adds nothing.
 
-    Shapes: x float64[n], memories uint32[n], said_at int64[n]. ``anchors`` at least 1, ``width``
+    Shapes: x float64[n], said_at int64[n]. ``anchors`` at least 1, ``width``
     in microseconds.
 
     Cost: O(N n / 32) and 1 ns for each pair whose block of 32 is not far.
@@ -117,7 +117,7 @@ def moments(x: F64, memories: U32, said_at: I64, anchors: int, width: float) -> 
         last[block] = times[block * _BLOCK : (block + 1) * _BLOCK].max()
     exponents, powers = np.empty(_BLOCK, np.float64), np.empty(_BLOCK, np.int64)
     values = np.empty(_BLOCK, np.float64)
-    best = strongest(x, memories, anchors)
+    best = strongest(x, anchors)
     for i in range(best.shape[0]):
         t, weight = times[best[i]], 1.0 / (i + 1)
         for block in range(blocks):
@@ -230,7 +230,7 @@ def parts_of(
     for i in range(associated.shape[0]):
         parts[_ASSOCIATION, received[i]] = weights[_ASSOCIATION] * activation[i]
     if weights[_MOMENT] != 0:
-        parts[_MOMENT] = weights[_MOMENT] * moments(own, memories, when, anchors, width)
+        parts[_MOMENT] = weights[_MOMENT] * moments(own, when, anchors, width)
     if weights[_IN_RANGE] != 0:
         for i in range(n):
             since, until = event_start[memories[i]], event_end[memories[i]]

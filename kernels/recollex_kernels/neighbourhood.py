@@ -156,7 +156,7 @@ def surround(
         zero,
         unit,
     )
-    best = memories[strongest(share * keyword + semantic, memories, widened)]
+    best = memories[strongest(share * keyword + semantic, widened)]
     around = neighbours(best, document, said_at, visible, reach, window).ravel()
     for i in range(around.shape[0]):
         if around[i] >= 0 and allowed[around[i]] == 1:

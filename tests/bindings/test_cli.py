@@ -103,6 +103,17 @@ def test_the_table_shows_date_speaker_text_arms_and_stages(shell: Shell, store: 
         assert part in out
 
 
+def test_below_the_bound_nothing_is_shown_but_the_probability(shell: Shell, store: str) -> None:
+    query = "Which volcano erupted near Reykjavik and moved?"
+    shown = shell("recall", store, query)
+    assert shown[0] == 0 and "an answer is there with probability 0." in shown[1]
+    code, out, err = shell("recall", store, query, "--min-confidence", "0.99")
+    assert code == 1 and "nothing that is likely to answer 'Which volcano" in err
+    assert "0 memories" in out and "an answer is there with probability 0." in out
+    code, _, err = shell("recall", store, query, "--min-confidence", "2")
+    assert code == 2 and "min_confidence must lie in [0, 1], got 2" in err and err.count("\n") == 1
+
+
 def test_recall_writes_nothing(shell: Shell, store: str) -> None:
     before = {path: path.read_bytes() for path in Path(store).rglob("*") if path.is_file()}
     shell("recall", store, "Who moved to Lisbon?")

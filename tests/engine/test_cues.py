@@ -1,6 +1,6 @@
 import pytest
 
-from recollex_engine.cues import read_cues
+from recollex_engine.cues import first_name, read_cues
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,4 @@ def test_first_and_last_give_an_order(text, expected):
     ],
 )
 def test_a_person_is_named_by_the_first_of_their_names(text, person, expected):
-    assert read_cues(text).names(person) is expected
+    assert (first_name(person) in read_cues(text).words) is expected

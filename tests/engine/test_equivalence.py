@@ -136,7 +136,7 @@ def answers(agent: recollex.Agent) -> list[object]:
     for query, options in QUERIES:
         recall = agent.recall(query, explain=True, **options)
         assert not recall.trace.errors
-        said.append((query, recall.op, recall.tokens, recall.ids, list(recall)))
+        said.append((query, recall.op, recall.tokens, recall.signs, recall.ids, list(recall)))
     said.append(agent.list(limit=1000))
     return said
 
@@ -160,7 +160,7 @@ def answers_at(agent: recollex.Agent, op: int) -> list[object]:
                 True,
             )
             assert not recall.trace.errors
-            said.append((recall.op, recall.tokens, list(recall)))
+            said.append((recall.op, recall.tokens, recall.signs, list(recall)))
     return said
 
 

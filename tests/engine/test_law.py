@@ -159,7 +159,9 @@ def answers(agent: recollex.Agent, now: datetime, **options: Any) -> list[object
     for query, narrowed in QUERIES:
         recall = agent.recall(query, explain=True, now=now, exact=True, **narrowed, **options)
         assert not recall.trace.errors
-        said.append((recall.tokens, recall.token_counter, recall.time_range, list(recall)))
+        said.append(
+            (recall.tokens, recall.token_counter, recall.time_range, recall.signs, list(recall))
+        )
     return said
 
 

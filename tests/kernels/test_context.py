@@ -1,9 +1,12 @@
+import math
+
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels._neighbours import NONE, neighbours
-from recollex_kernels.context import asks, best_of_document
+from recollex_kernels.context import PARTS, asks, best_of_document, moments, parts_of
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -89,3 +92,153 @@ def test_asks_is_a_question_mark_at_the_end(texts):
     )
     expected = [int(text.rstrip(" \t\n\r").endswith(("?", "\uff1f", "\u061f"))) for text in texts]
     assert found.tolist() == [*expected, 0]
+
+
+HOUR, WIDTH = 3_600_000_000, 12 * 3_600_000_000.0
+scored = st.tuples(st.sampled_from([-1.0, 0.5, 2.0]), st.sampled_from([0, 1, 5, 90, 95, 97, 4000]))
+
+
+def moment_oracle(x, hours, anchors):
+    """Memories by their ordinals; the equation, with what lies beyond 8 widths left out."""
+    best = sorted(range(len(x)), key=lambda i: (-x[i], i))[:anchors]
+    near = []
+    for m, t in enumerate(hours):
+        apart = [(rank, (t - hours[i]) / 12) for rank, i in enumerate(best, 1) if i != m]
+        near.append(sum(math.exp(-(z * z) / 2) / rank for rank, z in apart if abs(z) <= 8))
+    return [a / max(1.0, *near) for a in near]
+
+
+@given(st.lists(scored, max_size=80), st.integers(1, 9))
+def test_moments_equal_the_affinity_to_the_others(entries, anchors):
+    x, hours = [x for x, _ in entries], [hour for _, hour in entries]
+    found = moments(
+        frozen(x, np.float64),
+        frozen([hour * HOUR for hour in hours], np.int64),
+        anchors,
+        WIDTH,
+    )
+    assert found.tolist() == pytest.approx(moment_oracle(x, hours, anchors), abs=1e-12)
+
+
+class Bank:
+    """Some memories, some of them members, of whom some are candidates, and what is asked."""
+
+    def __init__(self, seed):
+        rng = np.random.default_rng(seed)
+        n = self.n = int(rng.integers(1, 50))
+        few = np.array([0, 1, 2, int(NONE)], np.uint32)
+        self.texts = [str(text) for text in rng.choice(["a?", "b", "", "c\uff1f\n"], n)]
+        self.document, self.speaker = rng.choice(few, n), rng.choice(few, n)
+        self.words = rng.choice(np.array([0, 1, 2, 40], np.uint32), n)
+        self.said_at = rng.integers(0, 90, n) * HOUR
+        self.event_start = self.said_at + rng.choice([0, -HOUR, HOUR], n)
+        self.event_end = self.event_start + rng.choice([0, 1, 40 * HOUR], n)
+        self.quoted = rng.choice([0.0, 0.5, 1.0], n).astype(np.float32)
+        self.members = np.sort(rng.choice(n, int(rng.integers(1, n + 1)), replace=False))
+        m = len(self.members)
+        self.keyword, self.semantic = rng.choice([0, 0.25, 1], m), rng.choice([-1, 0, 0.5], m)
+        self.places = np.sort(rng.choice(m, int(rng.integers(1, m + 1)), replace=False))
+        count = len(self.places)
+        self.beside = rng.integers(-1, m, (count, 4))
+        chosen = rng.choice(count, int(rng.integers(0, count + 1)), replace=False)
+        self.associated = self.members[self.places[chosen]]
+        self.activation = rng.choice([0.25, 0.5], len(chosen))
+        self.named = np.array(rng.choice([0, 1, 2], int(rng.integers(0, 3)), replace=False))
+        self.range = sorted(int(hour) * HOUR for hour in rng.integers(0, 90, 2))
+        self.now = int(rng.integers(0, 120)) * HOUR
+        self.weights = rng.choice([0.0, 0.3, -1.5, 2.0], len(PARTS))
+
+    def found(self):
+        encoded = [text.encode() for text in self.texts]
+        offsets = np.cumsum([0] + [len(text) for text in encoded])
+        return parts_of(
+            self.members.astype(np.uint32),
+            self.keyword.astype(np.float64),
+            self.semantic.astype(np.float64),
+            4.4,
+            self.places,
+            self.beside,
+            self.associated.astype(np.uint32),
+            self.activation,
+            self.document,
+            frozen(list(b"".join(encoded)), np.uint8),
+            offsets.astype(np.uint64),
+            self.words,
+            frozen([-3.0, -0.5, 0.0], np.float64),
+            self.speaker,
+            self.named.astype(np.uint32),
+            self.said_at,
+            self.event_start,
+            self.event_end,
+            5,
+            WIDTH,
+            *self.range,
+            self.quoted,
+            self.now,
+            50.0 * HOUR,
+            7 * HOUR,
+            80 * HOUR,
+            self.weights,
+        )
+
+    def expected(self, i):
+        """The parts of candidate ``i``, each as the docstring says it."""
+        x = [4.4 * b + c for b, c in zip(self.keyword, self.semantic, strict=True)]
+        at = self.places[i]
+        m = self.members[at]
+        document, said = self.document[m], self.said_at[m]
+        own = [x[a] for a, o in enumerate(self.members) if self.document[o] == document]
+        times = [int(self.said_at[self.members[place]]) // HOUR for place in self.places]
+        start, end = self.range
+        since, until = self.event_start[m], self.event_end[m]
+        asking = [text.strip().endswith(("?", "\uff1f")) for text in self.texts]
+        received = dict(zip(self.associated.tolist(), self.activation.tolist(), strict=True))
+        before = self.beside[i][0]
+        return {
+            "keyword": self.keyword[at],
+            "semantic": self.semantic[at],
+            **{
+                name: x[place] if place >= 0 else 0
+                for name, place in zip(
+                    ("before", "after", "before_two", "after_two"), self.beside[i], strict=True
+                )
+            },
+            "document": max(own) if document != int(NONE) else 0,
+            "question": asking[m],
+            "answer": before >= 0 and asking[self.members[before]],
+            "brevity": [-3.0, -0.5, 0.0][min(int(self.words[m]), 2)],
+            "speaker": self.speaker[m] in self.named,
+            "association": received.get(int(m), 0),
+            "moment": moment_oracle([x[place] for place in self.places], times, 5)[i],
+            "in_range": since < end and (until > start or since >= start),
+            "phrase": float(self.quoted[m]),
+            "dated": since != said,
+            "recency": math.exp(-max(self.now - said, 0) / (50 * HOUR)),
+            "order": (said - 7 * HOUR) / (73 * HOUR),
+        }
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_parts_are_what_each_is_said_to_be(seed):
+    bank = Bank(seed)
+    parts, scores, order = bank.found()
+    for i in range(len(bank.places)):
+        expected = [
+            weight * part
+            for weight, part in zip(bank.weights, bank.expected(i).values(), strict=True)
+        ]
+        assert tuple(bank.expected(i)) == PARTS
+        assert parts[:, i].tolist() == pytest.approx(expected, rel=1e-12, abs=1e-12)
+        total = 0.0
+        for part in parts[:, i]:
+            total += part
+        assert scores[i] == total
+    newest_first = sorted(range(len(scores)), key=lambda i: (-scores[i], -i))
+    assert order.tolist() == newest_first
+
+
+def test_of_equal_candidates_the_newer_comes_first():
+    bank = Bank(1)
+    bank.weights[:] = 0
+    _, scores, order = bank.found()
+    assert not scores.any() and order.tolist() == list(range(len(scores)))[::-1]

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels._scores import best_first, strongest, unit
+from recollex_kernels._scores import best_first, kth_greatest, strongest, unit
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -17,13 +17,21 @@ def test_best_first_equals_a_stable_sort(values):
     assert best_first(np.array(values, np.float64)).tolist() == expected
 
 
-@given(few, st.integers(-1, 80), st.randoms(use_true_random=False))
-def test_the_strongest_equal_a_full_sort(values, k, random):
-    ids = list(range(len(values)))
-    random.shuffle(ids)
-    expected = sorted(range(len(values)), key=lambda i: (-values[i], ids[i]))[: max(0, k)]
-    found = strongest(np.array(values, np.float64), np.array(ids, np.uint32), k)
-    assert found.tolist() == expected
+@given(few, st.integers(-1, 80))
+def test_the_strongest_equal_a_full_sort(values, k):
+    expected = sorted(range(len(values)), key=lambda i: (-values[i], i))[: max(0, k)]
+    assert strongest(np.array(values, np.float64), k).tolist() == expected
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_the_strongest_of_many(kind):
+    rng = np.random.default_rng(0)
+    for distinct in (3, 50, 10**6):
+        values = rng.integers(0, distinct, 5000).astype(kind)
+        expected = sorted(range(5000), key=lambda i: (-values[i], i))
+        for k in (1, 2, 99, 4999):
+            assert strongest(values, k).tolist() == expected[:k]
+            assert kth_greatest(values, k) == values[expected[k - 1]]
 
 
 @given(few)

@@ -9,6 +9,7 @@ of the order of their days; they are recorded in the file's order all the same.
 
 import json
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,20 @@ def load(data: Path) -> list[Bank]:
         _bank(json.loads(path.read_text(encoding="utf-8")), "dev" if n < DEVELOPMENT else "report")
         for n, path in enumerate(paths)
     ]
+
+
+def of_earlier_sessions(bank: Bank) -> Bank:
+    """Return the bank with queries that see earlier sessions alone, not their own one's turns."""
+    first: dict[str, int] = {}
+    for place, turn in enumerate(bank.turns):
+        first.setdefault(turn["document"], place)
+    queries = []
+    for query in bank.queries:
+        # The query is the turn that it does not see yet; the files' empty turns are no queries.
+        own = bank.turns[query.visible]["document"]
+        queries.append(replace(query, visible=first[own]))
+    dataset = f"{bank.dataset}, earlier sessions alone"
+    return replace(bank, dataset=dataset, queries=tuple(queries))
 
 
 def _bank(raw: dict[str, Any], split: Split) -> Bank:

@@ -35,6 +35,7 @@ def recall(arguments: Arguments) -> int:
             as_world=when(arguments, "as_world"),
             exact=arguments.exact,
             preset=arguments.preset,
+            min_confidence=arguments.min_confidence,
             explain=arguments.explain,
         )
         if arguments.json:
@@ -95,7 +96,9 @@ def every_memory(agent: recollex.Agent) -> Iterator[recollex.Memory]:
 
 
 def _print_recall(found: recollex.Recall, arguments: Arguments) -> None:
-    if not len(found):
+    if not len(found) and arguments.min_confidence and found.confidence:
+        say(f"nothing that is likely to answer {printable(arguments.query)!r}")
+    elif not len(found):
         say(f"{arguments.agent} remembers nothing that bears on {printable(arguments.query)!r}")
     else:
         print(recall_table(found, arguments.top, explain=arguments.explain))

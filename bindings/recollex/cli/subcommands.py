@@ -3,9 +3,9 @@
 Nothing heavy is imported here: `recollex --help` answers before numpy could be loaded.
 """
 
-import argparse
 from collections.abc import Callable
 
+from recollex.cli import options
 from recollex.cli.parser import Parser
 
 Adder = Callable[[Parser], None]
@@ -21,7 +21,6 @@ a first minute:
   recollex recall memory/ "Where does Alice work?"
 """
 
-_INGEST_AGENT = "whose memory (default; with locomo, an agent per conversation)"
 _JSONL = """
 each line of jsonl is an object, a memory or a turn of talk:
   {"text": ...}, and any of event_at and entities
@@ -54,238 +53,11 @@ def build() -> Parser:
     return parser
 
 
-def _demo(parser: Parser) -> None:
-    parser.add_argument(
-        "--store", metavar="FOLDER", help="keep the memory here (else: thrown away)"
-    )
-    _agent(parser, "workshop")
-    parser.add_argument("--top", type=_count, default=3, metavar="N", help="memories shown (3)")
-
-
-def _retain(parser: Parser) -> None:
-    add = parser.add_argument
-    _store(parser)
-    add("text", nargs="+", help="each is one memory; - reads one from standard input")
-    _agent(parser)
-    _zone(parser)
-    add("--at", metavar="TIME", help="when it happened: 2023-11-06, or with a time")
-    add("--valid-until", metavar="TIME", help="when it ceases to be so (never)")
-    add("--network", help="world, agent or opinion (world)")
-    add("--context", help="what it was said in, such as 'call'")
-    add("--document", metavar="ID", help="the document it belongs to")
-    add("--entity", action="append", metavar="NAME", help="may be given again")
-    add("--tag", action="append", metavar="TAG", help="may be given again")
-    add("--id", help="your own id: the same id again replaces the memory")
-    _embedder(parser)
-
-
-def _ingest(parser: Parser) -> None:
-    add = parser.add_argument
-    _store(parser)
-    add("file", help="the file to read; - is standard input (jsonl only)")
-    add("--agent", metavar="NAME", help=_INGEST_AGENT)
-    add(
-        "--format",
-        choices=["jsonl", "locomo"],
-        default="jsonl",
-        metavar="FORMAT",
-        help="jsonl (default) or locomo",
-    )
-    add("--document", metavar="ID", help="of turns that name none (file's name)")
-    _zone(parser)
-    add(
-        "--recorded",
-        action="store_true",
-        help="keep each line's recorded_at: later than all that is stored",
-    )
-    add(
-        "--batch",
-        type=_count,
-        default=128,
-        metavar="N",
-        help="lines stored together, all or none (128)",
-    )
-    _embedder(parser)
-
-
-def _recall(parser: Parser) -> None:
-    add = parser.add_argument
-    _store(parser)
-    add("query", help='a question; "quotes" alone must appear, in a question they lift')
-    _agent(parser)
-    add("--top", type=_count, default=10, metavar="N", help="memories shown (10)")
-    add("--json", action="store_true", help="print one JSON object, all memories")
-    add("--explain", action="store_true", help="the score in each arm, not the rank alone")
-    add(
-        "--preset",
-        default="default",
-        metavar="NAME",
-        help="how to rank: default, tempr, memora, satf, memotrace",
-    )
-    add("--prompt", action="store_true", help="print the text made for a prompt")
-    add(
-        "--budget",
-        type=_count,
-        default=100,
-        metavar="N",
-        help="candidates of each arm: the thinking budget (100)",
-    )
-    add("--tokens", type=_count, default=4096, metavar="N", help="at most so many (4096)")
-    _zone(parser)
-    add("--since", metavar="TIME", help="only what happened at or after this")
-    add("--until", metavar="TIME", help="only what happened before this")
-    add("--now", metavar="TIME", help="what 'last week' is counted from (now)")
-    add("--as-recorded", metavar="TIME", help="answer as if asked then: nothing told since")
-    add("--as-world", metavar="TIME", help="only what was so then, by what is known")
-    add("--network", action="append", help="only this network; may be given again")
-    add("--tag", action="append", help="only with this tag; may be given again")
-    add(
-        "--entity",
-        action="append",
-        metavar="NAME",
-        help="only if it names this; may be given again",
-    )
-    add("--exact", action="store_true", help="scan every vector, skip the index")
-    _embedder(parser)
-
-
-def _log(parser: Parser) -> None:
-    add = parser.add_argument
-    _store(parser)
-    _agent(parser)
-    _zone(parser)
-    add("--since", metavar="TIME", help="only what was recorded at or after this")
-    add("--until", metavar="TIME", help="only what was recorded before this")
-    add(
-        "--op",
-        action="append",
-        metavar="KIND",
-        help="only this kind, as forget; may be given again",
-    )
-    add("--json", action="store_true", help="print each as one JSON object, with all its record")
-
-
-def _diff(parser: Parser) -> None:
-    _store(parser)
-    parser.add_argument("earlier", metavar="T1", help="a recorded time: 2024-05-01, or with a time")
-    parser.add_argument("later", metavar="T2", nargs="?", help="a later one (now)")
-    _agent(parser)
-    _zone(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def _snapshot(parser: Parser) -> None:
-    _store(parser)
-    parser.add_argument("time", metavar="T", help="a recorded time: 2024-05-01, or with a time")
-    parser.add_argument("folder", metavar="DIR", help="the new store: not there yet, or empty")
-    _agent(parser)
-    _zone(parser)
-
-
-def _replay(parser: Parser) -> None:
-    add = parser.add_argument
-    add("log", metavar="LOG", help="STORE/agents/NAME, its log folder, or one file of a log")
-    add("folder", metavar="DIR", help="the new store: not there yet, or empty")
-    add("--agent", default="default", metavar="NAME", help="what to call the agent (default)")
-    _embedder(parser)
-
-
-def _apply(parser: Parser) -> None:
-    add = parser.add_argument
-    _store(parser)
-    add("file", help="operations, one JSON object a line; - is standard input")
-    _agent(parser)
-    _zone(parser)
-    add("--by", metavar="WHO", help="who makes them, where a line does not say")
-    add("--why", metavar="REASON", help="why, where a line does not say")
-    _embedder(parser)
-
-
-def _memoread(parser: Parser) -> None:
-    add = parser.add_argument
-    _store(parser)
-    add("id", help="of a fact, event, episode or memory, or the name of an entity")
-    _cut(parser)
-    add("--history", action="store_true", help="every version of a fact")
-
-
-def _memosearch(parser: Parser) -> None:
-    add = parser.add_argument
-    _store(parser)
-    add("query", help="a question; the names in it choose facts and events")
-    _cut(parser)
-    add("--top", type=_count, default=10, metavar="N", help="shown of each kind (10)")
-    _embedder(parser)
-
-
-def _cut(parser: Parser) -> None:
-    _agent(parser)
-    _zone(parser)
-    parser.add_argument("--as-recorded", metavar="TIME", help="what was known at this time")
-    parser.add_argument("--as-world", metavar="TIME", help="what was true at this time")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def _agents(parser: Parser) -> None:
-    _store(parser)
-
-
-def _reading(parser: Parser) -> None:
-    _store(parser)
-    _agent(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def _upkeep(parser: Parser) -> None:
-    _store(parser)
-    _agent(parser)
-
-
-def _export(parser: Parser) -> None:
-    _store(parser)
-    _agent(parser)
-    parser.add_argument("--output", metavar="FILE", help="write here, not to standard output")
-
-
-def _warmup(parser: Parser) -> None:
-    _embedder(parser)
-
-
-def _store(parser: Parser) -> None:
-    parser.add_argument("store", help="the folder of the store")
-
-
-def _agent(parser: Parser, default: str = "default") -> None:
-    parser.add_argument(
-        "--agent", default=default, metavar="NAME", help=f"whose memory ({default})"
-    )
-
-
-def _zone(parser: Parser) -> None:
-    parser.add_argument(
-        "--zone",
-        default="UTC",
-        metavar="ZONE",
-        help="zone of times without an offset, as Europe/Paris (UTC)",
-    )
-
-
-def _embedder(parser: Parser) -> None:
-    parser.add_argument("--embedder", metavar="MODEL", help="name or folder of the embedding model")
-
-
-def _count(text: str) -> int:
-    """Return a whole number of at least 1."""
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
-    return int(text)
-
-
 COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
     "demo": (
         "watch an agent remember half a year of talk and answer from it",
         ["demo", "demo --store kept/", 'recall kept/ --agent workshop "Who has the van?"'],
-        _demo,
+        options.demo,
     ),
     "retain": (
         "store one memory or several",
@@ -294,7 +66,7 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
             'retain memory/ --agent bob "Tea is better than coffee." --network opinion',
             "retain memory/ - < note.txt",
         ],
-        _retain,
+        options.retain,
     ),
     "ingest": (
         "store a file of memories or turns of talk",
@@ -303,7 +75,7 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
             "ingest memory/ locomo10.json --format locomo",
             "export memory/ | recollex ingest copy/ - --recorded",
         ],
-        _ingest,
+        options.ingest,
     ),
     "apply": (
         "record facts, events and memories from a file of operations",
@@ -311,12 +83,12 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
             "apply memory/ operations.jsonl --by importer",
             "apply memory/ - --agent bob < operations.jsonl",
         ],
-        _apply,
+        options.apply,
     ),
     "memowrite": (
         "the same as apply, under MemoTrace's name",
         ["memowrite memory/ operations.jsonl"],
-        _apply,
+        options.apply,
     ),
     "memoread": (
         "show a fact, event, episode, memory or entity as of a cut",
@@ -324,12 +96,12 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
             'memoread memory/ "Alice" --as-world 2023-05-03',
             "memoread memory/ 22515a9e-4f62-5e5e-84dd-0bf6a649c1e1 --history",
         ],
-        _memoread,
+        options.memoread,
     ),
     "memosearch": (
         "find facts, events and memories that bear on a question",
         ['memosearch memory/ "Where did Alice work?" --as-recorded 2023-05-03'],
-        _memosearch,
+        options.memosearch,
     ),
     "recall": (
         "find what bears on a question, and say why",
@@ -339,13 +111,13 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
             'recall memory/ "the \\"blue van\\"" --since 2024-01-01 --json',
             'recall memory/ "Where does Alice work?" --as-recorded 2024-05-03',
         ],
-        _recall,
+        options.recall,
     ),
-    "agents": ("list the agents of a store", ["agents memory/"], _agents),
+    "agents": ("list the agents of a store", ["agents memory/"], options.agents),
     "stats": (
         "count what an agent holds",
         ["stats memory/", "stats memory/ --agent bob --json"],
-        _reading,
+        options.reading,
     ),
     "log": (
         "list what was done to an agent's memory: when, by whom and why",
@@ -354,17 +126,17 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
             "log memory/ --op forget --op retro_correct --since 2024-05-01",
             "log memory/ --json > log.jsonl",
         ],
-        _log,
+        options.log,
     ),
     "diff": (
         "show what changed in what was known between two times",
         ["diff memory/ 2024-05-01 2024-06-01", "diff memory/ 2024-05-01T18:00 --zone Europe/Paris"],
-        _diff,
+        options.diff,
     ),
     "snapshot": (
         "make a store that holds an agent as of a time",
         ["snapshot memory/ 2024-05-01 may/", "snapshot memory/ 2024-05-01 may/ --agent bob"],
-        _snapshot,
+        options.snapshot,
     ),
     "replay": (
         "rebuild an agent from its log, with the vectors beside it or new ones",
@@ -372,26 +144,26 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
             "replay memory/agents/default rebuilt/",
             "replay saved/00000001.jsonl rebuilt/ --agent bob",
         ],
-        _replay,
+        options.replay,
     ),
     "verify": (
         "check an agent's files against its log",
         ["verify memory/ --agent bob"],
-        _reading,
+        options.reading,
     ),
     "checkpoint": (
         "fold what was written last into the index",
         ["checkpoint memory/"],
-        _upkeep,
+        options.upkeep,
     ),
     "export": (
         "write an agent's memories as JSON lines",
         ["export memory/ > memories.jsonl", "export memory/ --agent bob --output bob.jsonl"],
-        _export,
+        options.export,
     ),
     "warmup": (
         "convert the model and compile the kernels, once, for later calls",
         ["warmup"],
-        _warmup,
+        options.warmup,
     ),
 }

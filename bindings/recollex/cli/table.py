@@ -55,8 +55,10 @@ def stage_table(trace: recollex.Trace) -> str:
 
 
 def summary_lines(recall: recollex.Recall) -> str:
-    """Return what a recall came to: the range of time it read, if any, memories and tokens."""
+    """Return what a recall came to: its range of time, memories, tokens, and its confidence."""
     lines = [f"    {len(recall)} memories, {recall.tokens:,} tokens ({recall.token_counter})"]
+    if recall.confidence is not None:
+        lines[0] += f", an answer is there with probability {recall.confidence:.2f}"
     if recall.time_range:
         first, end = recall.time_range
         lines.insert(0, f"    when: from {first.isoformat()} until {end.isoformat()}")

@@ -1,0 +1,124 @@
+"""What is each part of the default worth? Every weight of `Contextual` set to 0 in turn.
+
+Claim: every part of the default's sum earns its place: without it at least one set loses NDCG@10
+(its interval below 0), and no set gains as much by leaving it out. Parts of which that is not true
+are named in the remarks.
+
+Command: python -m bench.tables.ablation --data FOLDER [--json FILE] [--limit N] [--sets NAME ...]
+
+Check: paired bootstraps against the default on the same queries, development and report apart, for
+each set. A weight that multiplies (``addressed_keyword``) is set to 1, at which it does nothing.
+The last rows undo the default's choices outside the sum, so that each default that differs from a
+paper's stands beside that paper's.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+
+from bench.tables.bank import Split, counts
+from bench.tables.datasets import LOADERS, load
+from bench.tables.evaluation import Options
+from bench.tables.metrics import Difference, paired
+from bench.tables.report import Cell, Section, Table, arguments, keep
+from bench.tables.trials import SPLITS, Trial, by_set, claim_of, trials
+from bench.tables.vectors import KeptVectors
+from recollex import presets
+from recollex_engine.models.description import PAPER_THRESHOLDS
+
+MEASURES = ("R@10", "NDCG@10")
+DEFAULT = "default"
+NOTHING = {"addressed_keyword": 1.0}
+"""Values at which a weight does nothing, where that is not 0."""
+
+OTHER: Mapping[str, Options] = {
+    "RRF in the sum's stead (TEMPR 3.2)": {
+        "preset": replace(presets.default, fusion=presets.ReciprocalRank())
+    },
+    "no temporal arm": {"preset": replace(presets.default, arms=("semantic", "keyword", "graph"))},
+    "Memora's temporal arm": {"preset": replace(presets.default, temporal="memora")},
+    "TEMPR's thresholds (.3, .4, .5)": {
+        "preset": replace(presets.default, thresholds=PAPER_THRESHOLDS)
+    },
+    "BM25 with k1 1.2, b 0.75": {"preset": replace(presets.default, k1=1.2, b=0.75)},
+}
+
+
+def main() -> None:
+    parser = arguments(__doc__.splitlines()[0])
+    parser.add_argument("--sets", nargs="+", choices=LOADERS, default=list(LOADERS))
+    given = parser.parse_args()
+    banks = load(given.data, given.sets)
+    print(counts(banks))
+    embedder = KeptVectors()
+    found = {
+        dataset: trials(of_set, configurations(), embedder, MEASURES, limit=given.limit)
+        for dataset, of_set in by_set(banks).items()
+    }
+    sections = [section(found, split, measure) for split in SPLITS for measure in MEASURES]
+    keep(Table("ablation", claim_of(__doc__), sections, remarks(found)), given.json)
+
+
+def configurations() -> dict[str, Options]:
+    """Return the default, and it without each of its parts."""
+    found: dict[str, Options] = {DEFAULT: {}}
+    for field in fields(presets.Contextual):
+        without = replace(presets.Contextual(), **{field.name: NOTHING.get(field.name, 0.0)})
+        name = f"{field.name} (now {field.default})"
+        found[name] = {"preset": replace(presets.default, fusion=without)}
+    return found | dict(OTHER)
+
+
+Found = Mapping[str, Mapping[str, Trial]]
+"""Set -> configuration -> its trial."""
+
+
+def section(found: Found, split: Split, measure: str) -> Section:
+    """Return a row a configuration, what it adds to each set; the default's own means first."""
+    rows: list[dict[str, Cell]] = []
+    parts = {
+        dataset: {name: trial.where(split) for name, trial in of_set.items()}
+        for dataset, of_set in found.items()
+    }
+    parts = {name: part for name, part in parts.items() if len(part[DEFAULT].scored.queries)}
+    for name in configurations():
+        row: dict[str, Cell] = {"without": name}
+        for dataset, part in parts.items():
+            row[dataset] = (
+                part[DEFAULT].mean(measure)
+                if name == DEFAULT
+                else change(part[name], part[DEFAULT], measure)
+            )
+        rows.append(row)
+    return Section(f"{measure}, {split}: the default, and what each change adds", rows)
+
+
+def change(ours: Trial, theirs: Trial, measure: str) -> Difference:
+    return paired(ours.scored.values[measure], theirs.scored.values[measure])
+
+
+def remarks(found: Found) -> list[str]:
+    """Return, for each change, the sets that it hurts and those that it helps, by NDCG@10.
+
+    Over both halves: a part that no set needs is named as such.
+    """
+    lines = []
+    for name in configurations():
+        if name == DEFAULT:
+            continue
+        hurt, helped = [], []
+        for dataset, of_set in found.items():
+            told = change(of_set[name], of_set[DEFAULT], "NDCG@10").interval
+            if told.high < 0:
+                hurt.append(f"{dataset} {told.mean:+.3f}")
+            if told.low > 0:
+                helped.append(f"{dataset} {told.mean:+.3f}")
+        lines.append(
+            f"without {name}, all queries: "
+            + (f"worse on {', '.join(hurt)}" if hurt else "no set is worse beyond chance")
+            + (f"; better on {', '.join(helped)}" if helped else "")
+        )
+    return lines
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""What is each configuration worth on a set? Asked bank by bank, scored as the answers come."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.tables.bank import Bank, Split, Unit
+from bench.tables.evaluation import Asking, Read, run_all
+from bench.tables.metrics import Interval, bootstrap
+from bench.tables.report import Cell
+from bench.tables.scoring import Scored, pooled, score
+from bench.tables.vectors import KeptVectors
+
+SPLITS: tuple[Split, ...] = ("dev", "report")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One configuration's answers over the banks of a set: those of queries with evidence.
+
+    scored: their measures. micros: float64[queries], of each recall, the query's vector given.
+    reads: what the caller's function made of each recall, in the same order.
+    """
+
+    scored: Scored
+    micros: NDArray[np.float64]
+    reads: tuple[Any, ...]
+
+    def where(self, split: Split | None = None, category: str | None = None) -> "Trial":
+        """Return the part of one split, of one category, or of both."""
+        chosen = [
+            place
+            for place, query in enumerate(self.scored.queries)
+            if (split is None or query.split == split)
+            and (category is None or query.category == category)
+        ]
+        return Trial(
+            self.scored.where(split, category),
+            self.micros[chosen],
+            tuple(self.reads[place] for place in chosen),
+        )
+
+    @property
+    def p50(self) -> float:
+        """The median of a recall, in milliseconds, to two digits."""
+        return round(float(np.median(self.micros)) / 1000, 2) if len(self.micros) else 0.0
+
+    def intervals(self, measures: Sequence[str]) -> dict[str, Cell]:
+        """Return the mean of each measure with its interval."""
+        return {name: self.mean(name) for name in measures}
+
+    def mean(self, measure: str) -> Interval:
+        """Return one measure's mean with its interval."""
+        return bootstrap(self.scored.values[measure])
+
+
+def trials(
+    banks: Sequence[Bank],
+    configurations: Mapping[str, Asking],
+    embedder: KeptVectors,
+    measures: Sequence[str],
+    *,
+    unit: Unit | None = None,
+    read: Read | None = None,
+    limit: int | None = None,
+) -> dict[str, Trial]:
+    """Return a trial a configuration; every bank is retained once and asked under each of them.
+
+    limit: how many queries of each bank are asked.
+    """
+    parts: dict[str, list[Trial]] = {name: [] for name in configurations}
+    for bank in banks:
+        asked = replace(bank, queries=bank.queries[:limit])
+        found = run_all(asked, configurations, embedder, read, lists=False)
+        for name, answers in found.items():
+            proved = [answer for answer in answers if answer.query.evidence]
+            parts[name].append(
+                Trial(
+                    score(bank, proved, measures, unit=unit),
+                    np.array([answer.micros for answer in proved]),
+                    tuple(answer.read for answer in proved),
+                )
+            )
+    return {name: together(of) for name, of in parts.items()}
+
+
+def together(parts: Sequence[Trial]) -> Trial:
+    """Return the trials of several banks as one; a mean over it is a mean over queries."""
+    return Trial(
+        pooled(part.scored for part in parts),
+        np.concatenate([part.micros for part in parts]),
+        tuple(read for part in parts for read in part.reads),
+    )
+
+
+def by_set(banks: Sequence[Bank]) -> dict[str, list[Bank]]:
+    """Return the banks of each set, in their order."""
+    found: dict[str, list[Bank]] = {}
+    for bank in banks:
+        found.setdefault(bank.dataset, []).append(bank)
+    return found
+
+
+def claim_of(docstring: str | None) -> str:
+    """Return what a script claims: the second paragraph of its docstring, in one line."""
+    assert docstring is not None
+    return " ".join(docstring.split("\n\n")[1].split())

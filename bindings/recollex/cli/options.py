@@ -1,0 +1,257 @@
+"""Which options does each subcommand take? A function each, which adds them to a parser."""
+
+import argparse
+
+from recollex.cli.parser import Parser
+
+_INGEST_AGENT = "whose memory (default; with locomo, an agent per conversation)"
+
+
+def demo(parser: Parser) -> None:
+    """Add the options of `demo`."""
+    parser.add_argument(
+        "--store", metavar="FOLDER", help="keep the memory here (else: thrown away)"
+    )
+    _agent(parser, "workshop")
+    parser.add_argument("--top", type=_count, default=3, metavar="N", help="memories shown (3)")
+
+
+def retain(parser: Parser) -> None:
+    """Add the options of `retain`."""
+    add = parser.add_argument
+    _store(parser)
+    add("text", nargs="+", help="each is one memory; - reads one from standard input")
+    _agent(parser)
+    _zone(parser)
+    add("--at", metavar="TIME", help="when it happened: 2023-11-06, or with a time")
+    add("--valid-until", metavar="TIME", help="when it ceases to be so (never)")
+    add("--network", help="world, agent or opinion (world)")
+    add("--context", help="what it was said in, such as 'call'")
+    add("--document", metavar="ID", help="the document it belongs to")
+    add("--entity", action="append", metavar="NAME", help="may be given again")
+    add("--tag", action="append", metavar="TAG", help="may be given again")
+    add("--id", help="your own id: the same id again replaces the memory")
+    _embedder(parser)
+
+
+def ingest(parser: Parser) -> None:
+    """Add the options of `ingest`."""
+    add = parser.add_argument
+    _store(parser)
+    add("file", help="the file to read; - is standard input (jsonl only)")
+    add("--agent", metavar="NAME", help=_INGEST_AGENT)
+    add(
+        "--format",
+        choices=["jsonl", "locomo"],
+        default="jsonl",
+        metavar="FORMAT",
+        help="jsonl (default) or locomo",
+    )
+    add("--document", metavar="ID", help="of turns that name none (file's name)")
+    _zone(parser)
+    add(
+        "--recorded",
+        action="store_true",
+        help="keep each line's recorded_at: later than all that is stored",
+    )
+    add(
+        "--batch",
+        type=_count,
+        default=128,
+        metavar="N",
+        help="lines stored together, all or none (128)",
+    )
+    _embedder(parser)
+
+
+def recall(parser: Parser) -> None:
+    """Add the options of `recall`."""
+    add = parser.add_argument
+    _store(parser)
+    add("query", help='a question; "quotes" alone must appear, in a question they lift')
+    _agent(parser)
+    add("--top", type=_count, default=10, metavar="N", help="memories shown (10)")
+    add("--json", action="store_true", help="print one JSON object, all memories")
+    add("--explain", action="store_true", help="the score in each arm, not the rank alone")
+    add(
+        "--preset",
+        default="default",
+        metavar="NAME",
+        help="how to rank: default, tempr, memora, satf, memotrace",
+    )
+    add(
+        "--min-confidence",
+        type=float,
+        default=0.0,
+        metavar="P",
+        help="answer only if one is there with this probability, 0 to 1 (0)",
+    )
+    add("--prompt", action="store_true", help="print the text made for a prompt")
+    add(
+        "--budget",
+        type=_count,
+        default=100,
+        metavar="N",
+        help="candidates of each arm: the thinking budget (100)",
+    )
+    add("--tokens", type=_count, default=4096, metavar="N", help="at most so many (4096)")
+    _zone(parser)
+    add("--since", metavar="TIME", help="only what happened at or after this")
+    add("--until", metavar="TIME", help="only what happened before this")
+    add("--now", metavar="TIME", help="what 'last week' is counted from (now)")
+    add("--as-recorded", metavar="TIME", help="answer as if asked then: nothing told since")
+    add("--as-world", metavar="TIME", help="only what was so then, by what is known")
+    add("--network", action="append", help="only this network; may be given again")
+    add("--tag", action="append", help="only with this tag; may be given again")
+    add(
+        "--entity",
+        action="append",
+        metavar="NAME",
+        help="only if it names this; may be given again",
+    )
+    add("--exact", action="store_true", help="scan every vector, skip the index")
+    _embedder(parser)
+
+
+def log(parser: Parser) -> None:
+    """Add the options of `log`."""
+    add = parser.add_argument
+    _store(parser)
+    _agent(parser)
+    _zone(parser)
+    add("--since", metavar="TIME", help="only what was recorded at or after this")
+    add("--until", metavar="TIME", help="only what was recorded before this")
+    add(
+        "--op",
+        action="append",
+        metavar="KIND",
+        help="only this kind, as forget; may be given again",
+    )
+    add("--json", action="store_true", help="print each as one JSON object, with all its record")
+
+
+def diff(parser: Parser) -> None:
+    """Add the options of `diff`."""
+    _store(parser)
+    parser.add_argument("earlier", metavar="T1", help="a recorded time: 2024-05-01, or with a time")
+    parser.add_argument("later", metavar="T2", nargs="?", help="a later one (now)")
+    _agent(parser)
+    _zone(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def snapshot(parser: Parser) -> None:
+    """Add the options of `snapshot`."""
+    _store(parser)
+    parser.add_argument("time", metavar="T", help="a recorded time: 2024-05-01, or with a time")
+    parser.add_argument("folder", metavar="DIR", help="the new store: not there yet, or empty")
+    _agent(parser)
+    _zone(parser)
+
+
+def replay(parser: Parser) -> None:
+    """Add the options of `replay`."""
+    add = parser.add_argument
+    add("log", metavar="LOG", help="STORE/agents/NAME, its log folder, or one file of a log")
+    add("folder", metavar="DIR", help="the new store: not there yet, or empty")
+    add("--agent", default="default", metavar="NAME", help="what to call the agent (default)")
+    _embedder(parser)
+
+
+def apply(parser: Parser) -> None:
+    """Add the options of `apply`."""
+    add = parser.add_argument
+    _store(parser)
+    add("file", help="operations, one JSON object a line; - is standard input")
+    _agent(parser)
+    _zone(parser)
+    add("--by", metavar="WHO", help="who makes them, where a line does not say")
+    add("--why", metavar="REASON", help="why, where a line does not say")
+    _embedder(parser)
+
+
+def memoread(parser: Parser) -> None:
+    """Add the options of `memoread`."""
+    add = parser.add_argument
+    _store(parser)
+    add("id", help="of a fact, event, episode or memory, or the name of an entity")
+    _cut(parser)
+    add("--history", action="store_true", help="every version of a fact")
+
+
+def memosearch(parser: Parser) -> None:
+    """Add the options of `memosearch`."""
+    add = parser.add_argument
+    _store(parser)
+    add("query", help="a question; the names in it choose facts and events")
+    _cut(parser)
+    add("--top", type=_count, default=10, metavar="N", help="shown of each kind (10)")
+    _embedder(parser)
+
+
+def _cut(parser: Parser) -> None:
+    _agent(parser)
+    _zone(parser)
+    parser.add_argument("--as-recorded", metavar="TIME", help="what was known at this time")
+    parser.add_argument("--as-world", metavar="TIME", help="what was true at this time")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def agents(parser: Parser) -> None:
+    """Add the options of `agents`."""
+    _store(parser)
+
+
+def reading(parser: Parser) -> None:
+    """Add the options of a subcommand that reads one agent."""
+    _store(parser)
+    _agent(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def upkeep(parser: Parser) -> None:
+    """Add the options of a subcommand that looks after one agent."""
+    _store(parser)
+    _agent(parser)
+
+
+def export(parser: Parser) -> None:
+    """Add the options of `export`."""
+    _store(parser)
+    _agent(parser)
+    parser.add_argument("--output", metavar="FILE", help="write here, not to standard output")
+
+
+def warmup(parser: Parser) -> None:
+    """Add the options of `warmup`."""
+    _embedder(parser)
+
+
+def _store(parser: Parser) -> None:
+    parser.add_argument("store", help="the folder of the store")
+
+
+def _agent(parser: Parser, default: str = "default") -> None:
+    parser.add_argument(
+        "--agent", default=default, metavar="NAME", help=f"whose memory ({default})"
+    )
+
+
+def _zone(parser: Parser) -> None:
+    parser.add_argument(
+        "--zone",
+        default="UTC",
+        metavar="ZONE",
+        help="zone of times without an offset, as Europe/Paris (UTC)",
+    )
+
+
+def _embedder(parser: Parser) -> None:
+    parser.add_argument("--embedder", metavar="MODEL", help="name or folder of the embedding model")
+
+
+def _count(text: str) -> int:
+    """Return a whole number of at least 1."""
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
+    return int(text)

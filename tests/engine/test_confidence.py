@@ -1,0 +1,53 @@
+"""What a recall shows of whether it found an answer, and what is made of it."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollex_engine.confidence import Signs, read_signs
+from recollex_engine.schema import NONE
+
+SHARES = st.floats(0, 1)
+ANYTHING = st.floats(-1e6, 1e6)
+
+
+@pytest.mark.parametrize(("ours", "named", "misattributed"), [(3.0, 1.0, 0.0), (0.5, 0.0, 1.5)])
+def test_the_speaker_whom_the_question_names_is_ahead_or_behind(
+    ours: float, named: float, misattributed: float
+) -> None:
+    signs = read_signs(
+        np.array([2, 5, 9], np.uint32),
+        np.array([0.4, 0.9, -0.2]),
+        np.array([1.0, 2.5, 0.0]),
+        np.array([0.0, 1.0, 0.0]),
+        np.array([2, 5, 9], np.uint32),
+        np.array([2.0, ours, 9.0]),  # the last has no speaker
+        np.array([NONE, NONE, 7, NONE, NONE, 8, NONE, NONE, NONE, NONE], np.uint32),
+        0.25,
+    )
+    assert signs == Signs(0.9, 2.5, named, misattributed, 0.25)
+
+
+@given(ANYTHING, ANYTHING, st.floats(0, 1e6), st.floats(0, 1e6), SHARES)
+def test_confidence_is_a_probability_whatever_the_signs(
+    likeness: float, lead: float, named: float, misattributed: float, unknown: float
+) -> None:
+    signs = Signs(likeness, lead, named, misattributed, unknown)
+    assert 0 <= signs.confidence <= 1
+    assert signs.confidence == pytest.approx(
+        1 / (1 + math.exp(-np.clip(signs.evidence, -700, 700)))
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [("likeness", 1), ("lead", 1), ("named", 1), ("misattributed", -1), ("unknown", -1)],
+)
+def test_each_sign_moves_confidence_its_way(name: str, way: int) -> None:
+    middling = Signs(likeness=1.2, lead=1.5, named=0.5, misattributed=0.2, unknown=0.2)
+    more = dataclasses.replace(middling, **{name: getattr(middling, name) + 0.3})
+    assert (more.confidence - middling.confidence) * way > 0.01

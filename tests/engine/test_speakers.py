@@ -1,0 +1,32 @@
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollex_engine.cues import first_name
+from recollex_engine.schema import NONE
+from recollex_engine.speakers import Speakers
+
+NAMES = ["Ann Lee", "ann", "Bob", "O\u2019Brien", "?!", "", "the_dude"]
+
+
+def test_a_view_of_nobody_names_nobody():
+    assert Speakers(NAMES.__getitem__).named(np.empty(0, np.uint32), ["ann"]).tolist() == []
+    silent = np.full(3, NONE, np.uint32)
+    assert Speakers(NAMES.__getitem__).named(silent, ["ann", "bob"]).tolist() == []
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from([*range(len(NAMES)), NONE]), max_size=20),
+    st.lists(st.integers(0, 20), max_size=4),
+    st.sets(st.sampled_from(["ann", "bob", "o'brien", "the", "dude", "?!", ""])),
+)
+def test_every_view_finds_the_speakers_that_it_heard(heard, ends, words):
+    """Views come in any order; one may be told of speakers whom it has not heard yet."""
+    speakers = Speakers(NAMES.__getitem__)
+    column = np.array(heard, np.uint32)
+    wanted = {label for label, name in enumerate(NAMES) if first_name(name) in words}
+    for end in (*ends, len(heard)):
+        found = speakers.named(column[:end], words).tolist()
+        assert found == sorted(set(found))
+        assert set(heard[:end]) & wanted <= set(found) <= set(heard) & wanted
