@@ -3,7 +3,9 @@
 ::
 
     {"op": "RETAIN", "id": ..., "text": ...}                     and the fields of `Agent.retain`
-    {"op": "FORGET", "id": ...}
+    {"op": "FORGET", "id": ...}                                  one id, or a list
+    {"op": "ARCHIVE", "id": ...}
+    {"op": "CORRECT", "id": ..., "text": ...}                    and the fields of `Agent.correct`
     {"op": "UPSERT_ENTITY", "name": ..., "aliases": [], "types": []}
     {"op": "MERGE_ENTITY", "source": NAME, "target": NAME}
     {"op": "UPSERT_EDGE", "subject": NAME, "predicate": ..., "object": OBJECT, "valid": SPAN,
@@ -37,16 +39,16 @@ from recollex import valid_times
 from recollex.arguments import listed, noted, one_or_more
 from recollex.json_values import decode, mentions_of, participant, recorded_start, source_of
 from recollex.moments import moment
+from recollex.statements import read_changes
 from recollex_engine.clock import to_micros
 from recollex_engine.errors import InputError, OperationError
 from recollex_engine.literals import Object, Text
+from recollex_engine.memory_operations import Archive, Correct, Forget, Retain
 from recollex_engine.operations import (
     ArchiveEdge,
-    Forget,
     Link,
     MergeEntity,
     Operation,
-    Retain,
     RetroCorrect,
     UpsertEdge,
     UpsertEntity,
@@ -69,12 +71,15 @@ _SAME = {
     "event": {"LINK": "source"},
 }
 _COMMON = ("op", "by", "why", "recorded_at")
+_MEMORY = "text event_at network context tags metadata valid_until"
 _EDGE = "object valid evidence source mentions confidence uncertainty"
 FIELDS: dict[str, tuple[str, ...]] = {
     word: tuple(names.split())
     for word, names in {
-        "RETAIN": "text id event_at network context document_id entities tags metadata",
+        "RETAIN": f"{_MEMORY} id document_id entities",
         "FORGET": "id",
+        "ARCHIVE": "id",
+        "CORRECT": f"id {_MEMORY}",
         "UPSERT_ENTITY": "name aliases types",
         "MERGE_ENTITY": "source target",
         "UPSERT_EDGE": f"subject predicate id {_EDGE}",
@@ -90,6 +95,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
 _NEEDED = {
     "RETAIN": ("text",),
     "FORGET": ("id",),
+    "ARCHIVE": ("id",),
+    "CORRECT": ("id", "text"),
     "UPSERT_ENTITY": ("name",),
     "MERGE_ENTITY": ("source", "target"),
     "UPSERT_EDGE": ("subject", "predicate", "object"),
@@ -231,11 +238,23 @@ class Reader:
                 tuple(listed(said.get("entities", ()), "entities")),
                 tuple(listed(said.get("tags", ()), "tags")),
                 said.get("metadata", {}),
+                self._time(said.get("valid_until"), "valid_until"),
             )
         )
 
+    def _correct(self, said: dict[str, Any]) -> Correct:
+        times = {
+            name: None if name not in said else self._moment(said[name], name)
+            for name in ("event_at", "valid_until")
+        }
+        plain = {name: said.get(name) for name in ("network", "context", "tags", "metadata")}
+        return Correct(said["id"], said["text"], read_changes(**times, **plain))
+
     def _forget(self, said: dict[str, Any]) -> Forget:
         return Forget(one_or_more(said["id"], "id"))
+
+    def _archive(self, said: dict[str, Any]) -> Archive:
+        return Archive(one_or_more(said["id"], "id"))
 
     def _upsert_entity(self, said: dict[str, Any]) -> UpsertEntity:
         aliases, types = (one_or_more(said.get(name, ()), name) for name in ("aliases", "types"))

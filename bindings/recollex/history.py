@@ -62,7 +62,8 @@ class History:
     ) -> builtins.list[LogEntry]:
         """Return what was done to this agent: the operations of its log, in order.
 
-        since, until: recorded in [since, until). op: kinds of operation, such as "forget".
+        since, until: recorded in [since, until). op: kinds of operation, such as "forget" or
+        "upsert_edge".
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")

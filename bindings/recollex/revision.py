@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from recollex.arguments import as_dict, checked_id, listed, micros, names_of
+from recollex.arguments import checked_id, listed, micros
+from recollex.statements import read_changes
 from recollex_engine import agent as engine
 from recollex_engine.act import Act
-from recollex_engine.statement import MAX_TEXT, check_note, check_text, network_number
+from recollex_engine.statement import MAX_TEXT, check_note, check_text
 
 
 class Revision:
@@ -90,15 +91,7 @@ class Revision:
         [('Bob lives in Oslo.', 'corrected'), ('Bob lives in Rome.', None)]
         """
         check_text(text, "text", MAX_TEXT)
-        changes: dict[str, Any] = {
-            "said_at": micros(event_at, "event_at"),
-            "network": None if network is None else network_number(network),
-            "context": context,
-            "tags": None if tags is None else names_of(tags, "tags"),
-            "metadata": None if metadata is None else as_dict(metadata),
-            "valid_until": micros(valid_until, "valid_until"),
-        }
-        given = {name: value for name, value in changes.items() if value is not None}
+        given = read_changes(event_at, network, context, tags, metadata, valid_until)
         at = micros(recorded_at, "recorded_at")
         act = _act("correct", by, why)
         self.engine.correct(checked_id(id), text, given, act, embedding, at)

@@ -1,9 +1,17 @@
-"""What is to be retained? The arguments of `Agent.retain` as statements, one a text."""
+"""What is to be retained, or corrected? The arguments of `Agent.retain` and `Agent.correct`."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from recollex.arguments import as_dict, each, listed, micros_of_each, names_of_each
+from recollex.arguments import (
+    as_dict,
+    each,
+    listed,
+    micros,
+    micros_of_each,
+    names_of,
+    names_of_each,
+)
 from recollex_engine.statement import Statement, network_number
 
 
@@ -53,3 +61,21 @@ def read_statements(
             strict=True,
         )
     ]
+
+
+def read_changes(
+    event_at: Any, network: Any, context: Any, tags: Any, metadata: Any, valid_until: Any
+) -> dict[str, Any]:
+    """Return the fields of a `Statement` that a correction changes: those that are not None.
+
+    Raises `InputError`.
+    """
+    changes = {
+        "said_at": micros(event_at, "event_at"),
+        "network": None if network is None else network_number(network),
+        "context": context,
+        "tags": None if tags is None else names_of(tags, "tags"),
+        "metadata": None if metadata is None else as_dict(metadata),
+        "valid_until": micros(valid_until, "valid_until"),
+    }
+    return {name: value for name, value in changes.items() if value is not None}

@@ -1,16 +1,19 @@
 """Several operations that are recorded together, at one time, or not at all."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Any
 from uuid import uuid4
 
-from recollex.arguments import micros, noted
+from recollex.arguments import as_dict, micros, names_of, noted, one_or_more
 from recollex.events import EventWriting
 from recollex.fact_writing import FactWriting, Submit
+from recollex.statements import read_changes
 from recollex_engine import agent as engine
 from recollex_engine.errors import InputError
-from recollex_engine.operations import Forget, Operation, Retain
+from recollex_engine.memory_operations import Archive, Correct, Forget, Retain
+from recollex_engine.operations import Operation
 from recollex_engine.statement import Statement, network_number
 
 
@@ -53,10 +56,11 @@ class Transaction:
         context: str | None = None,
         network: str = "world",
         document_id: str | None = None,
-        entities: tuple[str, ...] | list[str] = (),
-        tags: tuple[str, ...] | list[str] = (),
-        metadata: dict[str, Any] | None = None,
+        entities: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
         id: str | None = None,
+        valid_until: datetime | None = None,
     ) -> str:
         """Retain a text, as `Agent.retain` does, and return its id."""
         statement = Statement(
@@ -67,16 +71,37 @@ class Transaction:
             context,
             document_id,
             None,
-            tuple(entities),
-            tuple(tags),
-            {} if metadata is None else metadata,
+            names_of(entities, "entities"),
+            names_of(tags, "tags"),
+            as_dict(metadata),
+            micros(valid_until, "valid_until"),
         )
         self._submit(Retain(statement))
         return str(statement.id)
 
-    def forget(self, id: str | list[str]) -> None:
+    def forget(self, id: str | Sequence[str]) -> None:
         """Forget memories, as `Agent.forget` does."""
-        self._submit(Forget((id,) if isinstance(id, str) else tuple(id)))
+        self._submit(Forget(one_or_more(id, "id")))
+
+    def archive(self, id: str | Sequence[str]) -> None:
+        """Archive memories, as `Agent.archive` does."""
+        self._submit(Archive(one_or_more(id, "id")))
+
+    def correct(
+        self,
+        id: str,
+        text: str,
+        *,
+        event_at: datetime | None = None,
+        network: str | None = None,
+        context: str | None = None,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        valid_until: datetime | None = None,
+    ) -> None:
+        """Correct a memory that was there before, as `Agent.correct` does."""
+        changes = read_changes(event_at, network, context, tags, metadata, valid_until)
+        self._submit(Correct(id, text, changes))
 
     def _submit(
         self,

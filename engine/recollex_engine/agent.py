@@ -13,14 +13,14 @@ from recollex_engine.analyzer import ANALYZER_VERSION
 from recollex_engine.clock import from_micros
 from recollex_engine.collection import paused
 from recollex_engine.columns import Columns
-from recollex_engine.correction import find_correction
+from recollex_engine.correction import find_correction, find_statements
 from recollex_engine.draft import Draft
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.fact_draft import FactDraft
 from recollex_engine.fact_view import FactView
 from recollex_engine.lexicon import Lexicon
 from recollex_engine.memory import Memory, Recall
-from recollex_engine.operations import Operation, Retain
+from recollex_engine.operations import Operation
 from recollex_engine.plan import Plan, find_plan
 from recollex_engine.preparation import embed, prepare
 from recollex_engine.preset import Preset
@@ -212,16 +212,33 @@ class Agent(Access):
         `FactDraft.add`. Returns how many records it made; one that says nothing new makes none.
         """
         self._check_writable()
-        embedder = self._shared.embedder()
-        writer = self._writing() if self.folder.exists() else None
+        self._shared.embedder()
         if not operations:
             return 0
+        writer = self._writing() if self.folder.exists() else None
         if recorded_at is not None and writer is not None:
             try:
                 writer.check_recorded_at(recorded_at)
             except InputError as error:
                 raise OperationError(where[0], error) if where else error from None
-        statements = [each.statement for each in operations if isinstance(each, Retain)]
+        try:
+            count = self._transact(operations, notes, recorded_at, where)
+        except Overtaken:
+            with self._writing().lock:
+                count = self._transact(operations, notes, recorded_at, where)
+        self._after_write()
+        return count
+
+    def _transact(
+        self,
+        operations: Sequence[Operation],
+        notes: Sequence[dict[str, str]],
+        recorded_at: int | None,
+        where: Sequence[str] | None,
+    ) -> int:
+        embedder = self._shared.embedder()
+        writer = self._writing() if self.folder.exists() else None
+        as_of, statements = find_statements(writer, self.name, operations, where)
         said = self._shared.clock() if recorded_at is None else recorded_at
         settings = writer.settings if writer is not None else None
         analyzer = self._analyzer(settings.language if settings else self._shared.language)
@@ -235,9 +252,8 @@ class Agent(Access):
         vectors = embed(prepared, set(), None, embedder, self._shared.threads, None)
         writer = self._writing()
         self._create(writer, embedder, recorded_at)
-        draft = writer.transact(fill, vectors, recorded_at, embedder.thresholds.link)
-        self._after_write()
-        return len(draft.operations)
+        link = embedder.thresholds.link
+        return len(writer.transact(fill, vectors, recorded_at, link, as_of).operations)
 
     def checkpoint(self) -> None:
         """Fold the tail into the indexes and make opening quick; recalls give the same results.

@@ -223,6 +223,14 @@ class Columns:
         archived = memory != NONE and self.end_of(memory, self.op) == ENDS["archive"]
         return memory if archived else None
 
+    def closable(self, id: str, kind: str) -> int | None:
+        """Return the memory ``id`` that an operation of ``kind`` would close; None for none.
+
+        It is the open one; what is archived can still be forgotten.
+        """
+        memory = self.newest(id, self.memories, self.op)
+        return self.archived(id) if memory is None and kind == "forget" else memory
+
     def newest_of(self, key: int) -> int:
         """Return the newest memory, open or not, whose id has number ``key``; NONE for none."""
         latest = self._latest  # it may lag behind the dictionary

@@ -21,13 +21,14 @@ from recollex_engine.fact_record import content_of, same
 from recollex_engine.fact_schema import ALIAS_OF, EVENT_KINDS
 from recollex_engine.intervals import check_interval
 from recollex_engine.literals import Object, to_record
+from recollex_engine.memory_operations import Archive, Correct, Forget, Retain
 from recollex_engine.preparation import Prepared
 
 
 class FactDraft:
     """A transaction's operations on their way into the log, behind a `Draft` of its memories.
 
-    ``prepared``: of its `Retain` operations, in order.
+    ``prepared``: of its `Retain` and `Correct` operations, in order.
     """
 
     def __init__(self, draft: Draft, agent: str, prepared: Sequence[Prepared]) -> None:
@@ -36,7 +37,7 @@ class FactDraft:
         self.agent = agent
         self._note: dict[str, str] = {}
         self._prepared: Iterator[Prepared] = iter(prepared)
-        self._memories: dict[str, int | None] = {}  # that this transaction changed; None: forgotten
+        self._memories: dict[str, int | None] = {}  # that this transaction changed; None: closed
         self._versions = self.columns.column["fact_id"].count
         self._facts: dict[
             str, tuple[int, dict[str, Any] | None]
@@ -44,8 +45,10 @@ class FactDraft:
         self._links: list[tuple[int, int]] = []
         self._events = EventDraft(self)
         self._add: dict[type, Callable[[Any], None]] = {
-            say.Retain: self._retain,
-            say.Forget: self._forget,
+            Retain: self._retain,
+            Forget: self._close,
+            Archive: self._close,
+            Correct: self._correct,
             say.UpsertEntity: self._upsert_entity,
             say.MergeEntity: self._merge_entity,
             say.UpsertEdge: self._upsert_edge,
@@ -82,22 +85,34 @@ class FactDraft:
 
     # -- memories --------------------------------------------------------------------------------
 
-    def _retain(self, operation: say.Retain) -> None:
+    def _retain(self, operation: Retain) -> None:
         if self._memories.get(operation.id, 0) is None:
-            raise InputError(f"{operation.id!r} is forgotten in this transaction already")
+            raise InputError(f"{operation.id!r} is closed in this transaction already")
+        self._take_in(operation)
+
+    def _correct(self, operation: Correct) -> None:
+        self._check_unchanged(operation.id)
+        self._take_in(operation)
+
+    def _take_in(self, operation: Retain | Correct) -> None:
         before = len(self.draft.operations)
-        self.draft.add(next(self._prepared), Act("retain", **self._note))
+        self.draft.add(next(self._prepared), Act(operation.word.lower(), **self._note))
         if len(self.draft.operations) > before:
             self._memories[operation.id] = self.draft.memories - 1
 
-    def _forget(self, operation: say.Forget) -> None:
+    def _close(self, operation: Forget | Archive) -> None:
+        kind = operation.word.lower()
         memories = []
         for id in operation.ids:
-            if id in self._memories:
-                raise InputError(f"the memory {id!r} is changed in this transaction already")
-            memories.append(self.memory(id))
+            self._check_unchanged(id)
+            memory = self.columns.closable(id, kind)
+            memories.append(self.memory(id) if memory is None else memory)
         self._memories.update(dict.fromkeys(operation.ids))
-        self.record("forget", {"memories": sorted(set(memories))})
+        self.record(kind, {"memories": sorted(set(memories))})
+
+    def _check_unchanged(self, id: str) -> None:
+        if id in self._memories:
+            raise InputError(f"the memory {id!r} is changed in this transaction already")
 
     def memory(self, id: str) -> int:
         """Return the ordinal of an open memory. Raises `UnknownIdError`."""

@@ -13,7 +13,7 @@ from recollex_engine.log_files import LogFile, file_numbers
 from recollex_engine.log_format import START, Position, decode_header
 from recollex_engine.log_reader import LogFollower, Operation
 from recollex_engine.replica import LOG
-from recollex_engine.schema import CLOSING, RETAINING
+from recollex_engine.schema import CLOSING
 
 _HEADER_BYTES = 1024
 
@@ -23,7 +23,8 @@ class LogEntry:
     """One operation of the log.
 
     op: its number. kind: what it is, such as "retain" or "forget". by, why: as whoever did it said.
-    ids: of the memories that it records or closes. payload: the rest of its record, as it stands in
+    ids: of the memories that it records or closes, of the fact, event or episode, or the names of
+    the entities. payload: the rest of its record, as it stands in
     the log; None once it was erased. Entries of one transaction share `recorded_at`.
     """
 
@@ -101,17 +102,25 @@ def _start(folder: Path, since: int) -> Position:
 
 def _entry(operation: Operation, columns: Columns) -> LogEntry:
     payload = operation.payload or {}
-    ids: tuple[str, ...] = ()
-    if operation.kind in RETAINING and payload:
-        ids = (payload["id"],)
-    elif operation.kind in CLOSING and payload:
-        ids = tuple(columns.dictionary["ids"].strings(columns.array("id")[payload["memories"]]))
     return LogEntry(
         operation.op,
         from_micros(operation.recorded_at),
         operation.kind,
         payload.get("by"),
         payload.get("why"),
-        ids,
+        tuple(_ids(operation.kind, payload, columns)) if payload else (),
         operation.payload,
     )
+
+
+def _ids(kind: str, payload: dict[str, Any], columns: Columns) -> list[str]:
+    """Return what an operation is about."""
+    if kind in CLOSING:
+        return columns.dictionary["ids"].strings(columns.array("id")[payload["memories"]])
+    if kind == "upsert_entity":
+        return [payload["entity"][0]]
+    if kind == "merge_entity":
+        return [payload["source"][0], payload["target"][0]]
+    if kind == "link":
+        return [payload["source"]]
+    return [payload["id"]] if "id" in payload else []

@@ -161,7 +161,7 @@ def read_memories(
             context,
             document,
             speaker,
-            tuple(map(columns.entity_name, entities)),
+            view.entity_names(entities),
             tuple(columns.tag_names(tags)) if tags else (),
             orjson.loads(metadata) if metadata else {},
             part_tokens if reason.passage_only else tokens,

@@ -16,37 +16,15 @@ from recollex_engine.errors import InputError
 from recollex_engine.fact_schema import ALIAS_OF, HAS_ATTRIBUTE, MENTIONED_IN
 from recollex_engine.intervals import Span, check_interval
 from recollex_engine.literals import Mention, Object, Source, to_record
-from recollex_engine.statement import MAX_NAME, MAX_NAMES, Statement, check_names, check_text
-
-MAX_EVIDENCE = 10_000
-"""Memories, mentions or facts that one operation may name."""
-
-
-@dataclass(frozen=True)
-class Retain:
-    """Retain a memory; its statement has an id."""
-
-    statement: Statement
-    word: ClassVar[str] = "RETAIN"
-
-    @property
-    def id(self) -> str:
-        """The memory's id."""
-        assert self.statement.id is not None
-        return self.statement.id
-
-
-@dataclass(frozen=True)
-class Forget:
-    """Forget memories: they leave every later view."""
-
-    ids: tuple[str, ...]
-    word: ClassVar[str] = "FORGET"
-
-    def __post_init__(self) -> None:
-        _check_ids(self.ids, "id")
-        if not self.ids:
-            raise InputError("id is empty: name at least one memory to forget")
+from recollex_engine.memory_operations import Archive, Correct, Forget, Retain
+from recollex_engine.statement import (
+    MAX_IDS,
+    MAX_NAME,
+    MAX_NAMES,
+    check_ids,
+    check_names,
+    check_text,
+)
 
 
 @dataclass(frozen=True)
@@ -205,7 +183,7 @@ class UpsertEvent:
             check_text(name, "participants", MAX_NAME)
             if role is not None:
                 check_text(role, "role", MAX_NAME)
-        _check_ids(self.facts, "includes_fact")
+        check_ids(self.facts, "includes_fact")
         _check_mentions(self.mentions)
         check_interval(self.start, self.end, "time_span")
         if self.given_id is not None:
@@ -276,7 +254,7 @@ class UpsertEpisode:
 
     def __post_init__(self) -> None:
         check_text(self.title, "title", MAX_NAME * 10)
-        _check_ids(self.events, "events")
+        check_ids(self.events, "events")
         if not self.events:
             raise InputError("events is empty: an episode is visible through its events alone")
         check_interval(self.start, self.end, "window")
@@ -294,6 +272,8 @@ class UpsertEpisode:
 Operation = (
     Retain
     | Forget
+    | Archive
+    | Correct
     | UpsertEntity
     | MergeEntity
     | UpsertEdge
@@ -327,7 +307,7 @@ def _check_circumstances(
     evidence: Any, source: Any, mentions: Any, confidence: Any, uncertainty: Any
 ) -> None:
     """Check what surrounds a triple."""
-    _check_ids(evidence, "evidence")
+    check_ids(evidence, "evidence")
     _check_mentions(mentions)
     if source is not None and not isinstance(source, Source):
         raise InputError(f"source must be a Source(uri, hash), got {type(source).__name__}")
@@ -342,20 +322,11 @@ def _check_circumstances(
         check_text(uncertainty, "uncertainty", MAX_NAME)
 
 
-def _check_ids(values: Sequence[str], name: str) -> None:
-    if isinstance(values, str) or not isinstance(values, Sequence):
-        raise InputError(f"{name} must be a list of ids, got {type(values).__name__}")
-    if len(values) > MAX_EVIDENCE:
-        raise InputError(f"{name} may have up to {MAX_EVIDENCE:,} items, got {len(values):,}")
-    for value in values:
-        check_text(value, name, MAX_NAME)
-
-
 def _check_mentions(values: Sequence[Mention]) -> None:
     if not isinstance(values, Sequence) or not all(isinstance(each, Mention) for each in values):
         raise InputError("mentions must be a list of Mention(document, span, text)")
-    if len(values) > MAX_EVIDENCE:
-        raise InputError(f"mentions may have up to {MAX_EVIDENCE:,} items, got {len(values):,}")
+    if len(values) > MAX_IDS:
+        raise InputError(f"mentions may have up to {MAX_IDS:,} items, got {len(values):,}")
 
 
 def _content(value: Object) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 Every filter narrows: a memory must be open in the view and pass them all.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -54,26 +56,30 @@ def select(view: View, question: Question) -> npt.NDArray[np.uint8]:
         mask_equal(view.of_memories("document"), document, mask)
     if labels:
         wanted = [view.columns.dictionary["labels"].get(label) for label in labels]
-        if not _mask_list(view, "label", "label", wanted, mask):
+        known = {number for number in wanted if number is not None}
+        if None in wanted:
             return np.zeros_like(mask)
+        offsets, held = view.offsets("label_offset"), view.buffer("label")
+        mask_labels(offsets, held, np.array(sorted(known), np.uint32), mask)
     if question.entities:
-        wanted = [view.columns.entity(name, view.op) for name in question.entities]
-        if not _mask_list(view, "mention", "mention_entity", wanted, mask):
-            return np.zeros_like(mask)
+        mask = _mask_entities(view, question.entities, mask)
     return mask
 
 
-def _mask_list(
-    view: View,
-    name: str,
-    flat: str,
-    wanted: list[int | None],
-    mask: npt.NDArray[np.uint8],
-) -> bool:
-    """Keep the memories whose list holds all of ``wanted``; False if one of them is unknown."""
-    known = [number for number in wanted if number is not None]
-    if len(known) < len(wanted):
-        return False
-    offsets = view.offsets(f"{name}_offset")
-    mask_labels(offsets, view.buffer(flat), np.array(sorted(set(known)), np.uint32), mask)
-    return True
+def _mask_entities(
+    view: View, names: Sequence[str], mask: npt.NDArray[np.uint8]
+) -> npt.NDArray[np.uint8]:
+    """Return the memories of ``mask`` that mention every entity of ``names``.
+
+    Entities that were merged by the view's operation are one.
+    """
+    offsets, mentioned = view.offsets("mention_offset"), view.buffer("mention_entity")
+    for name in names:
+        entity = view.columns.entity(name, view.op)
+        found = np.zeros_like(mask)
+        for member in () if entity is None else view.same_entities(entity):
+            part = mask.copy()
+            mask_labels(offsets, mentioned, np.array([member], np.uint32), part)
+            found |= part
+        mask = found
+    return mask

@@ -23,6 +23,8 @@ MAX_METADATA = 100_000
 """Bytes of one memory's metadata as JSON."""
 MAX_BATCH = 100_000
 """Memories in one call."""
+MAX_IDS = 10_000
+"""Memories, mentions or facts that one operation may name."""
 
 
 _PLAIN = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
@@ -90,6 +92,16 @@ def check_note(by: object, why: object) -> None:
     for value, name in ((by, "by"), (why, "why")):
         if value is not None:
             check_text(value, name, MAX_NAME)
+
+
+def check_ids(values: object, name: str) -> None:
+    """Raise `InputError` unless ``values`` is a list of up to `MAX_IDS` ids."""
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise InputError(f"{name} must be a list of ids, got {type(values).__name__}")
+    if len(values) > MAX_IDS:
+        raise InputError(f"{name} may have up to {MAX_IDS:,} items, got {len(values):,}")
+    for value in values:
+        check_text(value, name, MAX_NAME)
 
 
 def check_flag(value: object, name: str) -> None:

@@ -5,12 +5,17 @@ from pathlib import Path
 
 import numpy as np
 
+from recollex_engine.events import EVENT
+from recollex_engine.fact_view import FactView
 from recollex_engine.view import View
 
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What an agent holds. forgotten: what was forgotten, replaced or corrected."""
+    """What an agent holds. forgotten: what was forgotten, replaced or corrected.
+
+    facts, events: those that are open; an event that includes a closed fact is hidden, and counts.
+    """
 
     memories: int
     forgotten: int
@@ -19,6 +24,8 @@ class Stats:
     entities: int
     terms: int
     links: int
+    facts: int
+    events: int
     operations: int
     tail_passages: int
     bytes_on_disk: int
@@ -31,10 +38,11 @@ def count(view: View | None, folder: Path) -> Stats:
     """Return what ``view`` of the agent in ``folder`` holds; None for an agent with nothing yet."""
     used = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     if view is None:
-        return Stats(0, 0, 0, 0, 0, 0, 0, 0, 0, used, None, None, None)
+        return Stats(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, used, None, None, None)
     settings = view.columns.settings
     opened = int(np.count_nonzero(view.open))
     archived = _archived(view)
+    facts = FactView(view.columns, view.op)
     return Stats(
         opened,
         view.memories - opened - archived,
@@ -43,6 +51,8 @@ def count(view: View | None, folder: Path) -> Stats:
         view.named_entities,
         view.terms,
         int(view.offsets("link_offset")[-1]),
+        len(facts.all()),
+        _events(facts),
         view.op,
         view.rows - view.indexed_rows,
         used,
@@ -62,3 +72,13 @@ def _archived(view: View) -> int:
     left = closed[(forgotten == 0) | (forgotten > view.op)]
     by = view.of_memories("closed_by")[left].astype(np.int64)
     return int(np.count_nonzero(view.buffer("op_kind")[by - 1] == kind))
+
+
+def _events(view: FactView) -> int:
+    """Return how many events, without episodes, are open in ``view``."""
+    end = view.count_of("event")
+    kinds, closed = (
+        view.columns.column[f"event_{name}"].buffer[:end] for name in ("kind", "closed_by")
+    )
+    opened = (closed == 0) | (closed > view.op)
+    return int(np.count_nonzero(opened & (kinds == EVENT)))

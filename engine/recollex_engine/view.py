@@ -4,6 +4,7 @@ A view holds the arrays as they were when it was taken. Nothing that it covers c
 so a recall works on it without a lock while the writer appends and checkpoints.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.columns import Columns
+from recollex_engine.entity_merges import Identities
 from recollex_engine.hnsw import Hnsw
 from recollex_engine.mention_marks import Mark, weights
 from recollex_engine.postings import Postings
@@ -133,6 +135,23 @@ class View:
         In a view of the past it is not, so that nobody walks back through what came since.
         """
         return self._mentions.heads if self._is_past else self._entity_head
+
+    def same_entities(self, entity: int) -> tuple[int, ...]:
+        """Return the entities that are one with ``entity`` by the merges that the view covers."""
+        if entity not in self.columns.facts.linked:
+            return (entity,)
+        return self._identities.members(self._identities.root(entity))
+
+    def entity_names(self, entities: Sequence[int]) -> tuple[str, ...]:
+        """Return what entities are called; those that are one in the view, once."""
+        name = self.columns.entity_name
+        if self.columns.facts.linked.isdisjoint(entities):
+            return tuple(map(name, entities))
+        return tuple(dict.fromkeys(name(self._identities.root(each)) for each in entities))
+
+    @property
+    def _identities(self) -> Identities:
+        return self.columns.facts.identities(self.op)
 
     @property
     def entities(self) -> int:

@@ -206,9 +206,7 @@ class Writer:
             columns = self.replica.columns
             memories = []
             for id in ids:
-                memory = columns.newest(id, columns.memories, columns.op)
-                if memory is None and act.kind == "forget":
-                    memory = columns.archived(id)
+                memory = columns.closable(id, act.kind)
                 if memory is None:
                     raise UnknownIdError(id, agent)
                 memories.append(memory)

@@ -84,7 +84,41 @@ QUERIES: list[tuple[str, dict[str, Any]]] = [
     ("garden tea yesterday", {"document_id": "d1"}),
     ("cello", {"as_world": START + timedelta(hours=20)}),
     ("lost tea", {"as_world": START + timedelta(days=4), "entities": ["Ann"]}),
+    ("puppy", {"entities": ["Ben", "Ann"]}),
 ]
+PEOPLE = st.sampled_from(["Ann", "Ben", "Bob Chen", "Oslo", "Quokka"])
+SPAN = st.sampled_from(
+    [None, ["2024-05-01", None], ["2024-05-01", "2024-05-03"], ["2024-05-02", "2024-05-06"]]
+)
+FACTS, EVENTS = st.sampled_from(["f1", "f2", "f3"]), st.sampled_from(["e1", "e2"])
+EVIDENCE = st.lists(st.sampled_from(IDS), max_size=2, unique=True)
+
+
+def said(op: str, **fields: Any) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries({"op": st.just(op), **fields})
+
+
+OPERATION = st.one_of(
+    said("UPSERT_EDGE", subject=PEOPLE, predicate=st.sampled_from(["likes", "alias_of"]),
+         object=PEOPLE, id=FACTS, valid=SPAN, evidence=EVIDENCE),
+    said("UPSERT_EDGE", subject=PEOPLE, predicate=st.just("likes"), id=FACTS, valid=SPAN,
+         object=st.sampled_from([1, True, {"text": "tea"}, {"time": "2024-05-01"}])),
+    said("RETRO_CORRECT", id=FACTS, object=PEOPLE, why=st.just("so")),
+    said("RETRO_CORRECT", id=FACTS, valid_end=st.just("2024-05-04")),
+    said("ARCHIVE_EDGE", id=FACTS, valid=SPAN),
+    said("UPSERT_ENTITY", name=PEOPLE, types=st.sampled_from([["person"], []]),
+         aliases=st.sampled_from([["Al"], []])),
+    said("MERGE_ENTITY", source=PEOPLE, target=PEOPLE, by=st.just("ann")),
+    said("UPSERT_EVENT", summary=TEXT, id=EVENTS, participants=st.lists(PEOPLE, max_size=2),
+         includes_fact=st.lists(FACTS, max_size=1), time_span=SPAN),
+    said("LINK", source=EVENTS, relation=st.sampled_from(["causes", "coref"]), target=EVENTS),
+    said("UPSERT_EPISODE", title=TEXT, id=st.just("p1"),
+         events=st.lists(EVENTS, min_size=1, max_size=2)),
+    said("RETAIN", id=st.sampled_from(IDS), text=TEXTS),
+    said("CORRECT", id=st.sampled_from(IDS), text=TEXTS),
+    said("ARCHIVE", id=st.sampled_from(IDS)),
+    said("FORGET", id=st.sampled_from(IDS)),
+)  # fmt: skip
 
 
 class WordVectors:
@@ -139,9 +173,31 @@ def look_ups(agent: recollex.Agent) -> list[object]:
                 said.append(look(id))
             except UnknownIdError as error:
                 said.append(str(error))
+    said += facts(agent)
     numbers = agent.stats()
     return [*said, numbers.memories, numbers.forgotten, numbers.archived, numbers.entities,
-            numbers.terms, numbers.links, numbers.operations]  # fmt: skip
+            numbers.terms, numbers.links, numbers.operations, numbers.facts,
+            numbers.events]  # fmt: skip
+
+
+def facts(agent: recollex.Agent) -> list[object]:
+    """Every fact, event, episode and entity of an agent."""
+    said: list[object] = []
+    for world in (None, START + timedelta(hours=20), START + timedelta(days=3)):
+        said += [fact.to_dict() for fact in agent.facts.snapshot(as_world=world)]
+        said += [agent.facts.entities(as_world=world), agent.events.find(as_world=world)]
+    said += [agent.events.episodes(), agent.events.find(participant="Al")]
+    for id in ("f1", "f2", "f3"):
+        try:
+            said += agent.facts.history(id)
+        except UnknownIdError as error:
+            said.append(str(error))
+    for narrowed in ({"subject": "Ann"}, {"object": "ben"}, {"evidence": "m1"}):
+        try:
+            said.append(agent.facts.find(**narrowed).ids)
+        except UnknownIdError as error:
+            said.append(str(error))
+    return said
 
 
 def rebuilt(folder: Path, until: datetime, target: Path) -> None:
@@ -271,6 +327,20 @@ class Law(RuleBasedStateMachine):
     def correct(self, id: str, text: str, until: int | None) -> None:
         end = None if until is None else START + timedelta(days=until)
         self.write(lambda: self.agent.correct(id, text, valid_until=end, by="ben", why="so"))
+
+    @rule(operations=st.lists(OPERATION, min_size=1, max_size=3))
+    def transact(self, operations: list[dict[str, Any]]) -> None:
+        self.write(lambda: self.agent.apply(operations, by="ben"))
+
+    @rule(operation=OPERATION)
+    def record(self, operation: dict[str, Any]) -> None:
+        self.write(lambda: self.agent.apply([operation]))
+
+    @rule(one=PEOPLE, other=PEOPLE, text=TEXT)
+    def merge(self, one: str, other: str, text: str) -> None:
+        """Name two, and make them one: recalls of earlier moments stay as they were."""
+        self.write(lambda: self.agent.retain([f"{one} {text}", f"{other} {text}"]))
+        self.write(lambda: self.agent.facts.merge(one, other))
 
     @rule()
     def checkpoint(self) -> None:

@@ -7,6 +7,7 @@ scripts of their own, so that what is written for the paper's commands finds the
 import json
 import sys
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,7 @@ def memoread(arguments: Arguments) -> int:
 
 def _read(agent: recollex.Agent, id: str, cut: dict[str, Any]) -> dict[str, Any] | None:
     """Return what has this id, or the entity of this name with all that names it."""
+    then = cut["as_recorded"]
     for kind, get in (
         ("fact", agent.facts.get),
         ("event", agent.events.get),
@@ -89,11 +91,12 @@ def _read(agent: recollex.Agent, id: str, cut: dict[str, Any]) -> dict[str, Any]
             return {kind: get(id, **cut).to_dict()}
         except UnknownIdError:
             continue
-    if not any(cut.values()):
-        try:
-            return {"memory": agent.get(id).to_dict()}
-        except UnknownIdError:
-            pass
+    try:
+        memory = (agent if then is None else agent.at(then)).get(id)
+    except UnknownIdError:
+        memory = None
+    if memory is not None and _holds(memory, cut["as_world"]):
+        return {"memory": memory.to_dict()}
     try:
         entity = agent.facts.entity(id, **cut)
     except UnknownIdError:
@@ -102,25 +105,29 @@ def _read(agent: recollex.Agent, id: str, cut: dict[str, Any]) -> dict[str, Any]
 
 
 def memosearch(arguments: Arguments) -> int:
-    """Print the facts and events about the names in a question, and memories; 1 for none.
-
-    Memories are recalled for the present alone: with a cut there are facts and events.
-    """
+    """Print the facts and events about the names in a question, and memories; 1 for none."""
     with existing_agent(arguments) as agent:
         if agent is None:
             return 1
         cut = _cut(arguments)
-        found: dict[str, Any] = _about(agent, _names(agent, arguments.query), cut, arguments.top)
-        if not any(cut.values()):
-            memories = agent.recall(arguments.query)[: arguments.top]
-            found["memories"] = [memory.to_dict() for memory in memories]
+        names = _names(agent, arguments.query, cut)
+        found: dict[str, Any] = _about(agent, names, cut, arguments.top)
+        memories = agent.recall(arguments.query, **cut)[: arguments.top]
+        found["memories"] = [memory.to_dict() for memory in memories]
         _print(arguments, found)
         return 0 if any(found.values()) else 1
 
 
-def _names(agent: recollex.Agent, query: str) -> list[str]:
-    """Return the runs of up to four words of a question that are known names."""
-    view = agent.facts.view()
+def _holds(memory: recollex.Memory, at: datetime | None) -> bool:
+    """Return whether what a memory tells had begun by a moment of the world, and not ended."""
+    if at is None:
+        return True
+    return memory.event[0] <= at and (memory.valid_until is None or at < memory.valid_until)
+
+
+def _names(agent: recollex.Agent, query: str, cut: dict[str, Any]) -> list[str]:
+    """Return the runs of up to four words of a question that are names known in the cut."""
+    view = agent.facts.view(**cut)
     words = [word.strip('?!.,;:"()') for word in query.split()]
     runs = [" ".join(words[i : i + n]) for n in (4, 3, 2, 1) for i in range(len(words) - n + 1)]
     return list(dict.fromkeys(run for run in runs if run and view.entity(run) is not None))

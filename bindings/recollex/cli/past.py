@@ -3,6 +3,7 @@
 import json
 import textwrap
 from datetime import datetime
+from typing import Any
 
 import recollex
 from recollex.cli.opening import existing_agent, say, when
@@ -19,7 +20,8 @@ def log(arguments: Arguments) -> int:
         if agent is None:
             return 1
         known = logbook.kinds(agent.engine)
-        for kind in arguments.op or ():
+        chosen = None if arguments.op is None else [kind.lower() for kind in arguments.op]
+        for kind in chosen or ():
             if kind not in known:
                 say(f"{arguments.agent} has no operation {kind!r}{did_you_mean(kind, known)}")
                 return 1
@@ -28,7 +30,7 @@ def log(arguments: Arguments) -> int:
             for name in ("since", "until")
         )
         printed = 0
-        for entry in logbook.entries(agent.engine, since, until, arguments.op):
+        for entry in logbook.entries(agent.engine, since, until, chosen):
             printed += 1
             if arguments.json:
                 print(json.dumps(entry.to_dict(), ensure_ascii=False))
@@ -40,7 +42,7 @@ def log(arguments: Arguments) -> int:
 
 
 def diff(arguments: Arguments) -> int:
-    """Print the memories that came and went between two times; 1 when none did."""
+    """Print the memories, facts and events that came and went between two times; 1 for none."""
     with existing_agent(arguments) as agent:
         if agent is None:
             return 1
@@ -51,10 +53,9 @@ def diff(arguments: Arguments) -> int:
         if arguments.json:
             print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
         else:
-            for sign, memories in (("-", found.closed), ("+", found.added)):
-                for memory in memories:
-                    print(_change(sign, memory))
-        if not found.added and not found.closed:
+            _print_memories(found)
+            _print_facts(found)
+        if not found:
             say(f"nothing changed in what {arguments.agent} knew")
             return 1
         return 0
@@ -89,22 +90,70 @@ def _moment(arguments: Arguments, option: str, name: str) -> datetime:
 
 
 def _line(entry: recollex.LogEntry) -> str:
-    """Return an operation on one line: number, time, kind, memories, who and why."""
+    """Return an operation on one line: number, time, kind, what it is about, who and why."""
     parts = [f"{entry.op:>6}  {entry.recorded_at.isoformat()}  {entry.kind:<8}"]
     if entry.ids:
         shown = ", ".join(entry.ids[:3]) + (
             f" and {len(entry.ids) - 3:,} more" if entry.ids[3:] else ""
         )
         parts.append(printable(shown))
-    if entry.payload is not None and (text := entry.payload.get("text")):
+    if entry.payload is not None and (said := _said(entry.payload)):
         parts.append(
-            printable(json.dumps(textwrap.shorten(text, 60, placeholder="..."), ensure_ascii=False))
+            printable(json.dumps(textwrap.shorten(said, 60, placeholder="..."), ensure_ascii=False))
         )
     if entry.by is not None:
         parts.append(f"by {printable(entry.by)}")
     if entry.why is not None:
         parts.append(f"({printable(entry.why)})")
     return "  ".join(parts).rstrip()
+
+
+def _said(payload: dict[str, Any]) -> str | None:
+    """Return what an operation records, as a text; None for one that records nothing."""
+    if "predicate" in payload:
+        ((kind, value),) = payload["object"].items()
+        value = value[0] if kind == "entity" else value
+        return f"{payload['subject'][0]} {payload['predicate']} {value}"
+    if "relation" in payload:
+        target = payload["target"]
+        return f"{payload['relation']} {target[0] if isinstance(target, list) else target}"
+    said: str | None = payload.get("text", payload.get("summary"))
+    return said
+
+
+def _print_memories(found: recollex.Difference) -> None:
+    for sign, memories in (("-", found.closed), ("+", found.added)):
+        for memory in memories:
+            print(_change(sign, memory))
+
+
+def _print_facts(found: recollex.Difference) -> None:
+    """Print facts and events that came (+) or went (-), one a line."""
+    for sign, facts in (("-", found.closed_facts), ("+", found.added_facts)):
+        for fact in facts:
+            at = fact.recorded[1] if sign == "-" and fact.recorded[1] else fact.recorded[0]
+            said = f"{fact.subject} {fact.predicate} {fact.object}"
+            who = fact.closed_by if sign == "-" else fact.by
+            why = fact.closed_why if sign == "-" else fact.why
+            print(_one_line(sign, at, "fact", fact.id, said, who, why))
+    for sign, events in (("-", found.closed_events), ("+", found.added_events)):
+        for event in events:
+            print(_one_line(sign, event.recorded[0], "event", event.id, event.summary, None, None))
+
+
+def _one_line(
+    sign: str,
+    at: datetime,
+    kind: str,
+    id: str,
+    said: str,
+    by: str | None,
+    why: str | None,
+) -> str:
+    parts = [f"{sign} {at.isoformat()}  {kind} {id}", said]
+    parts += [f"by {by}"] if by is not None else []
+    parts += [f"({why})"] if why is not None else []
+    return printable("  ".join(parts))
 
 
 def _change(sign: str, memory: recollex.Memory) -> str:

@@ -34,10 +34,10 @@ _OPERATIONS = """
 each line of the file is an operation, a transaction by itself:
   {"op": "UPSERT_EDGE", "subject": "Alice", "predicate": "works_at", "object": "Google",
    "valid": ["2023-11-06", null], "by": "importer", "why": "her mail of the 6th"}
-and the others: RETAIN, FORGET, UPSERT_ENTITY, MERGE_ENTITY, ARCHIVE_EDGE, RETRO_CORRECT,
-UPSERT_EVENT, LINK, UPSERT_EPISODE. Lines between {"op": "BEGIN"} and {"op": "COMMIT"} are one
-transaction: all of them are recorded, at one time, or none. The whole file is checked first;
-an operation that is refused then leaves the transactions before it."""
+and the others: RETAIN, CORRECT, ARCHIVE, FORGET, UPSERT_ENTITY, MERGE_ENTITY, ARCHIVE_EDGE,
+RETRO_CORRECT, UPSERT_EVENT, LINK, UPSERT_EPISODE. Lines between {"op": "BEGIN"} and
+{"op": "COMMIT"} are one transaction: all of them are recorded, at one time, or none. The whole
+file is checked first; an operation that is refused then leaves the transactions before it."""
 
 
 def build() -> Parser:
@@ -123,7 +123,7 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         "list what was done to an agent's memory: when, by whom and why",
         [
             "log memory/",
-            "log memory/ --op forget --op archive --since 2024-05-01",
+            "log memory/ --op forget --op retro_correct --since 2024-05-01",
             "log memory/ --json > log.jsonl",
         ],
         options.log,
