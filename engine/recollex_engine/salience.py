@@ -35,9 +35,8 @@ _STATING = {
         r"|(?:new|first) (?:job|house|home|apartment|car|puppy|dog|cat|baby|phone|address))\b"
     ),
     "decision": re.compile(
-        r"\b(?:decided|deciding|promise[ds]?|agreed|committed|signed up|applied (?:for|to)"
-        rf"|booked|enrolled|{_ME} will|{_ME}'ll|{_ME} won't|{_ME}(?:'m|'re| am| are) going to"
-        rf"|{_ME}(?:'m|'re| am| are) planning|{_ME} plan(?:ned)? to|let's|we should go)\b"
+        r"\b(?:decided|promise[ds]?|agreed to|committed to|signed up|applied (?:for|to)|booked"
+        rf"|enrolled|{_ME}(?:'m|'re| am| are) (?:going to|planning)|{_ME} plan(?:ned)? to)\b"
     ),
     "preference": re.compile(
         rf"\b{_ME} (?:really |absolutely |always |just )?(?:love|hate|prefer|adore|dislike|enjoy"
@@ -96,10 +95,13 @@ class Weights(NamedTuple):
     words: float
 
 
-NAMES_ENOUGH = 2
-NUMBERS_ENOUGH = 2
-WORDS_ENOUGH = 10
-"""From so many on, more of them say nothing more."""
+NAMES_ENOUGH = 3
+NUMBERS_ENOUGH = 1
+WORDS_ENOUGH = 20
+"""From so many on, more of them say nothing more. With the weights of a default `WritePolicy` a turn
+that proves an answer of LoCoMo has a higher salience than one that proves none with probability .80
+(conversations 1 to 5, where they were chosen) and .82 (6 to 10); by length alone, .74 and .76.
+"""
 
 
 def read_features(text: str, speaker: str | None, said_at: int) -> Features:

@@ -57,14 +57,14 @@ class WritePolicy:
 
     triggers: tuple[str, ...] = TRIGGERS
     events: tuple[str, ...] = EVENTS
-    keep: float = 0.5
-    drop: float = 0.2
-    name_weight: float = 0.25
-    number_weight: float = 0.15
-    date_weight: float = 0.2
-    personal_weight: float = 0.25
-    word_weight: float = 0.3
-    novelty_share: float = 0.5
+    keep: float = 0.4
+    drop: float = 0.15
+    name_weight: float = 0.1
+    number_weight: float = 0.2
+    date_weight: float = 0.4
+    personal_weight: float = 0.1
+    word_weight: float = 0.5
+    novelty_share: float = 0.3
     question_factor: float = 0.3
     repeated: float = 0.97
     event_cap: int | None = 3

@@ -8,7 +8,7 @@ AT = 1_700_000_000_000_000
 KINDS = {
     "correction": ["Actually, it was June.", "I no longer smoke.", "I used to live there."],
     "update": ["I moved to Oslo.", "She got promoted!", "We adopted a puppy."],
-    "decision": ["We decided to sell.", "I'll bring the cake.", "I'm going to learn Spanish."],
+    "decision": ["We decided to sell.", "I plan to paint it.", "I'm going to learn Spanish."],
     "preference": ["I love Thai food.", "My favourite colour is red.", "He is allergic to nuts."],
     "identity": ["My name is Ann.", "I work as a nurse.", "My sister lives in Rome."],
     "schedule": ["The flight leaves at 9.", "We meet every Tuesday.", "My appointment is today."],
@@ -55,11 +55,11 @@ def test_salience_is_the_equation_and_never_grows_with_likeness_or_questions(
 ) -> None:
     content = 0.0
     for weight, value, enough in (
-        (weights.names, features.names, 2),
-        (weights.numbers, features.numbers, 2),
+        (weights.names, features.names, 3),
+        (weights.numbers, features.numbers, 1),
         (weights.dated, int(features.dated), 1),
         (weights.personal, int(features.personal), 1),
-        (weights.words, features.words, 10),
+        (weights.words, features.words, 20),
     ):
         content += weight * min(value / enough, 1)
     expected = min(content, 1) * (1 - share + share * novelty)

@@ -246,7 +246,7 @@ def test_a_summary_is_its_turns_in_order() -> None:
     [
         ({"keep": 1.5}, "keep must lie in [0, 1], got 1.5"),
         ({"keep": float("nan")}, "keep must lie in [0, 1], got nan"),
-        ({"drop": 0.6}, "drop must be at most keep, 0.5, got 0.6"),
+        ({"drop": 0.6}, "drop must be at most keep, 0.4, got 0.6"),
         ({"triggers": ("events",)}, "triggers must be some of event, salience"),
         ({"triggers": "event"}, "triggers must be a list of str"),
         ({"events": ("birth",)}, "events must be some of correction"),
