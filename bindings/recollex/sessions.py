@@ -11,7 +11,7 @@ from recollex_engine import sessions
 from recollex_engine.clock import from_micros
 from recollex_engine.errors import InputError
 from recollex_engine.memory import Recall
-from recollex_engine.statement import Statement, check_flag
+from recollex_engine.statement import Statement
 from recollex_engine.surroundings import Progress
 from recollex_engine.triggers import WritePolicy
 from recollex_engine.write_session import Turn
@@ -101,23 +101,26 @@ class Sessions:
         recall: Recall,
         *,
         document_id: str,
-        conflict: bool = False,
+        because: "Because | None" = None,
         cut: "Cut | None" = None,
         recorded_at: datetime | None = None,
     ) -> list[str]:
         """Write the turns of a talk's tiers that bear on a question which ``recall`` leaves open.
 
         That is: it is empty, its best memories are less like the question than ``backfill_score``,
-        the question names a time of which none of them speaks, or ``conflict`` is true: the caller
-        found a contradiction, such as `Fact.conflicts`. Returns the ids, in order of likeness; none
-        where the question is answered, or nothing bears on it. cut: under which it was asked; it is
-        kept in the memories' metadata.
+        or the question names a time of which none of them speaks. because: the caller says so
+        itself, having abstained or found a contradiction, such as `Fact.conflicts`. cut: under
+        which the question was asked. Both are kept in the memories' metadata. Returns the ids, in
+        order of likeness; none where the question is answered, or nothing bears on it.
         """
-        check_flag(conflict, "conflict")
+        if because not in (None, "abstention", "temporal conflict"):
+            raise InputError(
+                f"because must be 'abstention', 'temporal conflict' or None, got {because!r}"
+            )
         if cut not in (None, "as_recorded", "as_world"):
             raise InputError(f"cut must be 'as_recorded', 'as_world' or None, got {cut!r}")
         return self._sessions.backfill(
-            checked_id(document_id), recall, conflict, cut, micros(recorded_at, "recorded_at")
+            checked_id(document_id), recall, because, cut, micros(recorded_at, "recorded_at")
         )
 
     def forget_expired(self, *, recorded_at: datetime | None = None) -> list[str]:
@@ -150,6 +153,7 @@ class Sessions:
         return self._sessions.talk(checked_id(document_id, "document_id"))
 
 
+Because = Literal["abstention", "temporal conflict"]
 Cut = Literal["as_recorded", "as_world"]
 
 

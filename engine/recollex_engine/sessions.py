@@ -108,18 +108,16 @@ class Sessions:
             self._keep(document, talk)
             return ids
 
-    def reason(self, document: str, recall: Recall, conflict: bool) -> str | None:
+    def reason(self, document: str, recall: Recall) -> str | None:
         """Return why a recall does not answer its question, None if it seems to.
 
-        "miss": it is empty. "temporal conflict": the caller found one, or the question names a time
-        of which no memory of the recall speaks. "low score": none of the first `BEST` memories is
-        as like the question as ``backfill_score``.
+        "miss": it is empty. "temporal conflict": the question names a time of which no memory of
+        the recall speaks. "low score": none of the first `BEST` memories is as like the question
+        as ``backfill_score``.
         """
         policy = self.talk(document).policy
         if not len(recall):
             return "miss"
-        if conflict:
-            return "temporal conflict"
         if recall.time_range is not None:
             start, end = recall.time_range
             if all(memory.event[1] <= start or memory.event[0] >= end for memory in recall):
@@ -134,17 +132,18 @@ class Sessions:
         self,
         document: str,
         recall: Recall,
-        conflict: bool = False,
+        because: str | None = None,
         cut: str | None = None,
         recorded_at: int | None = None,
     ) -> list[str]:
         """Write what the tiers hold on a question that a recall leaves open; return the ids.
 
-        Empty where it is answered (see `reason`), or nothing bears on it.
+        ``because``: why the caller cannot answer it; else `reason` looks for one. Empty where it is
+        answered, or nothing bears on it.
         """
         with self._lock:
             known = self.talk(document)
-            why = self.reason(document, recall, conflict)
+            why = self.reason(document, recall) if because is None else because
             if why is None or "backfill" not in known.policy.triggers:
                 return []
             talk = Talk(known.policy, known.session.copy())

@@ -214,8 +214,9 @@ def test_a_time_of_which_nothing_speaks_and_a_conflict_backfill_too(
     assert alice.get(id).metadata["write_cut"] == "as_world"
     alice.retain_dialogue(turns([TALK[6]], 5), document_id="d", policy=policy)
     asked = alice.recall("What colour is the fence of the neighbours?")
-    written = alice.sessions.backfill(asked, document_id="d", conflict=True)
+    written = alice.sessions.backfill(asked, document_id="d", because="abstention")
     assert written == ["t5"]
+    assert alice.get("t5").metadata["write_reason"] == "abstention"
 
 
 def test_a_miss_backfills_an_empty_agent_and_a_cut_stays_as_it_was(alice: recollex.Agent) -> None:
@@ -252,6 +253,8 @@ def test_what_is_refused_changes_neither_store_nor_tiers(alice: recollex.Agent) 
         alice.retain_dialogue(
             turns(["I moved."], 7, metadata={"write_trigger": 1}), document_id="d", policy=POLICY
         )
+    with pytest.raises(InputError, match="because must be"):
+        alice.sessions.backfill(alice.recall("x"), document_id="d", because="why")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="cut must be"):
         alice.sessions.backfill(alice.recall("x"), document_id="d", cut="now")  # type: ignore[arg-type]
     assert (alice.sessions.short_term("d"), alice.stats().memories) == before
