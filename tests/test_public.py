@@ -38,6 +38,7 @@ PUBLIC = [
     "Trace",
     "Transaction",
     "Verification",
+    "WritePolicy",
     "errors",
     "load_encoder",
     "open",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from recollex_engine.models.given import GivenVectors
     from recollex_engine.stats import Stats
     from recollex_engine.trace import Trace
+    from recollex_engine.triggers import WritePolicy
     from recollex_engine.verification import Verification
 
 __version__ = "0.1.0"
@@ -59,6 +60,7 @@ __all__ = [
     "Trace",
     "Transaction",
     "Verification",
+    "WritePolicy",
     "errors",
     "load_encoder",
     "open",
@@ -89,6 +91,7 @@ _HOMES = {
     "Trace": "recollex_engine.trace",
     "Transaction": "recollex.transaction",
     "Verification": "recollex_engine.verification",
+    "WritePolicy": "recollex_engine.triggers",
     "load_encoder": "recollex_engine.models.encoder",
     "open": "recollex.store",
     "replay": "recollex.replaying",

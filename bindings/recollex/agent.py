@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby, pairwise
-from typing import Any
+from typing import Any, overload
 
 from recollex import dsl
 from recollex.arguments import checked_id, listed, micros, micros_of_each, names_of, noted
@@ -13,6 +13,7 @@ from recollex.facts import Facts
 from recollex.history import History
 from recollex.progress import progress_bar
 from recollex.revision import Revision
+from recollex.sessions import Sessions
 from recollex.statements import read_statements
 from recollex.transaction import Transaction, alone
 from recollex_engine import agent as engine
@@ -32,6 +33,7 @@ from recollex_engine.statement import (
 )
 from recollex_engine.stats import Stats
 from recollex_engine.surroundings import Progress
+from recollex_engine.triggers import WritePolicy
 from recollex_engine.turn import read_turn
 from recollex_engine.verification import Verification, verify
 
@@ -46,6 +48,7 @@ class Agent(History, Revision):
         super().__init__(agent)
         self.facts = Facts(agent, alone(agent))
         self.events = Events(agent, alone(agent))
+        self.sessions = Sessions(agent, self.recall)
 
     @property
     def name(self) -> str:
@@ -126,6 +129,7 @@ class Agent(History, Revision):
             ids += self.engine.retain(statements[part], own, at, progress=progress)
         return ids
 
+    @overload
     def retain_dialogue(
         self,
         turns: Iterable[Mapping[str, Any]],
@@ -136,13 +140,41 @@ class Agent(History, Revision):
         tags: Sequence[str] = (),
         replace: bool = False,
         recorded_at: datetime | None = None,
-    ) -> list[str]:
+        policy: None = None,
+    ) -> list[str]: ...
+    @overload
+    def retain_dialogue(
+        self,
+        turns: Iterable[Mapping[str, Any]],
+        *,
+        document_id: str,
+        context: str | None = None,
+        network: str = "world",
+        tags: Sequence[str] = (),
+        recorded_at: datetime | None = None,
+        policy: WritePolicy,
+    ) -> list[str | None]: ...
+    def retain_dialogue(
+        self,
+        turns: Iterable[Mapping[str, Any]],
+        *,
+        document_id: str,
+        context: str | None = None,
+        network: str = "world",
+        tags: Sequence[str] = (),
+        replace: bool = False,
+        recorded_at: datetime | None = None,
+        policy: WritePolicy | None = None,
+    ) -> list[str] | list[str | None]:
         """Retain a conversation turn by turn, as one transaction; return one id a turn, in order.
 
         A turn is a dict with `speaker`, `text` and `at` (a datetime with a zone, or ISO 8601), and
         perhaps `caption` (of its picture), `id`, `metadata` and `valid_until`. A turn with an id is
         kept once; turns without are appended to the document, unless ``replace`` is true: then the
         document becomes these turns, and what it holds already is not retained again.
+
+        policy: retain only what its triggers write, and mask or drop what is sensitive. The id of a
+        turn is then that of the memory that holds it, None while none does; see `sessions`.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
@@ -155,6 +187,8 @@ class Agent(History, Revision):
         """
         check_text(document_id, "document_id", MAX_NAME)
         check_flag(replace, "replace")
+        if replace and policy is not None:
+            raise InputError("replace and policy do not go together: a policy keeps a part")
         if context is not None:
             check_text(context, "context", MAX_NAME)
         number, labels = network_number(network), names_of(tags, "tags")
@@ -164,6 +198,8 @@ class Agent(History, Revision):
         ]
         at = micros(recorded_at, "recorded_at")
         with progress_bar(len(statements), "retaining") as progress:
+            if policy is not None:
+                return self.sessions.write(document_id, statements, policy, at, progress)
             return self.engine.retain(
                 statements,
                 recorded_at=at,

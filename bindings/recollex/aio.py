@@ -58,6 +58,7 @@ class Agent:
         self._agent = agent
         self.facts = Methods(store, agent.facts)
         self.events = Methods(store, agent.events)
+        self.sessions = Methods(store, agent.sessions)
 
     def transaction(self, **options: Any) -> "Transaction":
         """Return an `async with` block; see `recollex.Agent.transaction`."""
@@ -99,7 +100,7 @@ class Agent:
 
 
 class Methods:
-    """The methods of `Agent.facts` or `Agent.events`, each awaited."""
+    """The methods of `Agent.facts`, `Agent.events` or `Agent.sessions`, each awaited."""
 
     def __init__(self, store: "Store", methods: object) -> None:
         self._store = store

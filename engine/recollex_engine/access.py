@@ -106,6 +106,11 @@ class Access:
         return self._reader.replica
 
     @property
+    def embedder(self) -> Embedder:
+        """The model behind the vectors."""
+        return self._shared.embedder()
+
+    @property
     def dimension(self) -> int:
         """The length of a vector."""
         return self._shared.embedder().dimension
