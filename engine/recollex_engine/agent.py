@@ -12,7 +12,6 @@ from recollex_engine.act import RETAIN, Act
 from recollex_engine.analyzer import ANALYZER_VERSION
 from recollex_engine.clock import from_micros
 from recollex_engine.collection import paused
-from recollex_engine.columns import Columns
 from recollex_engine.correction import find_correction, find_statements
 from recollex_engine.draft import Draft
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
@@ -306,7 +305,7 @@ class Agent(Access):
         """Return the facts of a cut: as recorded by a moment, and as of a moment of the world."""
         view = self.view()
         if view is None:
-            return FactView(Columns(self.folder / "none"), 0, world)
+            return FactView.empty(world)
         columns = view.columns
         op = view.op if recorded is None else self.op_at(recorded)
         last = self._facts

@@ -12,6 +12,8 @@ one version of an id is open after any operation, so no two can compete for an i
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,6 +47,11 @@ class FactView:
         self._names: dict[int, str] = {}
         self._identities: Identities | None = None
         self._counts: dict[str, int] = {}
+
+    @classmethod
+    def empty(cls, world: int | None = None) -> "FactView":
+        """Return the facts of an agent that holds nothing."""
+        return cls(_no_columns(), 0, world)
 
     @property
     def count(self) -> int:
@@ -309,3 +316,9 @@ class FactView:
 
         number = to_column(record, label)[1]
         return None if missing else number
+
+
+@cache
+def _no_columns() -> Columns:
+    """Return columns without items, the same for all: making them costs 2 ms."""
+    return Columns(Path("none"))

@@ -1,11 +1,13 @@
 """RETAIN, CORRECT, ARCHIVE and FORGET in transactions, beside facts."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
 
 import recollex
+from recollex.cli import main
 from recollex_engine import agent as engine_agent
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.models.description import PAPER_THRESHOLDS
@@ -192,3 +194,56 @@ def test_a_correction_that_was_overtaken_is_read_again(agent, monkeypatch):
         "Ann likes milk.",
     ]
     assert agent.get("m").tags == ("new",)
+
+
+def test_the_command_line_searches_memories_under_a_cut(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("recollex.store.read_embedder", lambda given: LetterVectors)
+    store, file = str(tmp_path / "s"), tmp_path / "operations.jsonl"
+    lines = [
+        {"op": "RETAIN", "id": "m", "text": "Ann likes tea.", "valid_until": "2024-09-01"}
+        | {"event_at": "2024-05-01", "recorded_at": "2024-05-01"},
+        {"op": "UPSERT_EDGE", "subject": "Ann", "predicate": "likes", "object": "Tea", "id": "f"}
+        | {"evidence": "m", "recorded_at": "2024-05-02"},
+        {"op": "UPSERT_EVENT", "summary": "Ann drank.", "includes_fact": ["f"], "id": "e"}
+        | {"recorded_at": "2024-05-03"},
+        {"op": "CORRECT", "id": "m", "text": "Ann likes milk.", "recorded_at": "2024-05-04"},
+        {"op": "RETRO_CORRECT", "id": "f", "object": "Milk", "recorded_at": "2024-05-05"}
+        | {"by": "ben", "why": "He saw it."},
+        {"op": "LINK", "source": "e", "relation": "has_participant", "target": "Ann"}
+        | {"recorded_at": "2024-05-06"},
+    ]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    assert main(["apply", store, str(file)]) == 0
+
+    def found(*words):
+        capsys.readouterr()
+        code = main([*words, "--json"])
+        return None if code else json.loads(capsys.readouterr().out)
+
+    def searched(*cut):
+        said = found("memosearch", store, "What does Ann like?", *cut)
+        return said and [each["text"] for each in said["memories"]]
+
+    assert searched() == ["Ann likes milk."]
+    assert searched("--as-recorded", "2024-05-03") == ["Ann likes tea."]
+    assert searched("--as-world", "2024-10-01") == []
+    assert searched("--as-recorded", "2024-04-30") is None
+    read = found("memoread", store, "m", "--as-recorded", "2024-05-01T12:00")
+    assert read["memory"]["text"] == "Ann likes tea."
+    assert found("memoread", store, "m", "--as-world", "2024-10-01") is None
+
+    capsys.readouterr()
+    assert main(["diff", store, "2024-05-03T12:00"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert [line for line in out if " fact " in line] == [
+        "- 2024-05-05T00:00:00+00:00  fact f  Ann likes Tea  by ben  (He saw it.)",
+        "+ 2024-05-05T00:00:00+00:00  fact f  Ann likes Milk  by ben  (He saw it.)",
+    ]
+    assert main(["diff", store, "2024-05-02T12:00", "2024-05-03T12:00"]) == 0
+    assert capsys.readouterr().out == "+ 2024-05-03T00:00:00+00:00  event e  Ann drank.\n"
+    assert main(["log", store, "--op", "UPSERT_EDGE", "--op", "retro_correct", "--op", "link"]) == 0
+    assert [line.split(None, 2)[2] for line in capsys.readouterr().out.splitlines()] == [
+        'upsert_edge  f  "Ann likes Tea"',
+        'retro_correct  f  "Ann likes Milk"  by ben  (He saw it.)',
+        'link      e  "has_participant Ann"',
+    ]

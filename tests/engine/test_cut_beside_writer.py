@@ -17,11 +17,13 @@ QUERIES = ["tea in the garden", '"the cello" quokka', "Ann"]
 SECONDS = 3
 
 
-def answers(agent):
-    vector = np.ones(16)
+def answers(agent, **options):
+    recalls = [agent.recall(text, query_embedding=np.ones(16), **options) for text in QUERIES]
     return [
-        (recall.op, recall.tokens, list(recall))
-        for recall in (agent.recall(text, query_embedding=vector) for text in QUERIES)
+        *((recall.op, recall.tokens, list(recall)) for recall in recalls),
+        [fact.to_dict() for fact in agent.facts.snapshot()],
+        agent.facts.entities(),
+        agent.events.find(),
     ]
 
 
@@ -29,10 +31,19 @@ def write(agent, random):
     texts = [" ".join(random.choice(WORDS, 5)) for _ in range(int(random.integers(1, 5)))]
     ids = [None if random.random() < 0.5 else f"m{random.integers(6)}" for _ in texts]
     agent.retain(texts, id=ids, embedding=random.normal(size=(len(texts), 16)) + 0.5)
-    act = random.choice(["forget", "archive", "correct", "none"])
+    one, other = random.choice(WORDS, 2, replace=False).tolist()
+    fact = f"f{random.integers(6)}"
+    act = random.choice(["fact", "event", "merge", "forget", "archive", "correct", "none"])
     try:
         if act == "correct":
             agent.correct("m1", " ".join(random.choice(WORDS, 5)), embedding=np.ones(16))
+        elif act == "fact":
+            agent.facts.add(one, "likes", other, id=fact, evidence=f"m{random.integers(6)}")
+        elif act == "event":
+            agent.events.add(f"{one} again", facts=fact, id=fact)
+        elif act == "merge":
+            agent.facts.archive(fact)
+            agent.facts.merge(one, other)
         elif act != "none":
             getattr(agent, act)(f"m{random.integers(6)}")
     except recollex.errors.InputError:  # there is none, or it says so already
@@ -78,7 +89,8 @@ def test_a_cut_of_this_moment_stays_as_it_was(tmp_path, monkeypatch, durability)
         for thread in threads:
             thread.join(30)
         assert not errors, errors
-        assert len({op for each in noted.values() for op, _, _ in each}) > 20
+        assert len({each[0][0] for each in noted.values()}) > 20
+        assert any(each[3] for each in noted.values())
         for moment in list(noted)[:: max(1, len(noted) // 50)]:
             assert answers(agent.at(moment)) == noted[moment]
         for number, moment in enumerate(list(noted)[:: max(1, len(noted) // 5)]):
@@ -86,13 +98,8 @@ def test_a_cut_of_this_moment_stays_as_it_was(tmp_path, monkeypatch, durability)
             with recollex.open(
                 tmp_path / str(number), embedder=GivenVectors(16), read_only=True
             ) as rebuilt:
-                found = [
-                    rebuilt.agent("a").recall(
-                        text, query_embedding=np.ones(16), exact=True, now=moment
-                    )
-                    for text in QUERIES
-                ]
-                assert [(r.op, r.tokens, list(r)) for r in found] == noted[moment]
+                found = answers(rebuilt.agent("a"), exact=True, now=moment)
+                assert found == noted[moment]
 
 
 def test_what_comes_after_a_cut_is_recorded_after_it(tmp_path):

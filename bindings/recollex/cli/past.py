@@ -150,10 +150,10 @@ def _one_line(
     by: str | None,
     why: str | None,
 ) -> str:
-    parts = [f"{sign} {at.isoformat()}  {kind} {id}", said]
+    parts = [f"{kind} {id}", said]
     parts += [f"by {by}"] if by is not None else []
     parts += [f"({why})"] if why is not None else []
-    return printable("  ".join(parts))
+    return f"{sign} {at.isoformat()}  " + "  ".join(map(printable, parts))
 
 
 def _change(sign: str, memory: recollex.Memory) -> str:
