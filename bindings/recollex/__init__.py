@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from recollex_engine.memory import Closure, Memory, Recall
     from recollex_engine.models.encoder import Encoder, load_encoder
     from recollex_engine.models.given import GivenVectors
+    from recollex_engine.packing import Packing
     from recollex_engine.stats import Stats
+    from recollex_engine.subgraph import Subgraph
     from recollex_engine.trace import Trace
     from recollex_engine.verification import Verification
 
@@ -51,10 +53,12 @@ __all__ = [
     "LogEntry",
     "Memory",
     "Mention",
+    "Packing",
     "Recall",
     "Source",
     "Stats",
     "Store",
+    "Subgraph",
     "Text",
     "Trace",
     "Transaction",
@@ -81,10 +85,12 @@ _HOMES = {
     "LogEntry": "recollex_engine.logbook",
     "Memory": "recollex_engine.memory",
     "Mention": "recollex_engine.literals",
+    "Packing": "recollex_engine.packing",
     "Recall": "recollex_engine.memory",
     "Source": "recollex_engine.literals",
     "Stats": "recollex_engine.stats",
     "Store": "recollex.store",
+    "Subgraph": "recollex_engine.subgraph",
     "Text": "recollex_engine.literals",
     "Trace": "recollex_engine.trace",
     "Transaction": "recollex.transaction",

@@ -1,6 +1,7 @@
 """One agent's memory: retain and recall."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby, pairwise
 from typing import Any
@@ -20,6 +21,7 @@ from recollex_engine.clock import from_micros, to_micros
 from recollex_engine.cut import Cut
 from recollex_engine.errors import InputError
 from recollex_engine.memory import Memory, Recall
+from recollex_engine.packing import Packing, find_packing
 from recollex_engine.preset import DEFAULT, Preset, find_preset
 from recollex_engine.question import check_count
 from recollex_engine.statement import (
@@ -192,6 +194,7 @@ class Agent(History, Revision):
         explain: bool = False,
         as_recorded: datetime | None = None,
         as_world: datetime | None = None,
+        pack: Packing | str | None = None,
     ) -> Recall:
         """Return the memories that bear on ``query``, best first, within ``max_tokens``.
 
@@ -207,6 +210,8 @@ class Agent(History, Revision):
         as_world: only what was so at this time of the world, by today's knowledge: what had
         happened by then, and whose `valid_until`, if any, had not come. Together: what was believed
         at the one about the other.
+        pack: "subgraph" or a `Packing` also fills `Recall.subgraph`: events, facts and what proves
+        them, around these memories, within ``max_tokens`` of their own.
 
         Raises `errors.InputError`.
 
@@ -220,27 +225,26 @@ class Agent(History, Revision):
         agent = self.engine
         if as_recorded is not None:
             agent = Cut.at(agent, to_micros(as_recorded, "as_recorded"))
-        return agent.recall(
-            read_question(
-                self.engine.dimension if query_embedding is not None else 0,
-                query,
-                thinking_budget,
-                max_tokens,
-                networks,
-                (since, until),
-                tags,
-                where,
-                entities,
-                document_id,
-                now,
-                exact,
-                query_embedding,
-                as_world,
-                min_confidence,
-            ),
-            find_preset(preset),
-            explain,
+        question = read_question(
+            self.engine.dimension if query_embedding is not None else 0,
+            query,
+            thinking_budget,
+            max_tokens,
+            networks,
+            (since, until),
+            tags,
+            where,
+            entities,
+            document_id,
+            now,
+            exact,
+            query_embedding,
+            as_world,
+            min_confidence,
         )
+        if (packing := find_packing(pack)) is not None:
+            question = replace(question, packing=packing)
+        return agent.recall(question, find_preset(preset), explain)
 
     def recall_many(self, queries: Iterable[str], **options: Any) -> list[Recall]:
         """Return a recall for each query, in order; the options are those of `recall`.

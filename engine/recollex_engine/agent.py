@@ -21,6 +21,7 @@ from recollex_engine.fact_view import FactView
 from recollex_engine.lexicon import Lexicon
 from recollex_engine.memory import Memory, Recall
 from recollex_engine.operations import Operation
+from recollex_engine.packer import nothing
 from recollex_engine.plan import Plan, find_plan
 from recollex_engine.preparation import embed, prepare
 from recollex_engine.preset import Preset
@@ -274,10 +275,12 @@ class Agent(Access):
         embedder = self._shared.embedder()
         now = self._shared.clock() if question.now is None else question.now
         if view is None or view.columns.settings is None:
-            return Recall.empty(question.text)
+            packed = None if question.packing is None else nothing(question, now, self.counter())
+            return Recall.empty(question.text, packed)
         settings = view.columns.settings
         analyzer = self._analyzer(settings.language)
-        return recall(view, question, preset, analyzer, embedder, now, settings.counter, explain)
+        name = settings.counter
+        return recall(view, question, preset, analyzer, embedder, now, name, explain, self.counter)
 
     def op_at(self, recorded_at: int) -> int:
         """Return the last operation recorded by a time; 0 if there was none.

@@ -15,15 +15,16 @@ from recollex_engine.literals import ENTITY
 MANY_VALUED = (HAS_ATTRIBUTE, MENTIONED_IN)
 
 
-def conflicts_of(view: FactView, version: int) -> list[int]:
+def conflicts_of(view: FactView, version: int, beside: Ordinals | None = None) -> list[int]:
     """Return the visible facts that contradict a version, in recorded order.
 
-    Cost: the facts of its subject.
+    ``beside``: the visible facts of its subject, where they are at hand. Cost: reading them.
     """
     predicate = view.data("fact_predicate")[version]
     if view.columns.label(predicate) in MANY_VALUED:
         return []
-    beside = view.of_subject(view.data("fact_subject")[version])
+    if beside is None:
+        beside = view.of_subject(view.data("fact_subject")[version])
     beside = beside[view.array("fact_predicate")[beside] == predicate]
     return [other for other in beside.tolist() if _contradict(view, version, other)]
 

@@ -114,23 +114,8 @@ class Fact:
     @property
     def conflicts(self) -> tuple[Conflict, ...]:
         """The facts that this one contradicts in its cut, in recorded order; see `conflicts`."""
-        return tuple(self._conflict(other) for other in conflicts_of(self.view, self.version))
-
-    def _conflict(self, version: int) -> Conflict:
-        view = self.view
-        spans = [
-            (view.data("fact_start")[each], view.data("fact_end")[each])
-            for each in (self.version, version)
-        ]
-        other = read_fact(view, version)
-        return Conflict(
-            other.id,
-            other.object,
-            other.valid,
-            other.evidence,
-            to_moments(*overlap(*spans)),
-            relation(*spans),
-        )
+        others = conflicts_of(self.view, self.version)
+        return tuple(read_conflict(self.view, self.version, other) for other in others)
 
     def active_at(self, moment: datetime) -> bool:
         """Return whether the valid time holds ``moment``."""
@@ -183,6 +168,22 @@ def read_fact(view: FactView, version: int, id: str | None = None) -> Fact:
         data("fact_confidence")[version],
         version,
         view,
+    )
+
+
+def read_conflict(view: FactView, version: int, other: int) -> Conflict:
+    """Return what a fact is told of another that contradicts it."""
+    spans = [
+        (view.data("fact_start")[each], view.data("fact_end")[each]) for each in (version, other)
+    ]
+    fact = read_fact(view, other)
+    return Conflict(
+        fact.id,
+        fact.object,
+        fact.valid,
+        fact.evidence,
+        to_moments(*overlap(*spans)),
+        relation(*spans),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ from recollex_engine.ranking import Ranking, Why
 from recollex_engine.schema import ENDS, NETWORKS
 from recollex_engine.trace import Trace
 from recollex_engine.view import View
+
+if TYPE_CHECKING:
+    from recollex_engine.subgraph import Subgraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +243,9 @@ class Recall(Sequence[Memory]):
     read out of the question, None if it names none. trace: microseconds by stage. confidence: the
     probability that the agent holds an answer, in [0, 1]; 0 where nothing was found, None where it
     is not known: the fusion reads no signs of it, or an arm that it needs failed or was left out.
-    signs: what it was made of, see `confidence.Signs`. Memories are read from the columns when
-    first looked at; what is forgotten afterwards is still here.
+    signs: what it was made of, see `confidence.Signs`. subgraph: what `pack` asked for, None without
+    it. Memories are read from the columns when first looked at; what is forgotten afterwards is
+    still here.
 
     Threads: may be shared once it is returned.
     """
@@ -258,6 +262,7 @@ class Recall(Sequence[Memory]):
         explain: bool = False,
         confidence: float | None = None,
         signs: Signs | None = None,
+        subgraph: "Subgraph | None" = None,
     ) -> None:
         self.query = query
         self.tokens = tokens
@@ -266,14 +271,25 @@ class Recall(Sequence[Memory]):
         self.trace = trace
         self.confidence = confidence
         self.signs = signs
+        self.subgraph = subgraph
         self._view = view
         self._ranking = ranking
         self._explain = explain
 
     @classmethod
-    def empty(cls, query: str) -> "Recall":
+    def empty(cls, query: str, subgraph: "Subgraph | None" = None) -> "Recall":
         """Return the recall of an agent that holds nothing."""
-        return cls(query, None, Ranking.empty(), 0, "none", None, Trace(), confidence=0.0)
+        return cls(
+            query,
+            None,
+            Ranking.empty(),
+            0,
+            "none",
+            None,
+            Trace(),
+            confidence=0.0,
+            subgraph=subgraph,
+        )
 
     def __len__(self) -> int:
         return len(self._ranking.memories)
@@ -314,13 +330,17 @@ class Recall(Sequence[Memory]):
     def to_prompt(self) -> str:
         """Return the memories as text for a language model: a line each, best first, dated.
 
-        The date is the one that TEMPR 3.3 shows to its reranker.
+        The date is the one that TEMPR 3.3 shows to its reranker. A packed recall gives the text of
+        its subgraph.
         """
+        if self.subgraph is not None:
+            return self.subgraph.to_prompt()
         return "\n".join(f"[{memory.event_at:%B %d, %Y}] {memory.text}" for memory in self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the recall as JSON values."""
-        return {
+        """Return the recall as JSON values, with "subgraph" if it was packed."""
+        packed = {} if self.subgraph is None else {"subgraph": self.subgraph.to_dict()}
+        return packed | {
             "query": self.query,
             "memories": [memory.to_dict() for memory in self],
             "tokens": self.tokens,

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,9 @@ import numpy.typing as npt
 from recollex_engine.clock import OPEN_END, from_micros
 from recollex_engine.errors import InputError
 from recollex_engine.statement import MAX_NAME, check_metadata, check_names, check_text
+
+if TYPE_CHECKING:
+    from recollex_engine.packing import Packing
 
 MAX_QUERY = 20_000
 """Characters of a question."""
@@ -28,6 +31,7 @@ class Question:
     search the graph. embedding: the caller's own, float32[dimension] of length 1. as_world:
     microseconds UTC; what was so then: the memory's event had begun and its validity not ended.
     min_confidence: the probability of an answer below which nothing is returned.
+    packing: how to pack a subgraph, None for none.
     """
 
     text: str
@@ -45,6 +49,7 @@ class Question:
     embedding: npt.NDArray[np.float32] | None = None
     as_world: int | None = None
     min_confidence: float = 0.0
+    packing: "Packing | None" = None
 
     def __post_init__(self) -> None:
         check_text(self.text, "query", MAX_QUERY)

@@ -22,9 +22,11 @@ from recollex_engine.clock import from_micros
 from recollex_engine.cues import Cues, read_cues
 from recollex_engine.dates import TimeRange
 from recollex_engine.errors import InputError
+from recollex_engine.fact_view import FactView
 from recollex_engine.fusion import ARMS, Evidence, Fused
 from recollex_engine.memory import Recall
 from recollex_engine.models.description import Thresholds
+from recollex_engine.packer import nothing, pack
 from recollex_engine.preset import Preset
 from recollex_engine.question import Question
 from recollex_engine.ranking import Ranking
@@ -34,6 +36,7 @@ from recollex_engine.selection import select
 from recollex_engine.spreading import graph
 from recollex_engine.temporal import memora_temporal, temporal
 from recollex_engine.token_budget import within_budget
+from recollex_engine.tokens import TokenCounter
 from recollex_engine.trace import Trace
 from recollex_engine.view import View
 
@@ -61,10 +64,12 @@ def recall(
     now: int,
     token_counter: str,
     explain: bool,
+    counter: Callable[[], TokenCounter],
 ) -> Recall:
     """Return what bears on ``question`` in ``view``; ``now`` in microseconds dates "last week".
 
-    An arm, a parser or a reranker that fails is reported in the trace and the rest answers.
+    ``counter``: of a subgraph's tokens, if the question asks for one. An arm, a parser or a
+    reranker that fails is reported in the trace and the rest answers.
     """
     started = time.perf_counter_ns()
     pipeline = _Pipeline(view, question, preset, embedder.thresholds, now)
@@ -86,18 +91,26 @@ def recall(
         fused = preset.fusion.fuse(pipeline.evidence(query))
     pipeline.lists.update(fused.lists)
     confidence = pipeline.confidence(fused)
-    ranking, tokens = Ranking.empty(), 0
-    if pipeline.suffices(confidence):
+    ranked = ranking = Ranking.empty()
+    tokens, subgraph = 0, None
+    suffices = pipeline.suffices(confidence)
+    if suffices:
         candidates, collapsed = pipeline.refine(fused, query)
+        ranked = Ranking(candidates.memories, candidates.scores, pipeline.lists, {}, collapsed)
         with trace.stage("budget"):
             ranking, tokens = within_budget(
-                view,
-                Ranking(candidates.memories, candidates.scores, pipeline.lists, {}, collapsed),
-                question.max_tokens,
-                preset.overflow == "stop",
+                view, ranked, question.max_tokens, preset.overflow == "stop"
             )
         if explain:
             ranking = ranking.explained(fused.memories, fused.parts)
+    if question.packing is not None:
+        with trace.stage("pack"):
+            facts = FactView(view.columns, view.op, question.as_world)
+            subgraph = (
+                pack(view, facts, ranked, question, question.packing, analyzer, counter(), now)
+                if suffices
+                else nothing(question, now, counter())
+            )
     trace.total = (time.perf_counter_ns() - started) / 1000
     return Recall(
         question.text,
@@ -110,6 +123,7 @@ def recall(
         explain,
         confidence,
         None if confidence is None else fused.signs,
+        subgraph,
     )
 
 

@@ -1,0 +1,125 @@
+"""Which of several parcels come first under a budget? The ones that cover most for their cost.
+
+A parcel holds items and covers needs. Coverage of a choice is the weight of the needs that it
+covers, divided by the weight of all that some parcel covers. It is submodular: a need counts once.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """What must be packed together, and what that covers: numbers of items and of needs.
+
+    spare: whether it is taken only where nothing else that covers more fits.
+    """
+
+    items: tuple[int, ...]
+    needs: tuple[int, ...]
+    spare: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What one item costs, in which section it stands."""
+
+    cost: int
+    section: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The parcels that were taken, in order, and why no more were.
+
+    stopped: "coverage" where enough was covered, "budget" where something that covers more would
+    not fit, "all" where nothing covers more.
+    """
+
+    parcels: tuple[int, ...]
+    coverage: float
+    cost: int
+    stopped: str
+
+
+def choose(
+    parcels: Sequence[Parcel],
+    weights: Sequence[float],
+    items: Sequence[Item],
+    headings: Sequence[int],
+    budget: int,
+    enough: float,
+) -> Choice:
+    """Return the parcels taken greedily until ``enough`` is covered or nothing that adds fits.
+
+    Each step takes, of the parcels that fit what is left, the one with the greatest weight of needs
+    not covered yet per unit of cost not paid yet, ties to the earlier parcel; one that costs
+    nothing more comes before all others, and spare ones come after. An item is paid once, and so is
+    the heading of its section, ``headings[section]``.
+
+    Cost: O(parcels) a step, and looking again at the parcels that share an item or a need with the
+    one taken, or all of them where it opens a section.
+
+    >>> parcels = [Parcel((0, 1), (0, 1)), Parcel((1,), (1,)), Parcel((2,), (2,))]
+    >>> items = [Item(8, 0), Item(2, 0), Item(9, 0)]
+    >>> choose(parcels, [1.0, 1.0, 1.0], items, [0], 12, 1.0)
+    Choice(parcels=(1, 0), coverage=0.6666666666666666, cost=10, stopped='budget')
+    """
+    reachable = sorted({need for parcel in parcels for need in parcel.needs})
+    whole = sum(weights[need] for need in reachable)
+    taken: list[int] = []
+    covered: set[int] = set()
+    packed: set[int] = set()
+    opened: set[int] = set()
+    reached, spent = 0.0, 0  # reached: always summed in one order, so that all is exactly whole
+    sharing: dict[tuple[str, int], list[int]] = {}
+    for place, parcel in enumerate(parcels):
+        for name, numbers in (("item", parcel.items), ("need", parcel.needs)):
+            for number in numbers:
+                sharing.setdefault((name, number), []).append(place)
+    gains = [0.0] * len(parcels)
+    costs = [0] * len(parcels)
+
+    def look(place: int) -> None:
+        parcel = parcels[place]
+        gains[place] = sum(weights[need] for need in parcel.needs if need not in covered)
+        new = [item for item in parcel.items if item not in packed]
+        sections = {items[item].section for item in new} - opened
+        costs[place] = sum(items[item].cost for item in new)
+        costs[place] += sum(headings[section] for section in sections)
+
+    for place in range(len(parcels)):
+        look(place)
+    while whole and reached < enough * whole:
+        best, most = -1, (False, 0.0)
+        for place, gain in enumerate(gains):
+            if gain > 0 and costs[place] <= budget - spent:
+                ratio = gain / costs[place] if costs[place] else math.inf
+                offer = not parcels[place].spare, ratio
+                if offer > most:
+                    best, most = place, offer
+        if best < 0:
+            break
+        parcel = parcels[best]
+        taken.append(best)
+        spent += costs[best]
+        sections = {items[item].section for item in parcel.items}
+        stale: set[int] = set(range(len(parcels))) if sections - opened else set()
+        opened |= sections
+        for name, numbers, known in (
+            ("item", parcel.items, packed),
+            ("need", parcel.needs, covered),
+        ):
+            for number in numbers:
+                if number not in known:
+                    known.add(number)
+                    stale.update(sharing[name, number])
+        reached = sum(weights[need] for need in reachable if need in covered)
+        for place in sorted(stale):
+            look(place)
+    if not whole or reached >= enough * whole:
+        stopped = "coverage" if whole else "all"
+    else:
+        stopped = "budget" if any(gain > 0 for gain in gains) else "all"
+    return Choice(tuple(taken), reached / whole if whole else 1.0, spent, stopped)
