@@ -94,8 +94,8 @@ def fact_line(
         f"confidence {fact.confidence:g}" if fact.confidence < 1 else "",
         f"evidence {', '.join(packed)}" + (f" and {more} more" if more else "") if packed else "",
         *(
-            f"CONFLICTS with {fact.subject} {fact.predicate} {_value(each.object)}, valid "
-            f"{_interval(each.valid) or 'always'}" + _cited(each.evidence)
+            f"CONFLICTS with {_value(each.object)}, valid {_interval(each.valid) or 'always'}"
+            + _cited(each.evidence)
             for each in conflicts[:SHOWN]
         ),
         f"and {len(conflicts) - SHOWN} conflicts more" if len(conflicts) > SHOWN else "",

@@ -1,0 +1,247 @@
+"""Packed recalls on small graphs, against looking at everything that the cut sees."""
+
+import tempfile
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import recollex
+from recollex_engine.analyzer import Analyzer
+from recollex_engine.clock import to_micros
+from recollex_engine.errors import InputError, MergeCycleError, UnknownIdError
+from recollex_engine.models.description import PAPER_THRESHOLDS
+from recollex_engine.preset import DEFAULT
+from recollex_engine.question import Question
+from recollex_engine.recall import recall
+from recollex_engine.tokens import open_counter
+
+START = datetime(2024, 1, 1, tzinfo=UTC)
+NAMES = ["Ann", "Bob", "Oslo", "Rome"]
+PREDICATES = ["lives_in", "likes"]
+WORDS = ["ann", "bob", "oslo", "tea", "lives", "garden"]
+QUERIES = ["Where lives Ann?", "Who likes tea in the garden of Bob?", "?"]
+COUNTER = open_counter(None)
+
+
+class OneVector:
+    """An embedder to which all texts are one: words and order decide."""
+
+    dimension = 4
+    fingerprint = "one-1"
+    thresholds = PAPER_THRESHOLDS
+
+    def embed(self, texts, threads=1, progress=None):
+        return np.tile(np.eye(1, 4, dtype=np.float32), (len(texts), 1))
+
+    def embed_query(self, text):
+        return np.eye(1, 4, dtype=np.float32)[0]
+
+    def count_tokens(self, text):
+        return len(text.split())
+
+
+def day(number):
+    return START + timedelta(days=number)
+
+
+SPANS = st.tuples(st.none() | st.integers(0, 3), st.none() | st.integers(4, 6))
+PLACES = st.lists(st.integers(0, 9), max_size=3, unique=True)
+ACTIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("retain"), st.lists(st.sampled_from(WORDS), min_size=1, max_size=5)),
+        st.tuples(
+            st.just("fact"),
+            st.sampled_from(NAMES),
+            st.sampled_from(PREDICATES),
+            st.sampled_from(NAMES),
+            SPANS,
+            PLACES,
+        ),
+        st.tuples(st.just("event"), st.sampled_from(WORDS), st.sampled_from(NAMES), PLACES),
+        st.tuples(st.just("episode"), PLACES),
+        st.tuples(st.just("link"), st.integers(0, 9), st.integers(0, 9)),
+        st.tuples(st.just("merge"), st.sampled_from(NAMES), st.sampled_from(NAMES)),
+        st.tuples(st.just("archive"), st.integers(0, 9)),
+        st.tuples(st.just("forget"), st.integers(0, 9)),
+    ),
+    min_size=1,
+    max_size=14,
+)
+
+
+class History:
+    """A store in which a list of actions has happened, an action a day."""
+
+    def __init__(self, folder, actions, packing):
+        self.now = START
+        self.store = recollex.open(folder, embedder=OneVector(), clock=lambda: self.now)
+        self.agent = self.store.agent("a")
+        self.memories, self.facts, self.events = [], [], []
+        self.packing = packing
+        self.then = []
+        for action in actions:
+            self.now += timedelta(days=1)
+            try:
+                getattr(self, action[0])(*action[1:])
+            except (MergeCycleError, UnknownIdError):  # nothing happened
+                continue
+            if view := self.agent.engine.view():
+                self.then.append((view.op, self.answers(view.op)))
+
+    def answers(self, op):
+        return [self.packed(query, op).to_dict() for query in QUERIES]
+
+    def packed(self, query, op, budget=4096, packing=None):
+        question = Question(query, max_tokens=budget, exact=True, packing=packing or self.packing)
+        view = self.agent.engine.view(op)
+        now = to_micros(day(5), "now")
+        return recall(
+            view, question, DEFAULT, Analyzer(), OneVector(), now, "x", False, counter
+        ).subgraph
+
+    def some(self, items, places):
+        return [items[place % len(items)] for place in places if items]
+
+    def retain(self, words):
+        self.memories += self.agent.retain(" ".join(words), id=f"m{len(self.memories)}")
+
+    def fact(self, subject, predicate, object, span, evidence):
+        valid = tuple(None if each is None else day(each) for each in span)
+        id = f"f{len(self.facts)}"
+        cited = self.some(self.memories, evidence)
+        self.agent.facts.add(subject, predicate, object, valid=valid, evidence=cited, id=id)
+        self.facts.append(id)
+
+    def event(self, summary, participant, facts):
+        id = f"e{len(self.events)}"
+        included = self.some(self.facts, facts)
+        self.agent.events.add(summary, participants=[participant], facts=included, id=id)
+        self.events.append(id)
+
+    def episode(self, events):
+        self.agent.events.add_episode("days", self.some(self.events, events) or ["none"])
+
+    def link(self, one, other):
+        pair = self.some(self.events, [one, other])
+        self.agent.events.link(pair[0] if pair else "none", "causes", pair[-1] if pair else "none")
+
+    def merge(self, one, other):
+        self.agent.facts.merge(one, other)
+
+    def archive(self, place):
+        self.agent.facts.archive(self.some(self.facts, [place])[0] if self.facts else "none")
+
+    def forget(self, place):
+        self.agent.forget(self.some(self.memories, [place]) or "none")
+
+
+def counter():
+    return COUNTER
+
+
+@pytest.fixture(scope="module")
+def folders():
+    with tempfile.TemporaryDirectory() as folder:
+        yield folder
+
+
+def terms(text):
+    return set(filter(None, Analyzer().sequence(text)))
+
+
+def check(history, graph, query, op, budget):
+    """Compare a subgraph with all that the cut sees."""
+    agent = history.agent
+    view = agent.engine.view(op)
+    at = view.columns.array("op_recorded_at")[op - 1]
+    recorded = {"as_recorded": datetime.fromtimestamp(at / 1e6, UTC)}
+    facts = {fact.id: fact for fact in agent.facts.snapshot(**recorded)}
+    events = {event.id: event for event in agent.events.find(**recorded)}
+    ids = view.columns.dictionary["ids"]
+    shown = {ids.string(view.buffer("id")[m]) for m in np.flatnonzero(view.open)}
+    packed = {fact.id: fact for fact in graph.facts}
+    proofs = {memory.id: memory for memory in graph.memories}
+
+    assert graph.tokens == COUNTER.count(graph.to_prompt()) <= budget
+    assert set(packed) <= set(facts)
+    assert set(proofs) <= shown
+    for event in graph.events:
+        assert event.to_dict() == events[event.id].to_dict()
+        assert set(event.facts) <= set(packed)
+    for fact in graph.facts:
+        cited = [id for id in facts[fact.id].evidence if id in shown]
+        assert list(fact.evidence) == cited
+        assert not cited or set(cited) & set(proofs)
+        rivals = {
+            other.id
+            for other in facts.values()
+            if (other.subject, other.predicate) == (fact.subject, fact.predicate)
+            and other.object != fact.object
+            and (other.valid[0] or day(-9)) < (fact.valid[1] or day(99))
+            and (fact.valid[0] or day(-9)) < (other.valid[1] or day(99))
+        }
+        assert {each.id for each in graph.conflicts[fact.id]} == rivals
+        assert all(set(each.evidence) <= shown for each in graph.conflicts[fact.id])
+    for episode in graph.episodes:
+        assert set(episode.events) <= set(events)
+    wanted = set(Analyzer().query(query).terms)
+    for memory in graph.memories:
+        others = [each for each in graph.memories if each is not memory]
+        left = {each.id for each in others}
+        said = [each.text for each in others]
+        said += [f"{each.subject} {each.predicate} {each.object}" for each in graph.facts]
+        said += [
+            f"{each.summary} {' '.join(who.name for who in each.participants)}"
+            for each in graph.events
+        ]
+        proves = any(
+            memory.id in fact.evidence and not left & set(fact.evidence) for fact in graph.facts
+        )
+        is_cited = any(memory.id in fact.evidence for fact in graph.facts)
+        alone = wanted & terms(memory.text) - terms(" ".join(said))
+        assert proves or not is_cited or alone
+
+
+@given(
+    ACTIONS,
+    st.sampled_from([1, 12, 40, 80, 150, 4096]),
+    st.builds(
+        recollex.Packing,
+        depth=st.integers(0, 3),
+        fan_out=st.sampled_from([{}, {"subject": 1}, {"evidence": 0, "includes_fact": 1}]),
+        coverage=st.sampled_from([0.4, 0.9, 1.0]),
+        seeds=st.sampled_from([0, 1, 20]),
+    ),
+)
+@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+def test_a_pack_is_closed_visible_minimal_and_within_budget_at_every_cut(
+    folders, actions, budget, packing
+):
+    folder = tempfile.mkdtemp(dir=folders)
+    history = History(folder, actions, packing)
+    for op, answers in history.then:
+        assert history.answers(op) == answers  # nothing of later changes it
+        for query in QUERIES:
+            check(history, history.packed(query, op, budget), query, op, budget)
+    history.store.close()
+    if history.then:
+        with recollex.open(folder, embedder=OneVector(), read_only=True) as store:
+            history.agent = store.agent("a")
+            assert history.answers(history.then[-1][0]) == history.then[-1][1]
+
+
+@given(ACTIONS)
+@settings(deadline=None, max_examples=20, suppress_health_check=list(HealthCheck))
+def test_with_room_and_depth_all_that_is_reached_is_packed(folders, actions):
+    history = History(tempfile.mkdtemp(dir=folders), actions, recollex.Packing())
+    wide = recollex.Packing(
+        depth=10, fan_out=dict.fromkeys(recollex.Packing().limits, 256), coverage=1
+    )
+    for op, _ in history.then:
+        for query in QUERIES:
+            graph = history.packed(query, op, 100_000, wide)
+            assert (graph.coverage, graph.stopped) in {(1.0, "coverage"), (1.0, "all")}
+    history.store.close()
