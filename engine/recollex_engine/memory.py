@@ -243,9 +243,9 @@ class Recall(Sequence[Memory]):
     read out of the question, None if it names none. trace: microseconds by stage. confidence: the
     probability that the agent holds an answer, in [0, 1]; 0 where nothing was found, None where it
     is not known: the fusion reads no signs of it, or an arm that it needs failed or was left out.
-    signs: what it was made of, see `confidence.Signs`. subgraph: what
-    `pack` asked for, None without it. Memories are read from the columns when first looked at; what
-    is forgotten afterwards is still here.
+    signs: what it was made of, see `confidence.Signs`. subgraph: what `pack` asked for, None
+    without it. Memories are read from the columns when first looked at; what is forgotten
+    afterwards is still here.
 
     Threads: may be shared once it is returned.
     """

@@ -48,8 +48,9 @@ from recollex_engine.view import View
 
 
 def nothing(question: Question, now: int, counter: TokenCounter) -> Subgraph:
-    """Return the subgraph of an agent that holds nothing."""
-    at, budget = from_micros(now), question.max_tokens
+    """Return the subgraph where nothing is to be told."""
+    at = from_micros(now if question.as_world is None else question.as_world)
+    budget = question.max_tokens
     return Subgraph(question.text, at, (), (), (), (), {}, 1.0, "all", 0, budget, counter.name, 0)
 
 

@@ -26,7 +26,7 @@ from recollex_engine.fact_view import FactView
 from recollex_engine.fusion import ARMS, Evidence, Fused
 from recollex_engine.memory import Recall
 from recollex_engine.models.description import Thresholds
-from recollex_engine.packer import pack
+from recollex_engine.packer import nothing, pack
 from recollex_engine.preset import Preset
 from recollex_engine.question import Question
 from recollex_engine.ranking import Ranking
@@ -91,9 +91,10 @@ def recall(
         fused = preset.fusion.fuse(pipeline.evidence(query))
     pipeline.lists.update(fused.lists)
     confidence = pipeline.confidence(fused)
-    ranking, tokens, subgraph = Ranking.empty(), 0, None
-    ranked = ranking
-    if pipeline.suffices(confidence):
+    ranked = ranking = Ranking.empty()
+    tokens, subgraph = 0, None
+    suffices = pipeline.suffices(confidence)
+    if suffices:
         candidates, collapsed = pipeline.refine(fused, query)
         ranked = Ranking(candidates.memories, candidates.scores, pipeline.lists, {}, collapsed)
         with trace.stage("budget"):
@@ -105,8 +106,10 @@ def recall(
     if question.packing is not None:
         with trace.stage("pack"):
             facts = FactView(view.columns, view.op, question.as_world)
-            subgraph = pack(
-                view, facts, ranked, question, question.packing, analyzer, counter(), now
+            subgraph = (
+                pack(view, facts, ranked, question, question.packing, analyzer, counter(), now)
+                if suffices
+                else nothing(question, now, counter())
             )
     trace.total = (time.perf_counter_ns() - started) / 1000
     return Recall(

@@ -24,6 +24,7 @@ HOMES = {
     "memosearch": "recollex.cli.operations",
     "recall": "recollex.cli.reading",
     "agents": "recollex.cli.reading",
+    "graph": "recollex.cli.graph",
     "stats": "recollex.cli.reading",
     "export": "recollex.cli.reading",
     "log": "recollex.cli.past",

@@ -87,6 +87,7 @@ def recall(parser: Parser) -> None:
         help="answer only if one is there with this probability, 0 to 1 (0)",
     )
     add("--prompt", action="store_true", help="print the text made for a prompt")
+    add("--pack", action="store_true", help="pack events, facts and evidence")
     add(
         "--budget",
         type=_count,
@@ -195,6 +196,19 @@ def _cut(parser: Parser) -> None:
     parser.add_argument("--as-recorded", metavar="TIME", help="what was known at this time")
     parser.add_argument("--as-world", metavar="TIME", help="what was true at this time")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def graph(parser: Parser) -> None:
+    """Add those of `graph`."""
+    add = parser.add_argument
+    _store(parser)
+    _agent(parser)
+    _zone(parser)
+    add("--out", metavar="FILE", required=True, help="the HTML page to write")
+    add("--query", help="only what bears on this question")
+    add("--as-recorded", metavar="TIME", help="what was known at this time")
+    add("--limit", type=_count, default=400, metavar="N", help="facts and events drawn (400)")
+    _embedder(parser)
 
 
 def agents(parser: Parser) -> None:

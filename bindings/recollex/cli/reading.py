@@ -37,10 +37,11 @@ def recall(arguments: Arguments) -> int:
             preset=arguments.preset,
             min_confidence=arguments.min_confidence,
             explain=arguments.explain,
+            pack="subgraph" if arguments.pack else None,
         )
         if arguments.json:
             print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
-        elif arguments.prompt:
+        elif arguments.prompt or arguments.pack:
             print(found.to_prompt())
         else:
             _print_recall(found, arguments)

@@ -113,6 +113,14 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         ],
         options.recall,
     ),
+    "graph": (
+        "draw what an agent knew, and when, as one HTML page",
+        [
+            "graph memory/ --agent bob --out bob.html",
+            'graph memory/ --query "Where does Alice work?" --out alice.html',
+        ],
+        options.graph,
+    ),
     "agents": ("list the agents of a store", ["agents memory/"], options.agents),
     "stats": (
         "count what an agent holds",

@@ -1,0 +1,23 @@
+"""The subcommand that draws: graph."""
+
+from pathlib import Path
+
+from recollex.cli.opening import existing_agent, say, when
+from recollex.cli.parser import Arguments
+from recollex.graph_page import graph_page
+
+
+def graph(arguments: Arguments) -> int:
+    """Write an agent's graph as one HTML page."""
+    with existing_agent(arguments) as agent:
+        if agent is None:
+            return 1
+        page = graph_page(
+            agent,
+            query=arguments.query,
+            as_recorded=when(arguments, "as_recorded"),
+            limit=arguments.limit,
+        )
+        Path(arguments.out).write_text(page, encoding="utf-8")
+        say(f"the graph of {arguments.agent} is in {arguments.out}: open it in a browser")
+        return 0

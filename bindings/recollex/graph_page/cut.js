@@ -1,0 +1,123 @@
+"use strict";
+// Which nodes and edges does the cut at a moment show? The rules are those of recollex itself:
+// a version counts from when it was recorded until it was closed; an event needs every fact that it
+// includes; entities are one from when they were merged.
+
+const MANY_VALUED = new Set(["has_attr", "mentioned_in"]);
+
+function versionAt(versions, moment) {
+  let found = null;
+  for (const version of versions) {
+    if (version.from <= moment) found = version;
+  }
+  return found && (found.to === null || found.to > moment) ? found : null;
+}
+
+function rootsAt(merges, moment) {
+  const parent = new Map();
+  const top = (entity) => {
+    while (parent.has(entity)) entity = parent.get(entity);
+    return entity;
+  };
+  for (const merge of merges) {
+    if (merge.from <= moment && (merge.to === null || merge.to > moment)) {
+      const one = top(merge.source), other = top(merge.target);
+      if (one !== other) parent.set(one, other);
+    }
+  }
+  return top;
+}
+
+function cutAt(drawing, moment) {
+  const root = rootsAt(drawing.merges, moment);
+  const nodes = new Map(), edges = [], named = new Map();
+  const add = (kind, number, label, item, version) =>
+    nodes.set(kind + ":" + number, { key: kind + ":" + number, kind, label, item, version });
+  const name = (entity) => {
+    named.set(root(entity), true);
+    return "entity:" + root(entity);
+  };
+  const link = (source, relation, target, note) => edges.push({ source, relation, target, note });
+  const names = new Map(drawing.entities.map((entity) => [entity.number, entity]));
+  const called = (entity) => {
+    const found = names.get(entity);
+    const records = found.records.filter((record) => record.from <= moment);
+    return records.length ? records[records.length - 1].name : found.name;
+  };
+
+  for (const memory of drawing.memories) {
+    if (versionAt([memory], moment)) add("memory", memory.number, memory.text, memory, memory);
+  }
+  const rivals = new Map();
+  for (const fact of drawing.facts) {
+    const version = versionAt(fact.versions, moment);
+    if (!version) continue;
+    const key = "fact:" + fact.number;
+    const value = version.object === null ? String(version.value) : called(root(version.object));
+    const text = called(root(version.subject)) + " " + version.predicate + " " + value;
+    add("fact", fact.number, text, fact, version);
+    link(key, "subject", name(version.subject));
+    if (version.object !== null) link(key, "object", name(version.object));
+    for (const memory of version.cites) {
+      if (nodes.has("memory:" + memory)) link(key, "evidence", "memory:" + memory);
+    }
+    if (!MANY_VALUED.has(version.predicate)) {
+      const about = root(version.subject) + " " + version.predicate;
+      const same = version.object === null ? version.kind + " " + JSON.stringify(version.value)
+        : "entity " + root(version.object);
+      if (!rivals.has(about)) rivals.set(about, []);
+      for (const rival of rivals.get(about)) {
+        const one = rival.version, other = version;
+        const overlap = (one.start === null || other.end === null || one.start < other.end) &&
+          (other.start === null || one.end === null || other.start < one.end);
+        if (overlap && rival.same !== same) link(rival.key, "conflicts_with", key);
+      }
+      rivals.get(about).push({ key, version, same });
+    }
+  }
+  for (const event of drawing.events) {
+    const version = versionAt(event.versions, moment);
+    if (version && version.includes.every((fact) => nodes.has("fact:" + fact))) {
+      add("event", event.number, version.summary, event, version);
+    }
+  }
+  for (const event of drawing.events) {
+    const key = "event:" + event.number, node = nodes.get(key);
+    if (!node) continue;
+    for (const fact of node.version.includes) link(key, "includes_fact", "fact:" + fact);
+    for (const who of node.version.participants) {
+      link(key, "has_participant", name(who.entity), who.role);
+    }
+    for (const each of event.links) {
+      if (each.from > moment) continue;
+      if (each.relation === "has_participant") {
+        link(key, each.relation, name(each.target), each.qualifier);
+      } else if (nodes.has("event:" + each.target)) {
+        link(key, each.relation, "event:" + each.target, each.qualifier);
+      }
+    }
+  }
+  for (const episode of drawing.episodes) {
+    const version = versionAt(episode.versions, moment);
+    const events = version ? version.events.filter((event) => nodes.has("event:" + event)) : [];
+    if (!events.length) continue;
+    add("episode", episode.number, version.summary, episode, version);
+    for (const event of events) link("episode:" + episode.number, "aggregates", "event:" + event);
+  }
+  for (const memory of drawing.memories) {
+    if (!nodes.has("memory:" + memory.number)) continue;
+    for (const entity of new Set(memory.names.map(root))) {
+      link("memory:" + memory.number, "mentions", name(entity));
+    }
+  }
+  for (const entity of drawing.entities) {
+    if (entity.records.some((record) => record.from <= moment)) named.set(root(entity.number), true);
+  }
+  for (const entity of named.keys()) add("entity", entity, called(entity), names.get(entity), null);
+  const pairs = new Set();
+  const once = edges.filter((edge) => {
+    const pair = edge.source + " " + edge.relation + " " + edge.target;
+    return !pairs.has(pair) && pairs.add(pair);
+  });
+  return { nodes, edges: once };
+}

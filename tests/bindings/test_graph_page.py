@@ -1,0 +1,247 @@
+"""The page of `recollex graph`, in a real browser without a screen.
+
+Chromium and ChromeDriver (Debian: apt-get install chromium chromium-driver) and the package
+selenium are needed; without them the tests of the page are skipped, and those of its text run.
+"""
+
+import json
+import re
+import shutil
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import recollex
+from recollex.cli import main
+from recollex.graph_page import graph_page
+
+DATA = re.compile(r'<script type="application/json" id="drawing">(.*?)</script>', re.S)
+START = datetime(2024, 1, 1, tzinfo=UTC)
+NASTY = '</script><img src=x onerror="window.hurt=1">\'"&<!-- \u2028 {{page}} \\u003c'
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--window-size=1280,860",
+)
+
+
+def day(number):
+    return START + timedelta(days=number)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """Return a store in which something of every kind happens, an operation a day."""
+    path = tmp_path_factory.mktemp("graph") / "store"
+    with recollex.open(path, embedder=recollex.GivenVectors(8)) as store:
+        a = store.agent("a")
+        vector = [1.0] + [0.0] * 7
+        texts = {"m1": "Ann moved to Oslo.", "m2": NASTY, "m3": "Ann told a secret."}
+        for place, (id, text) in enumerate(texts.items(), 1):
+            a.retain(text, id=id, embedding=vector, recorded_at=day(place))
+        a.facts.add("Ann", "lives_in", "Oslo", id="f1", evidence="m1", recorded_at=day(4))
+        a.facts.add(NASTY, "likes", recollex.Text(NASTY), id="f2", recorded_at=day(5))
+        a.events.add(
+            "The move",
+            participants={"Ann": NASTY},
+            facts=["f1"],
+            id="e1",
+            span=(day(0), day(1)),
+            recorded_at=day(6),
+        )
+        a.events.add(NASTY, participants=["Al"], id="e2", recorded_at=day(7))
+        a.events.link("e1", "causes", "e2", recorded_at=day(8))
+        a.events.add_episode("A new life", ["e1", "e2"], id="p1", recorded_at=day(9))
+        a.facts.add("Al", "lives_in", "Rome", id="f3", evidence="m3", recorded_at=day(10))
+        a.facts.merge("Al", "Ann", recorded_at=day(11))  # now f1 and f3 contradict each other
+        a.facts.correct("f1", object="Bergen", recorded_at=day(12))
+        a.facts.archive("f2", recorded_at=day(13))
+        a.forget("m3", recorded_at=day(14))
+        a.facts.archive("f1", recorded_at=day(15))  # hides e1
+    return path
+
+
+@pytest.fixture(scope="module")
+def agent(store):
+    with recollex.open(store, embedder=recollex.GivenVectors(8), read_only=True) as opened:
+        yield opened.agent("a")
+
+
+def data_of(page):
+    (block,) = re.findall(
+        r'<script type="application/json" id="drawing">(.*?)</script>', page, re.S
+    )
+    return json.loads(block)
+
+
+def test_no_text_can_leave_its_place(agent):
+    page = graph_page(agent)
+    assert page.count("<script") == page.count("</script>") == 4
+    assert "<img" not in page
+    texts = {memory["text"] for memory in data_of(page)["memories"]}
+    assert NASTY in texts
+    assert not re.search(r"src=|href=|@import|url\((?!#)|https?://(?!www\.w3)", DATA.sub("", page))
+
+
+def test_what_was_forgotten_is_not_in_it_unless_the_cut_is_earlier(agent):
+    assert "secret" not in graph_page(agent)
+    earlier = graph_page(agent, as_recorded=day(13))
+    assert "secret" in earlier
+    assert "Bergen" not in graph_page(agent, as_recorded=day(11))
+
+
+def test_the_newest_are_drawn_and_the_rest_counted(agent):
+    drawn = data_of(graph_page(agent, limit=1))
+    assert drawn["left_out"] > 0
+    assert len(drawn["facts"]) + len(drawn["events"]) == 1
+
+
+def test_an_agent_that_knows_nothing_has_a_page(tmp_path):
+    with recollex.open(tmp_path / "s", embedder=recollex.GivenVectors(8)) as store:
+        drawn = data_of(graph_page(store.agent("nobody")))
+    assert (drawn["facts"], drawn["until"]) == ([], 0)
+
+
+def test_the_command_line_writes_the_page(store, tmp_path, capsys, monkeypatch):
+    out = tmp_path / "a.html"
+    given, opening = recollex.GivenVectors(8), recollex.open
+    monkeypatch.setattr(
+        recollex, "open", lambda path, **options: opening(path, **options | {"embedder": given})
+    )
+    assert main(["graph", str(store), "--agent", "a", "--out", str(out)]) == 0
+    assert str(out) in capsys.readouterr().err
+    assert data_of(out.read_text("utf-8"))["events"]
+    assert main(["graph", str(store), "--agent", "nobody", "--out", str(out)]) == 1
+
+
+# -- in the browser --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    selenium = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    found = [shutil.which(name) for name in ("chromium", "chromedriver")]
+    if None in found:
+        pytest.skip("chromium and chromedriver are not on PATH: apt-get install chromium-driver")
+    options = selenium.ChromeOptions()
+    options.binary_location = found[0]
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = selenium.Chrome(options=options, service=selenium.ChromeService(found[1]))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    def open_page(page):
+        path = tmp_path / "page.html"
+        path.write_text(page, encoding="utf-8")
+        browser.get(path.as_uri())
+        return browser
+
+    yield open_page
+    assert browser.get_log("browser") == []
+    assert browser.execute_script("return window.hurt") is None
+
+
+def nodes(browser):
+    return browser.execute_script(
+        "return [...document.querySelectorAll('#nodes .node')].map((node) =>"
+        " [node.classList[1], node.querySelector('title').textContent])"
+    )
+
+
+def edges(browser):
+    return browser.execute_script(
+        "return [...document.querySelectorAll('#edges .edge')].map((e) => e.dataset.relation)"
+    )
+
+
+def slide(browser, to):
+    browser.execute_script(
+        "const time = document.getElementById('time'); time.value = arguments[0];"
+        "time.dispatchEvent(new Event('input'))",
+        to,
+    )
+
+
+def test_the_slider_shows_the_cut_of_every_moment(agent, opened):
+    browser = opened(graph_page(agent))
+    moments = browser.execute_script("return moments")
+    assert len(moments) == 13  # all but those at which m3 came and went
+    for place, micros in enumerate(moments):
+        slide(browser, place)
+        at = datetime.fromtimestamp(micros / 1e6, UTC)
+        facts = list(agent.facts.snapshot(as_recorded=at))
+        events = agent.events.find(as_recorded=at)
+        names = {entity.name for entity in agent.facts.entities(as_recorded=at)}
+        names |= {who.name for event in events for who in event.participants}
+        cited = {id for fact in agent.facts.snapshot(as_recorded=day(15)) for id in fact.evidence}
+        expected = [("fact", f"{fact.subject} {fact.predicate} {fact.object}") for fact in facts]
+        expected += [("event", event.summary) for event in events]
+        expected += [("episode", each.title) for each in agent.events.episodes(as_recorded=at)]
+        memories = [m for m in agent.at(at).list() if m.id != "m3"]  # forgotten since
+        expected += [("memory", memory.text) for memory in memories]
+        found = [tuple(node) for node in nodes(browser)]
+        assert sorted(node for node in found if node[0] != "entity") == sorted(expected)
+        shown = {label for kind, label in found if kind == "entity"}
+        loose = {name for m in memories if m.id not in cited for name in m.entities}
+        assert names <= shown <= names | loose
+        conflicts = len(agent.facts.conflicts(as_recorded=at))
+        assert edges(browser).count("conflicts_with") == conflicts
+        assert edges(browser).count("includes_fact") == sum(len(event.facts) for event in events)
+        count = browser.find_element("id", "count").text
+        assert count.startswith(f"{len(found)} node")
+
+
+def test_a_click_tells_all_and_a_search_lights_what_it_finds(agent, opened):
+    browser = opened(graph_page(agent, as_recorded=day(12)))
+    before = len(nodes(browser))
+    (event,) = browser.find_elements("css selector", '.node.event[aria-label="event: The move"]')
+    press = "const n = arguments[0]; n.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}))"
+    browser.execute_script(press, event)
+    details = browser.find_element("id", "details").text
+    assert "The move" in details
+    assert "2024-01-01 to 2024-01-02" in details
+    assert NASTY.split("\u2028")[0].strip() in details  # the participant's role
+    browser.find_element("id", "search").send_keys("BERGEN")
+    assert browser.find_element("id", "found").text == "2 found"  # the fact and the place
+    assert len(browser.find_elements("css selector", ".node.hit")) == 2
+    browser.find_element("css selector", '#legend [data-hides="memory"]').click()
+    assert len(nodes(browser)) == before - 3
+    browser.find_element("css selector", '#legend [data-hides="memory"]').click()
+    assert len(nodes(browser)) == before
+
+
+def test_a_real_click_on_a_node_and_the_play_button(agent, opened):
+    browser = opened(graph_page(agent))
+    browser.execute_script("layout.heat = 0; settle()")
+    slide(browser, 6)
+    browser.execute_script("settle()")
+    shape = browser.find_element("css selector", ".node.fact .shape")
+    selenium = pytest.importorskip("selenium.webdriver")
+    selenium.ActionChains(browser).move_to_element(shape).click().perform()
+    details = browser.find_element("id", "details").text
+    assert details.split("\n")[1:3] == ["FACT", "Ann lives_in Oslo"]
+    assert "2024-01-05 00:00:00 UTC" in details
+    assert "2024-01-13" not in details  # when it was corrected, which was not known then
+    assert "versions" not in details
+    slide(browser, 14)
+    browser.find_element("id", "play").click()
+    assert browser.execute_script("return Number(slider.value)") < 14
+    browser.find_element("id", "play").click()
+
+
+def test_an_empty_page_says_so(tmp_path, opened):
+    with recollex.open(tmp_path / "s", embedder=recollex.GivenVectors(8)) as store:
+        browser = opened(graph_page(store.agent("nobody")))
+    assert browser.find_element("id", "empty").is_displayed()
+    assert nodes(browser) == []
