@@ -98,10 +98,9 @@ class Weights(NamedTuple):
 NAMES_ENOUGH = 3
 NUMBERS_ENOUGH = 1
 WORDS_ENOUGH = 20
-"""From so many on, more of them say nothing more. With the weights of a default `WritePolicy` a
-turn that proves an answer of LoCoMo has a higher salience than one that proves none with
-probability .80 (conversations 1 to 5, where they were chosen) and .82 (6 to 10); by length alone,
-.74 and .76.
+"""From so many on, more of them say nothing more. By the weights of a default `WritePolicy` a turn
+that proves an answer of LoCoMo has a higher salience than one that proves none with probability .80
+(conversations 1 to 5, where they were chosen) and .82 (6 to 10); by length alone, .74 and .76.
 """
 
 

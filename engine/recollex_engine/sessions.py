@@ -4,6 +4,7 @@ Tiers live in this process alone: short-term memory is "never written" and worki
 or dropped" (MemoTrace, "Tiers"). What a policy writes is ordinary memories, whose metadata say why.
 """
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -34,6 +35,7 @@ BEST = 3
 """Memories of a recall that are looked at: the paper's answer is made of few."""
 
 _MICROSECOND = timedelta(microseconds=1)
+_WORD = re.compile(r"\w+")
 
 Vectors = npt.NDArray[np.float32]
 
@@ -184,7 +186,7 @@ class Sessions:
         """Hear the turns one by one; fill in what is stored already, and return what is written."""
         policy, session = talk.policy, talk.session
         writings: list[Writing] = []
-        coming: list[Vectors] = []  # of what this call writes, as they will be stored
+        coming: list[tuple[Vectors, str]] = []  # what this call writes, as it will be stored
         fresh: list[tuple[int, Statement]] = []
         waiting = {turn.statement.id for turn in (*session.short_term, *session.working)}
         for number, statement in enumerate(statements):
@@ -205,13 +207,13 @@ class Sessions:
             said = now if statement.said_at is None else statement.said_at
             for ended in session.advance(said, vector, policy):
                 writings.append(ended)
-                coming.append(_stored(self._embed([ended.statement])[0]))
+                coming.append((_stored(self._embed([ended.statement])[0]), ended.statement.text))
             features = read_features(statement.text, statement.speaker, said)
-            likeness = max(
-                self._stored_likeness(vector),
-                session.likeness(vector),
-                max((float(other @ vector) for other in coming), default=0.0),
-            )
+            waiting_now = [(other.vector, other.statement.text) for other in session.working]
+            likest = [
+                (float(other @ vector), text) for other, text in (*coming, *waiting_now)
+            ] + self._likest(vector)
+            likeness, text = max(likest, default=(0.0, ""))
             events = [kind for kind in features.events if kind in policy.events]
             turn = Turn(
                 replace(statement, said_at=said),
@@ -219,14 +221,14 @@ class Sessions:
                 cost,
                 vector,
                 policy.salience(features, 1.0 - min(1.0, max(0.0, likeness))),
-                likeness,
+                same_words(text, statement.text),
                 tuple(events) if "event" in policy.triggers else (),
                 session.heard,
             )
             places[turn.place] = number
             if (writing := session.hear(turn, policy)) is not None:
                 writings.append(writing)
-                coming.append(_stored(vector))
+                coming.append((_stored(vector), statement.text))
         return writings
 
     def _record(
@@ -258,13 +260,27 @@ class Sessions:
         embedder = self._agent.embedder
         return embedder.embed(texts) if texts else np.empty((0, embedder.dimension), np.float32)
 
-    def _stored_likeness(self, vector: Vectors) -> float:
-        """Return the best cosine of a vector to an open memory, 0 where none is like it at all."""
+    def _likest(self, vector: Vectors) -> list[tuple[float, str]]:
+        """Return the cosine and the text of the likest open memory, nothing where none is like."""
         view = self._agent.view()
         if view is None or not view.rows:
-            return 0.0
+            return []
         found = semantic(view, vector, view.open.astype(np.uint8), 0.0, 1, exact=False)
-        return float(found.scores[0]) if len(found.scores) else 0.0
+        return [
+            (float(cosine), view.columns.text(int(memory)))
+            for cosine, memory in zip(found.scores, found.memories, strict=True)
+        ]
+
+
+def same_words(text: str, other: str) -> bool:
+    """Return whether two texts have the same words and numbers in the same order.
+
+    A repetition goes by its words: no cosine tells it from what happened a day later.
+
+    >>> same_words("Ann: On 3 May!", "Ann: on 3 May."), same_words("on 3 May", "on 4 May")
+    (True, False)
+    """
+    return _WORD.findall(text.casefold()) == _WORD.findall(other.casefold())
 
 
 def guard(statement: Statement, policy: WritePolicy, now: int) -> Statement | None:

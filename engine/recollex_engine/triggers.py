@@ -38,9 +38,9 @@ class WritePolicy:
     - backfill: a question that is not answered writes turns that bear on it; see `Sessions`.
 
     triggers: those in use. keep, drop, and the weights of `salience.Weights`; novelty_share and
-    question_factor: see `salience.salience`. repeated: the cosine from which a turn that is no
-    event says nothing new. event_cap, salience_cap, periodic_cap, backfill_cap: writes a session,
-    None for no cap. cooldown: turns after a write by salience in which there is no other.
+    question_factor: see `salience.salience`. event_cap, salience_cap, periodic_cap, backfill_cap:
+    writes a session, None for no cap. cooldown: turns after a write by salience in which there is
+    no other.
     write_tokens: a session's budget, of which periodic_tokens are left to the periodic write;
     backfill_tokens: a session's, beside it; read_tokens: a question's. short_term_turns and
     working_turns: what the tiers hold. session_gap: a silence that ends a session. topic_turns,
@@ -66,7 +66,6 @@ class WritePolicy:
     word_weight: float = 0.5
     novelty_share: float = 0.3
     question_factor: float = 0.3
-    repeated: float = 0.97
     event_cap: int | None = 3
     salience_cap: int | None = None
     periodic_cap: int | None = 1
@@ -98,7 +97,7 @@ class WritePolicy:
             object.__setattr__(self, name, tuple(given))
         for name in (
             *("keep", "drop", "name_weight", "number_weight", "date_weight", "personal_weight"),
-            *("word_weight", "novelty_share", "question_factor", "repeated", "backfill_score"),
+            *("word_weight", "novelty_share", "question_factor", "backfill_score"),
         ):
             check_number(getattr(self, name), name, 0, 1)
         if self.drop > self.keep:

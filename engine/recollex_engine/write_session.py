@@ -23,8 +23,8 @@ class Turn:
     """One turn as it was heard: what would be written, and what it tells.
 
     statement: with its time, without what must not stay. tokens: of its text. vector: float32, of
-    length 1. likeness: the best cosine to what is stored or waits. events: of the kinds that the
-    policy writes. place: counted from 0 in a talk.
+    length 1. repeated: whether what it is likest to, of what is stored or waits, has its words.
+    events: of the kinds that the policy writes. place: counted from 0 in a talk.
     """
 
     statement: Statement
@@ -32,7 +32,7 @@ class Turn:
     tokens: int
     vector: npt.NDArray[np.float32]
     salience: float
-    likeness: float
+    repeated: bool
     events: tuple[str, ...]
     place: int
 
@@ -82,10 +82,6 @@ class WriteSession:
             kept=set(self.kept),
         )
 
-    def likeness(self, vector: npt.NDArray[np.float32]) -> float:
-        """Return the best cosine of a vector to what waits; 0 where nothing does."""
-        return max((float(turn.vector @ vector) for turn in self.working), default=0.0)
-
     def advance(
         self, said_at: int, vector: npt.NDArray[np.float32], policy: WritePolicy
     ) -> list[Writing]:
@@ -121,7 +117,7 @@ class WriteSession:
         cooled = self.quiet is None or self.quiet >= policy.cooldown
         if self.quiet is not None:
             self.quiet += 1
-        if not turn.events and turn.likeness >= policy.repeated:
+        if turn.repeated:
             return None
         trigger = None
         if turn.events:

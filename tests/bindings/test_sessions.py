@@ -139,9 +139,11 @@ def test_a_turn_that_is_stored_or_waits_is_not_heard_again(alice: recollex.Agent
 
 
 def test_a_repetition_is_not_written_twice(alice: recollex.Agent) -> None:
-    policy = recollex.WritePolicy(triggers=("salience",), cooldown=0)
-    said = [TALK[3], TALK[3]]
-    assert alice.retain_dialogue(turns(said), document_id="d", policy=policy) == ["t0", None]
+    said = [TALK[1], TALK[1].upper(), TALK[1].replace("2024", "2023")]
+    ids = alice.retain_dialogue(turns(said), document_id="d", policy=NO_CAPS)
+    assert ids == ["t0", None, "t2"]
+    again = alice.retain_dialogue(turns(said, 10), document_id="d", policy=NO_CAPS)
+    assert again == [None, None, None]
     assert alice.sessions.working("d") == []
 
 

@@ -26,7 +26,7 @@ def turn(place: int, **given: Any) -> Turn:
         given.get("tokens", 10),
         AXES[given.get("axis", place % 8)],
         given.get("salience", 0.3),
-        given.get("likeness", 0.0),
+        given.get("repeated", False),
         given.get("events", ()),
         place,
     )
@@ -76,7 +76,7 @@ class Naive:
         for each in self.turns[self.since :]:
             if each.place in written or each.place in self.dropped:
                 continue
-            if not each.events and each.likeness >= self.policy.repeated:
+            if each.repeated:
                 continue
             if each.events or each.salience > self.policy.drop:
                 waiting.append(each)
@@ -113,7 +113,7 @@ class Naive:
             found = self.periodic(now - 1)
             self.since = now
         self.turns.append(each)
-        if not each.events and each.likeness >= self.policy.repeated:
+        if each.repeated:
             return found
         by_salience = [entry[0] for entry in self.session_log() if entry[1] == "salience"]
         cooled = not by_salience or now - by_salience[-1] > self.policy.cooldown
@@ -156,7 +156,7 @@ heard = st.lists(
         st.sampled_from([0.0, 0.2, 0.3, 0.4, 0.5, 0.9]),
         st.sampled_from([(), (), ("update",)]),
         st.sampled_from([3, 10, 40]),
-        st.sampled_from([0.0, 0.5, 0.97, 1.0]),
+        st.sampled_from([False, False, True]),
         st.sampled_from([1, 1, 1, 5]),
     ),
     max_size=25,
@@ -169,7 +169,7 @@ def test_a_session_writes_what_the_naive_reference_writes(
     policy: WritePolicy, told: list[Any]
 ) -> None:
     session, naive, now = WriteSession(), Naive(policy), 0
-    for place, (salience, events, tokens, likeness, minutes) in enumerate(told):
+    for place, (salience, events, tokens, repeated, minutes) in enumerate(told):
         now += minutes * MINUTE
         each = turn(
             place,
@@ -177,7 +177,7 @@ def test_a_session_writes_what_the_naive_reference_writes(
             salience=salience,
             events=events,
             tokens=tokens,
-            likeness=likeness,
+            repeated=repeated,
         )
         assert tell(session, policy, [each]) == naive.hear(each)
         assert [t.place for t in session.working] == [t.place for t in naive.waiting()]
