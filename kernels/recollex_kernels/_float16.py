@@ -121,5 +121,22 @@ def _decode_row_code(typing: Any, vectors: Any, row: Any, out: Any) -> Any:
     return types.void(vectors, types.int64, out), build
 
 
+def _prefetch_code(typing: Any, vectors: Any, row: Any) -> Any:
+    _contiguous(vectors)
+
+    def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
+        v, width = _row(context, b, signature.args[0], args[0], args[1])
+        byte = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, _I32, _I32, _I32])
+        fetch = _BUILD.get_or_insert_function(b.module, kind, "llvm.prefetch")
+        with _BUILD.for_range_slice(b, _I64(0), width, _I64(32)) as (j, _):  # a cache line
+            b.call(fetch, [b.bitcast(b.gep(v, [j]), byte), _I32(0), _I32(3), _I32(1)])
+        return context.get_dummy_value()
+
+    return types.void(vectors, types.int64), build
+
+
 similarity = cast(Callable[[U16, int | np.uint32, F32], np.float32], intrinsic(_similarity_code))
 decode_row = cast(Callable[[U16, int, F32], None], intrinsic(_decode_row_code))
+prefetch_row = cast(Callable[[U16, int | np.uint32], None], intrinsic(_prefetch_code))
+"""Asks for a row that will be read soon, and waits for nothing."""

@@ -208,7 +208,11 @@ def parts_of(
     x = share * keyword + semantic
     own, memories = x[places], members[places]
     when = said_at[memories]
-    questions = asks(members, text, text_offset)
+    questions = asks(memories, text, text_offset)
+    asked = np.empty(n, np.int64)
+    for i in range(n):
+        asked[i] = -1 if beside[i, 0] < 0 else np.int64(members[beside[i, 0]])
+    answers = asks(asked, text, text_offset)
     best = best_of_document(document[members], x)
     for i in range(n):
         at, m = places[i], memories[i]
@@ -218,9 +222,8 @@ def parts_of(
             if beside[i, side] >= 0:
                 parts[_BESIDE + side, i] = weights[_BESIDE + side] * x[beside[i, side]]
         parts[_DOCUMENT, i] = weights[_DOCUMENT] * best[at]
-        parts[_QUESTION, i] = weights[_QUESTION] * questions[at]
-        if beside[i, 0] >= 0:
-            parts[_ANSWER, i] = weights[_ANSWER] * questions[beside[i, 0]]
+        parts[_QUESTION, i] = weights[_QUESTION] * questions[i]
+        parts[_ANSWER, i] = weights[_ANSWER] * answers[i]
         size = min(np.int64(words[m]), brevity.shape[0] - 1)
         parts[_BREVITY, i] = weights[_BREVITY] * brevity[size]
         for s in range(named.shape[0]):

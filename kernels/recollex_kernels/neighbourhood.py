@@ -3,10 +3,12 @@
 import numpy as np
 
 from recollex_kernels._bitmap import bitmap, listed, mark, place_of
-from recollex_kernels._float16 import similarity
+from recollex_kernels._float16 import prefetch_row, similarity
 from recollex_kernels._jit import F32, F64, I64, U8, U16, U32, kernel
 from recollex_kernels._neighbours import neighbours
 from recollex_kernels._scores import strongest
+
+_AHEAD = 8  # rows asked of memory before they are read: they lie anywhere, and waiting costs most
 
 
 @kernel
@@ -26,21 +28,31 @@ def _weigh(
     """Return the evidence of ``memories``; that of ``known``, which ascend too, is copied."""
     n = memories.shape[0]
     keyword, semantic = np.zeros(n, np.float64), np.zeros(n, np.float64)
-    at = 0
+    new = np.empty(n, np.int64)
+    count, at = 0, 0
     for i in range(n):
-        m = np.int64(memories[i])
-        while at < known.shape[0] and known[at] < m:
+        while at < known.shape[0] and known[at] < memories[i]:
             at += 1
-        if at < known.shape[0] and known[at] == m:
+        if at < known.shape[0] and known[at] == memories[i]:
             keyword[i], semantic[i] = known_keyword[at], known_semantic[at]
+        else:
+            new[count] = i
+            count += 1
+    if words.shape[0] > 0:
+        for i in new[:count]:
+            keyword[i] = np.float64(words[memories[i]]) * scale
+    if query.shape[0] == 0:
+        return keyword, semantic
+    for j in range(count + _AHEAD):
+        if j < count:
+            prefetch_row(vectors, first_row[memories[new[j]]])
+        if j < _AHEAD:
             continue
-        if words.shape[0] > 0:
-            keyword[i] = np.float64(words[m]) * scale
-        if query.shape[0] > 0:
-            best = similarity(vectors, first_row[m], query)
-            for row in range(first_row[m] + np.uint32(1), first_row[m + 1]):
-                best = max(best, similarity(vectors, row, query))
-            semantic[i] = max((np.float64(best) - zero) / unit, -1.0)
+        m = np.int64(memories[new[j - _AHEAD]])
+        best = similarity(vectors, first_row[m], query)
+        for row in range(first_row[m] + np.uint32(1), first_row[m + 1]):
+            best = max(best, similarity(vectors, row, query))
+        semantic[new[j - _AHEAD]] = max((np.float64(best) - zero) / unit, -1.0)
     return keyword, semantic
 
 
