@@ -150,7 +150,10 @@ def _intervals(section: Section) -> tuple[list[Mapping[str, Cell]], list[float],
     """Return the rows that have the plotted measure, its means, and how far its intervals reach."""
     rows, cells = [], []
     for row in section.rows:
-        if isinstance(cell := row.get(section.plot or ""), Interval):
+        cell = row.get(section.plot or "")
+        if isinstance(cell, Difference):
+            cell = cell.interval
+        if isinstance(cell, Interval):
             rows.append(row)
             cells.append(cell)
     means = [cell.mean for cell in cells]
