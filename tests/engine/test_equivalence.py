@@ -158,6 +158,7 @@ def answers_at(agent: recollex.Agent, op: int) -> list[object]:
                 0,
                 "",
                 True,
+                inner.counter,
             )
             assert not recall.trace.errors
             said.append((recall.op, recall.tokens, recall.signs, list(recall)))
