@@ -26,7 +26,7 @@ SAID = ["We planted tulips", "Nice", "The tulips froze", "My bicycle was stolen"
 class LetterEncoder:
     """Counts letters."""
 
-    dimension = 26
+    dimension = 32  # the letters, and what fills a whole number of blocks of eight
     fingerprint = "letters"
     thresholds = PAPER_THRESHOLDS
 
@@ -36,7 +36,7 @@ class LetterEncoder:
         return np.array([self.embed_query(text) for text in texts], np.float32)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        counts = np.array([text.lower().count(chr(97 + n)) for n in range(26)], np.float32)
+        counts = np.array([text.lower().count(chr(97 + n)) for n in range(32)], np.float32)
         return counts / np.linalg.norm(counts)
 
     def count_tokens(self, text: str) -> int:
