@@ -22,12 +22,12 @@ from recollex_kernels.signs import standing
 STANDS_OUT_OF = 10
 """The place with which the best memory is compared."""
 
-BIAS = -3.39
-LIKENESS = 2.43
+BIAS = -3.37
+LIKENESS = 2.42
 LEAD = 0.51
-NAMED = 0.53
-MISATTRIBUTED = -2.29
-UNKNOWN = -2.94
+NAMED = 0.46
+MISATTRIBUTED = -1.97
+UNKNOWN = -2.97
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,8 +60,8 @@ class Contextual:
                  and, with x = 4.4 b + c:
     before, after, before_two, after_two   x of the neighbours in the document
     document     the greatest x in the document
-    moment       affinity to the times of the best x within half a day (SATF 3.3, its own part of
-                 an anchor left out), over the greatest, at least 1: one anchor beside it
+    moment       affinity to the times of the best x within half a day (SATF 3.3, an anchor's by the
+                 others alone), over the greatest, at least 1: one anchor beside it; see `moments`
     association  activation received from the best x over shared entities, see `associations`
     in_range     1 if it happened in the time that the question names
     phrase       share of the question's quotes that it holds word by word
@@ -91,7 +91,7 @@ class Contextual:
     before_two: float = 0.10
     after_two: float = 0.03
     document: float = 0.23
-    moment: float = 1.5
+    moment: float = 1.0
     association: float = 1.6
     in_range: float = 1.6
     phrase: float = 1.0

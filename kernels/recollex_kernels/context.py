@@ -98,10 +98,14 @@ def moments(x: F64, said_at: I64, anchors: int, width: float) -> F64:
     """Return how near in time each memory is to the best others, in [0, 1].
 
     Equation, t_i the time of the i-th of the N = min(anchors, n) greatest x (ties: the earlier
-    place), A the affinity of SATF 3.3 without an anchor's own part:
-        A(m) = sum over i = 1..N, i not m, of  1/i * exp(-(t - t_i)^2 / (2 width^2))
+    place), w_i = 1/i, W their sum, A the affinity of SATF 3.3, to an anchor by the others alone:
+        A(m) = W / (W - w_m) * sum over i = 1..N, i not m, of  w_i * exp(-(t - t_i)^2 / (2 width^2))
         moment(m) = A(m) / max(greatest A, 1)
-    An anchor farther than 8 widths adds nothing.
+    with w_m = 0 for a memory that is no anchor. An anchor farther than 8 widths adds nothing.
+
+    Why W / (W - w_m)? An anchor that is near itself would be lifted for being first, and one whose
+    own weight is only left out would be held down for it: the best of memories that were all said
+    at once would come last. So it is weighed by all the weight that there is beside its own.
 
     Shapes: x float64[n], said_at int64[n]. ``anchors`` at least 1, ``width``
     in microseconds.
@@ -132,13 +136,18 @@ def moments(x: F64, said_at: I64, anchors: int, width: float) -> F64:
             for j in range(size):
                 if exponents[j] >= -0.5 * (_FAR * _FAR):
                     near[low + j] += weight * values[j]
+    total = 0.0
     for i in range(best.shape[0]):
-        near[best[i]] -= 1.0 / (i + 1)  # an anchor is near itself
+        total += 1.0 / (i + 1)
+    for i in range(best.shape[0]):
+        own = 1.0 / (i + 1)
+        others = total - own
+        near[best[i]] = max(near[best[i]] - own, 0.0) * total / others if others > 0 else 0.0
     most = 1.0  # one best memory at the same moment
     for j in range(n):
         most = max(most, near[j])
     for j in range(n):
-        near[j] = max(near[j], 0.0) / most
+        near[j] /= most
     return near
 
 

@@ -103,8 +103,10 @@ def moment_oracle(x, hours, anchors):
     best = sorted(range(len(x)), key=lambda i: (-x[i], i))[:anchors]
     near = []
     for m, t in enumerate(hours):
-        apart = [(rank, (t - hours[i]) / 12) for rank, i in enumerate(best, 1) if i != m]
-        near.append(sum(math.exp(-(z * z) / 2) / rank for rank, z in apart if abs(z) <= 8))
+        apart = [(1 / rank, (t - hours[i]) / 12) for rank, i in enumerate(best, 1) if i != m]
+        affinity = sum(w * math.exp(-(z * z) / 2) for w, z in apart if abs(z) <= 8)
+        weights, others = sum(1 / rank for rank in range(1, len(best) + 1)), sum(w for w, _ in apart)
+        near.append(affinity * weights / others if apart else 0.0)
     return [a / max(1.0, *near) for a in near]
 
 
@@ -118,6 +120,11 @@ def test_moments_equal_the_affinity_to_the_others(entries, anchors):
         WIDTH,
     )
     assert found.tolist() == pytest.approx(moment_oracle(x, hours, anchors), abs=1e-12)
+
+
+def test_one_moment_prefers_no_memory():
+    found = moments(np.arange(40.0), np.zeros(40, np.int64), 30, WIDTH)
+    assert found.tolist() == pytest.approx([1.0] * 40)
 
 
 class Bank:
