@@ -105,7 +105,10 @@ def moment_oracle(x, hours, anchors):
     for m, t in enumerate(hours):
         apart = [(1 / rank, (t - hours[i]) / 12) for rank, i in enumerate(best, 1) if i != m]
         affinity = sum(w * math.exp(-(z * z) / 2) for w, z in apart if abs(z) <= 8)
-        weights, others = sum(1 / rank for rank in range(1, len(best) + 1)), sum(w for w, _ in apart)
+        weights, others = (
+            sum(1 / rank for rank in range(1, len(best) + 1)),
+            sum(w for w, _ in apart),
+        )
         near.append(affinity * weights / others if apart else 0.0)
     return [a / max(1.0, *near) for a in near]
 
