@@ -1,0 +1,1 @@
+"""The socket server: one process serves many agents to many clients."""
