@@ -1,1 +1,1 @@
-"""The socket server: one process serves many agents to many clients."""
+"""A server for many agents: one process owns a store, and clients call it from afar."""
