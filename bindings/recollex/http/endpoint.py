@@ -1,15 +1,11 @@
 """What is an endpoint? A verb and a path, what it takes, what it answers, and what it does."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from types import MappingProxyType
 from typing import Any, Protocol
 
 from recollex.http.schema import Schema
-
-NOTHING: Mapping[str, Schema] = MappingProxyType({})
-
 
 class Desk(Protocol):
     """Where an endpoint has its work done: the service, on behalf of one request."""
@@ -60,8 +56,8 @@ class Endpoint:
     summary: str
     act: Act
     answer: Schema
-    parameters: Mapping[str, Schema] = NOTHING
-    query: Mapping[str, Schema] = NOTHING
+    parameters: Mapping[str, Schema] = field(default_factory=dict)
+    query: Mapping[str, Schema] = field(default_factory=dict)
     body: Schema | None = None
     about: str = ""
     unknown: bool = False

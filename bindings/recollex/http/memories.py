@@ -1,4 +1,4 @@
-"""The endpoints on memories: Memora's batch and search (its 6.1), cuts, and one memory by its id."""
+"""The endpoints on memories: Memora's batch and search (its 6.1), cuts, one memory by its id."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -33,23 +33,27 @@ from recollex_engine.statement import MAX_BATCH
 _NAMES = listed(text())
 
 ITEM = members(
+    {
+        "content": TEXT,
+        "context": text(about="Where it was said."),
+        "event_date": moment("When it happened; now, if not given."),
+        "fact_type": NETWORK,
+        "id": ID,
+        "entities": _NAMES,
+        "tags": _NAMES,
+        "metadata": METADATA,
+        "valid_until": moment("When it ceases to be so."),
+    },
     ("content",),
     "One memory.",
-    content=TEXT,
-    context=text(about="Where it was said."),
-    event_date=moment("When it happened; now, if not given."),
-    fact_type=NETWORK,
-    id=ID,
-    entities=_NAMES,
-    tags=_NAMES,
-    metadata=METADATA,
-    valid_until=moment("When it ceases to be so."),
 )
 BATCH = members(
+    {
+        "agent_id": AGENT,
+        "items": listed(ITEM, "The memories, stored as one transaction.", 1, MAX_BATCH),
+        "document_id": text(about="The document that they come from."),
+    },
     ("agent_id", "items"),
-    agent_id=AGENT,
-    items=listed(ITEM, "The memories, stored as one transaction.", 1, MAX_BATCH),
-    document_id=text(about="The document that they come from."),
 )
 _QUESTION: Mapping[str, Schema] = {
     "query": QUERY,
@@ -74,9 +78,11 @@ _QUESTION: Mapping[str, Schema] = {
     "pack": one_of("subgraph", about="Add events, facts and their evidence."),
 }
 _AS_RECORDED = moment("As if asked at this time, whatever was told since.")
-SEARCH = members(("agent_id", "query"), agent_id=AGENT, **_QUESTION, as_recorded=_AS_RECORDED)
-SEARCH_OF_AGENT = members(("query",), **_QUESTION, as_recorded=_AS_RECORDED)
-SEARCH_AT = members(("query",), **_QUESTION)
+SEARCH_AT = members(_QUESTION, ("query",))
+SEARCH_OF_AGENT = members({**_QUESTION, "as_recorded": _AS_RECORDED}, ("query",))
+SEARCH = members(
+    {"agent_id": AGENT, **_QUESTION, "as_recorded": _AS_RECORDED}, ("agent_id", "query")
+)
 
 _ITEM_ARGUMENTS = {
     "content": "text",
@@ -95,7 +101,7 @@ _ABSENT = {"network": "world", "entities": (), "tags": (), "metadata": {}}
 async def store(desk: Desk, given: Given) -> Any:
     """Retain a batch."""
     items = given.body["items"]
-    arguments = {
+    arguments: dict[str, Any] = {
         name: [item.get(key, _ABSENT.get(name)) for item in items]
         for key, name in _ITEM_ARGUMENTS.items()
     }

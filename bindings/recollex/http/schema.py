@@ -21,9 +21,7 @@ from recollex_engine.store import MAX_AGENT
 Schema = Mapping[str, Any]
 
 NOT_BLANK = r"\S"
-_RFC3339 = re.compile(
-    r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII
-)
+_RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 
 def text(longest: int = MAX_NAME, about: str = "", **more: Any) -> Schema:
@@ -65,11 +63,13 @@ def listed(item: Schema, about: str = "", least: int = 0, most: int = MAX_NAMES)
     )
 
 
-def members(required: tuple[str, ...] = (), about: str = "", **properties: Schema) -> Schema:
+def members(
+    properties: Mapping[str, Schema], required: tuple[str, ...] = (), about: str = ""
+) -> Schema:
     """Return the schema of an object with these members and no others."""
     found: dict[str, Any] = {
         "type": "object",
-        "properties": properties,
+        "properties": dict(properties),
         "additionalProperties": False,
     }
     if required:
@@ -100,7 +100,7 @@ def read(value: Any, schema: Schema, name: str) -> Any:
 
     Raises `InputError` that names the place, the bound and the value.
 
-    >>> read({"k": 0}, members(k=whole(1, 5)), "body")
+    >>> read({"k": 0}, members({"k": whole(1, 5)}), "body")
     Traceback (most recent call last):
     recollex_engine.errors.InputError: body.k must lie in [1, 5], got 0
     """

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 import orjson
 
-from recollex_engine.errors import InputError, RecollexError
+from recollex_engine.errors import InputError
 
 LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 LONGEST = 2000
@@ -72,7 +72,7 @@ class Log:
         arguments: Mapping[str, Any] | None = None,
         error: BaseException | None = None,
     ) -> None:
-        """Note a request: a bug with its traceback, a slow one as a warning, others for debug."""
+        """Note a request that was answered: a slow one as a warning, others for debug."""
         fields: dict[str, Any] = {
             "method": method,
             "agent": agent,
@@ -81,15 +81,17 @@ class Log:
         }
         if error is not None:
             fields["error"] = type(error).__name__
-        if error is not None and not isinstance(error, RecollexError):
-            trace = "".join(traceback.format_tb(error.__traceback__))
-            message = self._shown(str(error))
-            self.event("bug", "error", **fields, message=message, traceback=trace)
-        elif seconds >= self.slow:
+        if seconds >= self.slow:
             given = {name: self._shown(value) for name, value in (arguments or {}).items()}
             self.event("slow", "warning", **fields, arguments=given)
         else:
             self.event("answered", "debug", **fields)
+
+    def bug(self, error: BaseException, **fields: Any) -> None:
+        """Note an error that nobody foresaw, with its traceback."""
+        trace = "".join(traceback.format_tb(error.__traceback__))
+        kind, message = type(error).__name__, self._shown(str(error))
+        self.event("bug", "error", **fields, error=kind, message=message, traceback=trace)
 
     def _shown(self, value: Any) -> Any:
         """Return what may be written of what a client said."""

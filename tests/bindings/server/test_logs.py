@@ -39,7 +39,7 @@ def test_a_bug_gives_its_traceback_and_hides_its_message() -> None:
     try:
         {}[SECRET]  # type: ignore[index]
     except KeyError as error:
-        Log(stream).answered("retain", "alice", "unix", 0.1, {"text": SECRET}, error)
+        Log(stream).bug(error, method="retain", agent="alice")
     (line,) = written(stream)
     assert (line["event"], line["error"]) == ("bug", "KeyError")
     assert "test_logs.py" in line["traceback"]
