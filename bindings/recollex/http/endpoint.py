@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from recollex.http.schema import Schema
 
+
 class Desk(Protocol):
     """Where an endpoint has its work done: the service, on behalf of one request."""
 
@@ -18,7 +19,11 @@ class Desk(Protocol):
         form: Callable[[Any], Any],
         at: datetime | None = None,
     ) -> Any:
-        """Return what ``form`` makes of a method's result, in the thread that worked."""
+        """Return what ``form`` makes of a method's result, in the thread that worked.
+
+        The form of a write is a function with a name, the same one each time: a repetition with the
+        same key is answered with what it made of the first.
+        """
 
 
 @dataclass(frozen=True, slots=True)

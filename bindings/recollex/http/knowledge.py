@@ -37,7 +37,11 @@ async def find(desk: Desk, given: Given) -> Any:
 
 async def record(desk: Desk, given: Given) -> Any:
     """Record operations."""
-    return await desk.call("apply", given.agent, dict(given.body), lambda count: {"records": count})
+    return await desk.call("apply", given.agent, dict(given.body), _records)
+
+
+def _records(count: int) -> dict[str, int]:
+    return {"records": count}
 
 
 async def log(desk: Desk, given: Given) -> Any:

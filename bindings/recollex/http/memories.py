@@ -106,7 +106,15 @@ async def store(desk: Desk, given: Given) -> Any:
         for key, name in _ITEM_ARGUMENTS.items()
     }
     arguments["document_id"] = given.body.get("document_id")
-    return await desk.call("retain", given.agent, arguments, lambda ids: {"ids": ids})
+    return await desk.call("retain", given.agent, arguments, _ids)
+
+
+def _ids(ids: list[str]) -> dict[str, list[str]]:
+    return {"ids": ids}
+
+
+def _done(_: None) -> dict[str, bool]:
+    return {"done": True}
 
 
 async def search(desk: Desk, given: Given) -> Any:
@@ -165,7 +173,7 @@ async def versions(desk: Desk, given: Given) -> Any:
 async def forget(desk: Desk, given: Given) -> Any:
     """Forget one memory."""
     arguments = {"id": given.path["memory_id"], **given.query}
-    return await desk.call("forget", given.agent, arguments, lambda _: {"done": True})
+    return await desk.call("forget", given.agent, arguments, _done)
 
 
 _OF_AGENT = {"agent_id": AGENT}

@@ -85,7 +85,7 @@ async def write_profile(desk: Desk, given: Given) -> Any:
     told = operations_of(given.body.get("personality", {}), given.body.get("background"))
     if told:
         arguments = {"operations": told, "by": "http"}
-        await desk.call("apply", given.agent, arguments, lambda count: count)
+        await desk.call("apply", given.agent, arguments, int)
     return await _profile(desk, given.agent)
 
 

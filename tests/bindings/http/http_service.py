@@ -58,7 +58,7 @@ class Served:
         return f"http://{host}:{port}"
 
     def http(self, **options: Any) -> httpx.Client:
-        return httpx.Client(base_url=self.url, timeout=30, **options)
+        return httpx.Client(base_url=self.url, timeout=120, **options)
 
     def on_loop(self, work: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
@@ -81,9 +81,7 @@ def served(
 
     async def start() -> None:
         running.service = Service(store, limits, access, running.watching)
-        running.server = await start_http(
-            running.service, running.watching.metrics, "127.0.0.1", 0
-        )
+        running.server = await start_http(running.service, running.watching.metrics, "127.0.0.1", 0)
 
     async def stop() -> None:
         await running.server.close()
