@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import functools
+import re
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from datetime import datetime
 from typing import Any
@@ -14,7 +15,7 @@ from recollex.http.endpoint import Endpoint
 from recollex.http.problems import RequestError, problem
 from recollex.http.routes import Routes, read_given
 from recollex.server.access import Principal
-from recollex.server.calls import Options
+from recollex.server.calls import MAX_KEY, Options
 from recollex.server.metrics import CONTENT_TYPE, Metrics
 from recollex.server.service import Service
 from recollex_engine.errors import InputError
@@ -228,7 +229,12 @@ def _options(headers: Mapping[bytes, bytes]) -> Options:
             seconds = float(timeout)
         except ValueError:
             raise InputError(f"Recollex-Timeout must be seconds, got {timeout[:40]!r}") from None
+    if key is not None and not _KEY.fullmatch(key):
+        raise InputError(f"Idempotency-Key must be 1 to {MAX_KEY} visible characters of ASCII")
     return Options(None, seconds, key, parent)
+
+
+_KEY = re.compile(f"[!-~]{{1,{MAX_KEY}}}")
 
 
 _OPTION_HEADERS = (b"idempotency-key", b"recollex-timeout", b"traceparent")
