@@ -21,7 +21,7 @@ from recollex_engine.store import MAX_AGENT
 Schema = Mapping[str, Any]
 
 NOT_BLANK = r"[^\s\x1c-\x1f\x85]"
-"""What `str.isspace` calls a space is one here too, whatever the regular expressions of others say."""
+"""What `str.isspace` calls a space is one here too, in any dialect of regular expressions."""
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 
