@@ -126,6 +126,6 @@ def settle() -> None:
     gc.freeze()
 
 
-def default_socket(store: Path) -> Path:
+def default_socket(store: str) -> Path:
     """Return where a server of a store listens unless it is told otherwise."""
-    return store / "socket"
+    return Path(store).absolute() / "socket"
