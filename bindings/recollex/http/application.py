@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from recollex.http import knowledge, memories, openapi, profiles
+from recollex.http import knowledge, memories, openapi, profiles, rpc
 from recollex.http.endpoint import Endpoint
 from recollex.http.problems import RequestError, problem
 from recollex.http.routes import Routes, read_given
@@ -129,9 +129,16 @@ class Application:
         principal = self._service.access.principal(_token(headers))
         if page is not None:
             return page()
+        kind = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
+        if path == b"/api/rpc":
+            if verb != "POST":
+                raise RequestError(405, "NoSuchVerb", "it takes POST", allow="POST")
+            body = await self._body(headers, receive)
+            work = rpc.answer(self._service, principal, scope.get("client"), kind, body)
+            told: Answer = await self._while_there(work, scope, receive)
+            return told
         endpoint, words = self._routes.find(verb, path)
         body = await self._body(headers, receive)
-        kind = headers.get(b"content-type", b"").decode("latin-1")
         given = read_given(endpoint, words, scope["query_string"], kind, body)
         caller = Caller(self._service, principal, scope.get("client"), _options(headers))
         found = await self._while_there(endpoint.act(caller, given), scope, receive)

@@ -62,8 +62,8 @@ class Routes:
 def read_given(endpoint: Endpoint, words: list[str], query: bytes, kind: str, body: bytes) -> Given:
     """Return what a request said, as its endpoint's schemas have it.
 
-    kind: of the body. Raises `RequestError` for what cannot be read, `InputError` for what may not
-    be said.
+    kind: of the body, in lower case and without parameters. Raises `RequestError` for what cannot
+    be read, `InputError` for what may not be said.
     """
     names = [part[1:-1] for part in endpoint.segments if part.startswith("{")]
     path = {
@@ -75,7 +75,7 @@ def read_given(endpoint: Endpoint, words: list[str], query: bytes, kind: str, bo
         if body:
             raise RequestError(400, "BodyError", f"{endpoint.verb} here takes no body")
         return Given(path, said, {})
-    if kind.partition(";")[0].strip().lower() != "application/json":
+    if kind != "application/json":
         raise RequestError(
             415, "MediaTypeError", f"the body must be application/json, got {kind[:80]!r}"
         )

@@ -46,6 +46,13 @@ class Options:
         if self.at is not None and not isinstance(self.at, datetime):
             raise InputError(f"at must be a moment, got {type(self.at).__name__}")
 
+    @classmethod
+    def told(cls, options: Mapping[str, Any]) -> "Options":
+        """Return what the options of a message say of the call; `messages.read_message` checks."""
+        milliseconds = options.get("deadline_ms")
+        seconds = None if milliseconds is None else milliseconds / 1000
+        return cls(options.get("at"), seconds, options.get("key"), options.get("traceparent"))
+
 
 NO_OPTIONS = Options()
 

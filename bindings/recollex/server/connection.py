@@ -241,7 +241,7 @@ class Connection(asyncio.Protocol):
             options, form = NO_OPTIONS, DEFLATED if self._deflate else WHOLE
             if request.options:
                 try:
-                    options = _options(request.options)
+                    options = Options.told(request.options)
                 except InputError as error:
                     self._transport.write(messages.refusal(request.id, error))
                     continue
@@ -333,9 +333,3 @@ class Connection(asyncio.Protocol):
     def _close_if_done(self) -> None:
         if not (self._calls or self._backlog or self._parts):
             self._transport.close()
-
-
-def _options(told: dict[str, Any]) -> Options:
-    milliseconds = told.get("deadline_ms")
-    seconds = None if milliseconds is None else milliseconds / 1000
-    return Options(told.get("at"), seconds, told.get("key"))

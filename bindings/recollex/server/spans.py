@@ -3,6 +3,7 @@
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from recollex_engine.errors import InputError
@@ -27,7 +28,7 @@ class Spans:
     Threads: any.
     """
 
-    def __init__(self, tracer: Any) -> None:
+    def __init__(self, tracer: Any, shutdown: Callable[[], None] = lambda: None) -> None:
         try:
             from opentelemetry import trace
             from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
@@ -36,6 +37,7 @@ class Spans:
         self._api = trace
         self._context_of = TraceContextTextMapPropagator()
         self._tracer = tracer
+        self._shutdown = shutdown
         self._lock = threading.Lock()
         self._traces: OrderedDict[int, tuple[Call, Trace]] = OrderedDict()
         self._epoch = time.time_ns() - time.perf_counter_ns()
@@ -55,7 +57,11 @@ class Spans:
             raise InputError(f"spans need OpenTelemetry: {INSTALL}") from None
         provider = TracerProvider(resource=Resource.create({"service.name": "recollex"}))
         provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-        return cls(provider.get_tracer("recollex"))
+        return cls(provider.get_tracer("recollex"), provider.shutdown)
+
+    def close(self) -> None:
+        """Send what is still to be sent."""
+        self._shutdown()
 
     def worked(self, call: "Call", trace: Trace) -> None:
         """Keep a recall's trace until its call is answered."""

@@ -1,6 +1,5 @@
 """How is a server watched? What it does becomes metrics, lines of a log and, if wanted, spans."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from recollex.server.logs import Log
@@ -10,6 +9,7 @@ from recollex_engine.trace import Trace
 
 if TYPE_CHECKING:
     from recollex.server.calls import Call
+    from recollex.server.service import Service
     from recollex.server.spans import Spans
 
 
@@ -31,10 +31,23 @@ class Watching(Observer):
             "recollex_open_agents", "Agents that are open.", lambda: self._open_agents
         )
 
-    def watch_queue(self, waiting: Callable[[], float], running: Callable[[], float]) -> None:
-        """Measure how many calls wait, and how many run, whenever the metrics are looked at."""
-        self.metrics.gauge("recollex_queue_depth", "Calls that wait for a thread.", waiting)
-        self.metrics.gauge("recollex_running_calls", "Calls that a thread works at.", running)
+    def watch_queue(self, service: "Service") -> None:
+        """Measure how many calls of a service wait, and how many run."""
+        self.metrics.gauge(
+            "recollex_queue_depth",
+            "Calls that wait for a thread.",
+            lambda: service.status().waiting,
+        )
+        self.metrics.gauge(
+            "recollex_running_calls",
+            "Calls that a thread works at.",
+            lambda: service.status().running,
+        )
+
+    def close(self) -> None:
+        """Send what spans there are still to send."""
+        if self.spans is not None:
+            self.spans.close()
 
     def answered(self, call: "Call", error: BaseException | None) -> None:
         """Take note of a call that was answered; its times are its own."""

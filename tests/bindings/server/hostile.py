@@ -32,12 +32,17 @@ class Target:
     def connect(self, http: bool = False, timeout: float = 10.0) -> socket.socket:
         made = socket.socket(socket.AF_INET if http else socket.AF_UNIX)
         made.settimeout(timeout)
-        try:
-            made.connect(self.http if http else self.socket)
-        except BaseException:
-            made.close()
-            raise
-        return made
+        for _ in range(1000):
+            try:
+                made.connect(self.http if http else self.socket)
+            except BlockingIOError:  # more than the system holds until they are taken
+                time.sleep(0.002)
+            except BaseException:
+                made.close()
+                raise
+            else:
+                return made
+        raise TimeoutError("the server takes no connections")
 
     def memory(self) -> int:
         """Return the resident bytes of the server."""

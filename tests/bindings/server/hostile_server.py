@@ -19,7 +19,13 @@ from recollex.server.watching import Watching
 from tests.bindings.http.http_service import HashedWords
 
 LIMITS = Limits(
-    handshake=1.0, part=1.0, idle=600.0, message_bytes=1 << 20, open_agents=32, connections=12_000
+    drain=3.0,
+    handshake=1.0,
+    part=1.0,
+    idle=600.0,
+    message_bytes=1 << 20,
+    open_agents=32,
+    connections=12_000,
 )
 TEXTS = [
     f"Note {number}: {place} has {thing}."
