@@ -285,6 +285,15 @@ def serve(parser: Parser) -> None:
     )
 
 
+def top(parser: Parser) -> None:
+    """Add the options of `top`."""
+    add = parser.add_argument
+    add("address", help="the server's, as it said when it started: http://HOST:PORT")
+    add("--every", type=float, default=2.0, metavar="SECONDS", help="between two looks (2)")
+    add("--once", action="store_true", help="look once, and leave")
+    add("--token-file", metavar="FILE", help="holds the secret (RECOLLEX_TOKEN, if not given)")
+
+
 def warmup(parser: Parser) -> None:
     """Add the options of `warmup`."""
     _embedder(parser)

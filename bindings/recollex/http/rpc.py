@@ -70,6 +70,8 @@ async def _result(
         return Packed((), pack(greeting(service, recollex.__version__)))
     if request.method == "ping":
         return Packed((), b"\xc0")
+    if request.method == "metrics":
+        return Packed((), pack(service.observer.measures()))
     options = Options.told(request.options) if request.options else NO_OPTIONS
     found: Packed = await service.call(
         principal,

@@ -175,6 +175,9 @@ class Connection(asyncio.Protocol):
                 self._greet(value)
             elif value.method == "ping":
                 self._transport.write(messages.response(value.id, b"\xc0"))
+            elif value.method == "metrics":
+                text = self._service.observer.measures()
+                self._transport.write(messages.response(value.id, pack(text)))
             elif value.id in self._calls or value.id in self._backlog:
                 raise ProtocolError(f"id {value.id} is that of a request without an answer yet")
             elif self._unpacking.refused is not None:

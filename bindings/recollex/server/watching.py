@@ -49,6 +49,10 @@ class Watching(Observer):
         if self.spans is not None:
             self.spans.close()
 
+    def measures(self) -> str:
+        """Return what was measured, in Prometheus' text format."""
+        return self.metrics.text()
+
     def answered(self, call: "Call", error: BaseException | None) -> None:
         """Take note of a call that was answered; its times are its own."""
         seconds = call.answered_at - call.entered_at

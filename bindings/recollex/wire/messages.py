@@ -24,7 +24,7 @@ PROTOCOL = 1
 REQUEST, RESPONSE, NOTIFICATION = range(3)
 MOST_ID = 2**32 - 1
 OPTIONS = frozenset({"deadline_ms", "key", "at", "parts", "traceparent"})
-CAPABILITIES = ("cancel", "cuts", "deadlines", "deflate", "keys", "parts")
+CAPABILITIES = ("cancel", "cuts", "deadlines", "deflate", "keys", "metrics", "parts")
 """What this version can do beyond calling."""
 
 _NIL = b"\xc0"

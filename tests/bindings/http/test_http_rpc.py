@@ -70,6 +70,8 @@ def test_hello_and_ping_answer(server: Served, http: httpx.Client) -> None:
     assert error is None
     assert (told["protocol"], told["instance"]) == (1, server.service.instance)
     assert call(http, "ping", None) == [None, None]
+    error, text = call(http, "metrics", None)
+    assert error is None and "\nrecollex_requests_total" in text
 
 
 @pytest.mark.parametrize(
