@@ -101,6 +101,16 @@ class Store:
                 agent = self._agents[name] = Agent(name, folder, self._surroundings)
             return agent
 
+    def close_agent(self, name: str) -> None:
+        """Close an agent that nobody uses; `agent` opens it again. Does nothing where it is not.
+
+        An `agent` of the same name must not be asked for meanwhile.
+        """
+        with self._lock:
+            agent = self._agents.pop(name, None)
+        if agent is not None:
+            agent.close()
+
     def agents(self) -> list[str]:
         """Return the names of the agents that hold something, sorted."""
         if self._closed:

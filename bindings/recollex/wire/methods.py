@@ -35,7 +35,8 @@ class Method:
     with the option ``at``. parts: whether its result is a list, which may come in parts. pairs:
     whether the items of the list are tuples. new_ids: the argument whose absence makes the agent
     invent an id, so that a client that may have to repeat the call names one itself. store: whether
-    it is of the store, and names no agent.
+    it is of the store, and names no agent. grouped: whether it may share a flush with others: it
+    writes one transaction, and looks at nothing that only readers see.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Method:
     pairs: bool = False
     new_ids: str | None = None
     store: bool = False
+    grouped: bool = False
 
     @property
     def group(self) -> str:
@@ -116,7 +118,7 @@ METHODS: Mapping[str, Method] = types.MappingProxyType(
         method.name: method
         for method in (
             Method("agents", cut=False, store=True, parts=True),
-            Method("retain", "write", cut=False, new_ids="id"),
+            Method("retain", "write", cut=False, new_ids="id", grouped=True),
             Method("retain_dialogue", "write", cut=False, new_ids="turns"),
             Method("recall"),
             Method("recall_many", parts=True),
@@ -128,11 +130,11 @@ METHODS: Mapping[str, Method] = types.MappingProxyType(
             Method("stats"),
             Method("verify", cut=False),
             Method("checkpoint", "write", cut=False),
-            Method("forget", "write", cut=False),
-            Method("archive", "write", cut=False),
-            Method("correct", "write", cut=False),
-            Method("apply", "write", cut=False),
-            Method("transact", "write", cut=False),
+            Method("forget", "write", cut=False, grouped=True),
+            Method("archive", "write", cut=False, grouped=True),
+            Method("correct", "write", cut=False, grouped=True),
+            Method("apply", "write", cut=False, grouped=True),
+            Method("transact", "write", cut=False, grouped=True),
             Method("facts.get"),
             Method("facts.history", parts=True),
             Method("facts.find"),
@@ -140,18 +142,18 @@ METHODS: Mapping[str, Method] = types.MappingProxyType(
             Method("facts.conflicts", parts=True, pairs=True),
             Method("facts.entity"),
             Method("facts.entities", parts=True),
-            Method("facts.add", "write", cut=False),
-            Method("facts.correct", "write", cut=False),
-            Method("facts.archive", "write", cut=False),
-            Method("facts.add_entity", "write", cut=False),
-            Method("facts.merge", "write", cut=False),
+            Method("facts.add", "write", cut=False, grouped=True),
+            Method("facts.correct", "write", cut=False, grouped=True),
+            Method("facts.archive", "write", cut=False, grouped=True),
+            Method("facts.add_entity", "write", cut=False, grouped=True),
+            Method("facts.merge", "write", cut=False, grouped=True),
             Method("events.get"),
             Method("events.find", parts=True),
             Method("events.get_episode"),
             Method("events.episodes", parts=True),
-            Method("events.add", "write", cut=False),
-            Method("events.link", "write", cut=False),
-            Method("events.add_episode", "write", cut=False),
+            Method("events.add", "write", cut=False, grouped=True),
+            Method("events.link", "write", cut=False, grouped=True),
+            Method("events.add_episode", "write", cut=False, grouped=True),
             Method("sessions.short_term", cut=False, parts=True),
             Method("sessions.working", cut=False, parts=True),
             Method("sessions.end", "write", cut=False),
@@ -171,6 +173,7 @@ LOCAL: Mapping[str, str] = types.MappingProxyType(
         "facts.view": "the engine's own object, which looks into the store",
         "sessions.write": "the engine's half of `retain_dialogue`, which is in the table",
         "agent": "a client's object: every call names its agent",
+        "close_agent": "the server opens and closes agents by itself",
         "close": "ends the connection; the server's store is closed by the server",
     }
 )

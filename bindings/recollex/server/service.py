@@ -1,0 +1,291 @@
+"""What does a server do, whatever speaks to it? Calls of many clients on the agents of one store.
+
+Sockets and HTTP bring calls; the service says who may make them, whose turn it is, and what they
+come to. It knows no bytes.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recollex.server.access import Access, Principal
+from recollex.server.answers import Answers
+from recollex.server.calls import NO_OPTIONS, Call, Options
+from recollex.server.limits import Limits
+from recollex.server.observer import Observer
+from recollex.server.open_agents import OpenAgents
+from recollex.server.workers import Workers
+from recollex.store import Store
+from recollex.wire.methods import METHODS, Method
+from recollex_engine.errors import (
+    CancelledError,
+    DeadlineError,
+    InputError,
+    OverloadedError,
+    ServiceError,
+)
+
+RETRY_AFTER = 0.25
+"""Seconds after which an overloaded server should be asked again, at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a service is doing now. waiting: calls that no worker has taken; running: those in work.
+
+    keys: answers to keyed writes that are remembered.
+    """
+
+    waiting: int
+    running: int
+    open_agents: int
+    keys: int
+    stopping: bool
+
+
+class Service:
+    """The agents of a store, for many clients at once.
+
+    ::
+
+        service = Service(recollex.open("memory/"))
+        ids = await service.call(LOCAL, "retain", "alice", {"text": "Alice joined Google."})
+        await service.stop()
+
+    Threads: everything is called on one event loop; work is done in threads of its own.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        limits: Limits | None = None,
+        access: Access | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        self.store = store
+        self.limits = limits or Limits()
+        self.access = access or Access()
+        self.observer = observer or Observer()
+        self._loop = asyncio.get_running_loop()
+        self._agents = OpenAgents(store, self.limits.open_agents, self.observer)
+        self._workers = Workers(self._agents, self.limits, self.observer, self._finished)
+        self._answers = Answers(self.limits.keys)
+        self._calls: set[Call] = set()
+        self._done: deque[list[Call]] = deque()
+        self._woken = False
+        self._seconds_each = 0.001
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._stopping = False
+        self._stopped = False
+
+    async def call(
+        self,
+        principal: Principal,
+        method: str,
+        agent: str | None,
+        arguments: Mapping[str, Any],
+        options: Options = NO_OPTIONS,
+        *,
+        client: object = None,
+        form: Callable[[Any], Any] | None = None,
+    ) -> Any:
+        """Return what a method comes to; raises what it raises, or a `ServiceError`.
+
+        ``agent``: its id; None for methods of the store. client: whose turn it is, the principal's
+        if None. form: applied to the result in the thread that made it. Cancelling the task takes
+        the call back if it has not begun; a write that has begun is finished.
+        """
+        future: asyncio.Future[Call] = self._loop.create_future()
+
+        def done(call: Call) -> None:
+            if not future.done():
+                future.set_result(call)
+
+        call = self.submit(principal, method, agent, arguments, options, client, form, done)
+        try:
+            await future
+        except asyncio.CancelledError:
+            self.cancel(call)
+            raise
+        if call.error is not None:
+            raise call.error
+        return call.result
+
+    def submit(
+        self,
+        principal: Principal,
+        method: str,
+        agent: str | None,
+        arguments: Mapping[str, Any],
+        options: Options,
+        client: object,
+        form: Callable[[Any], Any] | None,
+        done: Callable[[Call], None],
+    ) -> Call:
+        """Queue a call; ``done`` is told its result or error on the event loop, perhaps at once.
+
+        See `call`. Never raises: what is refused is answered with the error.
+        """
+        known = METHODS.get(method) if isinstance(method, str) else None
+        call = Call(
+            principal,
+            known or _NO_METHOD,
+            agent if isinstance(agent, str) else "",
+            arguments,
+            options,
+            principal.name if client is None else client,
+            form,
+            done,
+        )
+        self._calls.add(call)
+        self._idle.clear()
+        try:
+            if known is None:
+                raise InputError(f"there is no method {str(method)[:80]!r}")
+            self._check(call, agent)
+            if known.store:
+                self._answer_of_store(call)
+                return call
+            keyed = options.key is not None and known.scope == "write"
+            found = self._answers.find(call) if keyed else "new"
+            if found == "new":
+                self._enter(call)
+            elif found == "answered":
+                self._answer(call)
+        except Exception as error:
+            call.error = error
+            self._answer(call)
+        return call
+
+    def cancel(self, call: Call) -> None:
+        """Take a call back, if no worker has it yet; it is answered with `CancelledError`."""
+        if not call.over and self._workers.take_back(call):
+            call.error = CancelledError(f"{call.method.name} was cancelled before it began")
+            self._answer(call)
+
+    def status(self) -> Status:
+        """Return what the service is doing now."""
+        waiting = self._workers.waiting
+        running = max(0, len(self._calls) - waiting)
+        return Status(waiting, running, len(self._agents), len(self._answers), self._stopping)
+
+    async def stop(self, close_store: bool = True) -> None:
+        """Take no more calls, finish those that were taken, close the store; twice is fine.
+
+        What is not finished within ``limits.drain`` seconds and has not begun is answered with an
+        error. A write that has begun is finished, however long it takes.
+        """
+        self._stopping = True
+        if self._stopped:
+            return
+        self._stopped = True
+        try:
+            await asyncio.wait_for(self._idle.wait(), self.limits.drain)
+        except TimeoutError:
+            for call in list(self._calls):
+                self.cancel(call)
+        await self._loop.run_in_executor(None, self._workers.stop)
+        self._wake()
+        if close_store:
+            await self._loop.run_in_executor(None, self.store.close)
+
+    # -- on the way in ---------------------------------------------------------------------------
+
+    def _check(self, call: Call, agent: object) -> None:
+        """Raise unless a call may be made, by anybody and by whoever makes it."""
+        if self._stopping:
+            raise OverloadedError("the server is stopping", RETRY_AFTER)
+        method = call.method
+        if method.store:
+            if agent is not None:
+                raise InputError(f"{method.name} is of the store: it names no agent")
+            call.principal.check(method.scope, None)
+        else:
+            if not isinstance(agent, str):
+                raise InputError(f"{method.name} needs an agent's id, got {type(agent).__name__}")
+            call.principal.check(method.scope, agent)
+        if call.options.at is not None and not method.cut:
+            raise InputError(f"{method.name} cannot be asked of the past: leave out at")
+        method.check(call.arguments)
+
+    def _enter(self, call: Call) -> None:
+        """Queue a call that is to be done."""
+        waiting = self._workers.waiting
+        if waiting >= self.limits.waiting:
+            delay = max(RETRY_AFTER, waiting * self._seconds_each)
+            raise OverloadedError(f"{waiting:,} calls wait already", delay)
+        seconds = call.options.seconds
+        seconds = self.limits.seconds if seconds is None else min(seconds, self.limits.seconds)
+        call.deadline = call.entered_at + seconds
+        call.timer = self._loop.call_later(seconds, self._late, call)
+        self._workers.put(call)
+
+    def _answer_of_store(self, call: Call) -> None:
+        """Answer what is not about one agent: which agents there are, of those it may name."""
+        names = [each for each in self.store.agents() if call.principal.reaches(each)]
+        call.result = names if call.form is None else call.form(names)
+        self._answer(call)
+
+    # -- on the way out --------------------------------------------------------------------------
+
+    def _late(self, call: Call) -> None:
+        """Answer a call whose time is over, which a worker may have in hand."""
+        if not call.over:
+            begun = not self._workers.take_back(call)
+            late = DeadlineError(call.method.name, begun)
+            if begun:  # its answer is kept for a repetition, and told to nobody now
+                self._tell(call, late)
+            else:
+                call.error = late
+                self._answer(call)
+
+    def _finished(self, calls: list[Call]) -> None:
+        """Take calls from the thread that did them to the event loop, many in one wake-up."""
+        self._done.append(calls)
+        if not self._woken:
+            self._woken = True
+            self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        self._woken = False
+        while self._done:
+            for call in self._done.popleft():
+                spent = time.perf_counter() - (call.begun_at or call.entered_at)
+                self._seconds_each += 0.05 * (spent / self.limits.readers - self._seconds_each)
+                self._answer(call)
+
+    def _answer(self, call: Call) -> None:
+        """Tell a call's answer to those who wait for it."""
+        if call.options.key is not None and call.method.scope == "write":
+            undone = isinstance(call.error, ServiceError) and not call.begun
+            for follower in self._answers.done(call, keep=not undone):
+                self._tell(follower, follower.error)
+                self._leave(follower)
+        self._tell(call, call.error)
+        self._leave(call)
+
+    def _tell(self, call: Call, error: BaseException | None) -> None:
+        if call.over:
+            return
+        call.over = True
+        call.answered_at = time.perf_counter()
+        if call.timer is not None:
+            call.timer.cancel()
+        kept, call.error = call.error, error
+        try:
+            call.done(call)
+            self.observer.answered(call, error)
+        finally:
+            call.error = kept
+
+    def _leave(self, call: Call) -> None:
+        self._calls.discard(call)
+        if not self._calls:
+            self._idle.set()
+
+
+_NO_METHOD = Method("unknown")
