@@ -34,6 +34,7 @@ HOMES = {
     "verify": "recollex.cli.upkeep",
     "checkpoint": "recollex.cli.upkeep",
     "warmup": "recollex.cli.upkeep",
+    "serve": "recollex.cli.serving",
 }
 """The module of each subcommand; its function has the subcommand's name. Loaded when it runs."""
 

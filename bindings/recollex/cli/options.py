@@ -236,6 +236,34 @@ def export(parser: Parser) -> None:
     parser.add_argument("--output", metavar="FILE", help="write here, not to standard output")
 
 
+def serve(parser: Parser) -> None:
+    """Add the options of `serve`."""
+    add = parser.add_argument
+    add("--store", metavar="DIR", required=True, help="the folder of the store")
+    add("--socket", metavar="PATH", help="a Unix socket to listen on (DIR/socket)")
+    add("--listen", metavar="HOST:PORT", help="a TCP port to listen on, beside --socket if given")
+    add("--tokens", metavar="FILE", help="TOML: who may call; needed beyond this machine")
+    add("--certificate", metavar="PEM", help="makes --listen speak TLS")
+    add("--key", metavar="PEM", help="the certificate's key, if it is in a file of its own")
+    add(
+        "--durability",
+        choices=["always", "interval", "off"],
+        default="always",
+        metavar="WHEN",
+        help="an acknowledged write is on the disk: always (default), interval or off",
+    )
+    add("--open-agents", type=_count, metavar="N", help="agents kept open at once (256)")
+    add("--connections", type=_count, metavar="N", help="clients at once (20,000)")
+    add("--in-flight", type=_count, metavar="N", help="calls of one client at once (64)")
+    add("--message-bytes", type=_count, metavar="N", help="of one request (16 MiB)")
+    add("--readers", type=_count, metavar="N", help="threads that recall (a core each, up to 4)")
+    add(
+        "--embedder",
+        metavar="MODEL",
+        help="name or folder of the embedding model; given:384 where clients bring vectors",
+    )
+
+
 def warmup(parser: Parser) -> None:
     """Add the options of `warmup`."""
     _embedder(parser)

@@ -10,7 +10,8 @@ from recollex_engine.errors import InputError
 class Limits:
     """The bounds of a server.
 
-    message_bytes: of one request. waiting: calls that wait in all; more are refused as overloaded.
+    message_bytes: of one request. kept_bytes: of messages that have not come whole, of all clients
+    together. waiting: calls that wait in all; more are refused as overloaded.
     in_flight: calls of one client that wait or run; it is read no further while it has as many.
     unread_bytes: answers that a client has not taken; it is served no further meanwhile.
     connections: open at once. idle: seconds after which a connection that says nothing is closed.
@@ -25,7 +26,8 @@ class Limits:
     10
     """
 
-    message_bytes: int = 64 << 20
+    message_bytes: int = 16 << 20
+    kept_bytes: int = 256 << 20
     waiting: int = 4096
     in_flight: int = 64
     unread_bytes: int = 1 << 20

@@ -10,21 +10,22 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import Any, Literal
 
-from recollex.agent import Agent
-from recollex.events import Events
-from recollex.facts import Facts
-from recollex.sessions import Sessions
-from recollex.store import Store
 from recollex_engine.errors import InputError
 
 Scope = Literal["read", "write"]
 
-HOMES: Mapping[str, type] = types.MappingProxyType(
-    {"": Agent, "facts": Facts, "events": Events, "sessions": Sessions}
+HOMES: Mapping[str, tuple[str, str]] = types.MappingProxyType(
+    {
+        "": ("recollex.agent", "Agent"),
+        "facts": ("recollex.facts", "Facts"),
+        "events": ("recollex.events", "Events"),
+        "sessions": ("recollex.sessions", "Sessions"),
+    }
 )
-"""Group -> the class whose methods it holds."""
+"""Group -> module and class whose methods it holds; imported when a signature is asked for."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,11 @@ class Method:
     @cached_property
     def function(self) -> Callable[..., Any]:
         """The method as a function, for its signature and its documentation."""
-        home = Store if self.store else HOMES[self.group]
+        if self.name in _RENAMED:
+            return _RENAMED[self.name]
+        module, home = ("recollex.store", "Store") if self.store else HOMES[self.group]
         name = self.name.rpartition(".")[2]
-        found: Callable[..., Any] = _RENAMED.get(self.name) or getattr(home, name)
+        found: Callable[..., Any] = getattr(getattr(import_module(module), home), name)
         return found
 
     @cached_property
@@ -89,7 +92,7 @@ class Method:
 
 
 def _transact(
-    agent: Agent,
+    agent: Any,
     operations: list[Any],
     notes: list[Any],
     recorded_at: int | None = None,
@@ -101,7 +104,8 @@ def _transact(
     recorded_at: microseconds UTC. where: what each is called in an error. Returns how many records
     they made.
     """
-    return agent.engine.transact(operations, notes, recorded_at, where)
+    count: int = agent.engine.transact(operations, notes, recorded_at, where)
+    return count
 
 
 _RENAMED: Mapping[str, Callable[..., Any]] = types.MappingProxyType({"transact": _transact})

@@ -68,23 +68,31 @@ def unpack(data: bytes | bytearray | memoryview, allowed: Mapping[str, str] = AL
     Arrays are read-only and share the memory of ``data``. Raises `ProtocolError` for other bytes,
     and whatever the class of a record raises for fields that it does not accept.
     """
-    return Unpacking(allowed).unpack(data)
+    unpacking = Unpacking(allowed)
+    value = unpacking.unpack(data)
+    if unpacking.refused is not None:
+        raise unpacking.refused
+    return value
 
 
 class Unpacking:
-    """Unpacks the values of one connection. Threads: one at a time."""
+    """Unpacks the values of one connection. Threads: one at a time.
+
+    refused: what a record of the last value did not accept, None if there was nothing; None stands
+    in its place. So whoever reads requests can answer the one in which it was.
+    """
 
     def __init__(self, allowed: Mapping[str, str] = ALL) -> None:
         self._allowed = allowed
         self._depth = 0
+        self.refused: InputError | None = None
 
     def unpack(self, data: bytes | bytearray | memoryview) -> Any:
-        """Return one value; see `unpack`."""
+        """Return one value; see `unpack`, but for what records refuse."""
+        self.refused = None
         try:
             return msgpack.unpackb(data, ext_hook=self._extension, strict_map_key=True)
         except (msgpack.UnpackException, ValueError, TypeError, struct.error) as error:
-            if isinstance(error, InputError):
-                raise
             raise ProtocolError(f"not a message: {str(error)[:200]}") from None
 
     def _extension(self, code: int, data: bytes) -> Any:
@@ -113,6 +121,9 @@ class Unpacking:
             if unpacker.tell() != len(data):
                 raise ProtocolError("a record is a str and a map, and nothing behind them")
             return read_record(name, told, self._allowed)
+        except InputError as error:
+            self.refused = self.refused or error
+            return None
         except msgpack.OutOfData:
             raise ProtocolError("a record is a str and a map") from None
         finally:

@@ -93,6 +93,15 @@ class ReceivedFacts(FactList):
         self._op = op
         self.versions = np.array([fact.version for fact in facts], np.int64)
 
+    @classmethod
+    def emptied(cls, facts: FactList) -> "ReceivedFacts":
+        """Return what a list says of itself, without its facts."""
+        return cls([], facts.entities, _op(facts))
+
+    def holding(self, facts: list[Fact]) -> "ReceivedFacts":
+        """Return the list with facts that came before it."""
+        return ReceivedFacts(facts, self._entities, self._op)
+
     def __len__(self) -> int:
         return len(self._facts)
 
@@ -135,6 +144,10 @@ class ReceivedEvent(Event):
 
     def __hash__(self) -> int:
         return hash(_compared(self))
+
+
+def _op(facts: FactList) -> int:
+    return facts._op if isinstance(facts, ReceivedFacts) else facts.view.op
 
 
 def _compared(value: Any) -> tuple[Any, ...]:
@@ -195,8 +208,7 @@ class _FactLists:
     name = "FactList"
 
     def told(self, value: FactList) -> dict[str, Any]:
-        op = value._op if isinstance(value, ReceivedFacts) else value.view.op
-        return {"facts": list(value), "entities": value.entities, "op": op}
+        return {"facts": list(value), "entities": value.entities, "op": _op(value)}
 
     def made(self, told: dict[str, Any]) -> FactList:
         return ReceivedFacts(told["facts"], told["entities"], told["op"])
