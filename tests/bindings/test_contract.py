@@ -1,4 +1,4 @@
-"""The contract of `contract.Contract`, held by the embedded API."""
+"""The contract of `contract.Contract`, held by the embedded API and by the client of a socket."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +8,7 @@ import pytest
 
 import recollex
 from tests.bindings.contract import Contract
+from tests.bindings.serving_thread import served
 from tests.bindings.word_vectors import WordVectors
 
 
@@ -15,4 +16,13 @@ class TestEmbedded(Contract):
     @pytest.fixture
     def store(self, tmp_path: Path) -> Iterator[Any]:
         with recollex.open(tmp_path / "memory", embedder=WordVectors()) as store:
+            yield store
+
+
+class TestSocket(Contract):
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Iterator[Any]:
+        here = recollex.open(tmp_path / "memory", embedder=WordVectors())
+        address = f"unix://{tmp_path / 'memory.sock'}"
+        with served(here, address), recollex.connect(address) as store:
             yield store
