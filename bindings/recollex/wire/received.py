@@ -17,7 +17,8 @@ from recollex.wire.records import Restorer, restorer_of
 from recollex_engine.clock import to_micros
 from recollex_engine.events import Event
 from recollex_engine.facts import Fact, FactList
-from recollex_engine.memory import Memory, Recall
+from recollex_engine.memory import Recall
+from recollex_engine.memory_columns import Columns
 from recollex_engine.ranking import Ranking
 
 
@@ -44,13 +45,18 @@ class ReceivedRecall(Recall):
         return int(self._told["count"])
 
     @cached_property
-    def _memories(self) -> list[Memory]:
-        return list(packing.unpack(self._told["memories"]))
+    def _columns(self) -> Columns:
+        found: Columns = packing.unpack(self._told["memories"])
+        return found
+
+    def columns(self) -> Columns:
+        """Return what the memories are made of."""
+        return self._columns
 
     @property
     def ids(self) -> list[str]:
         """The ids of the memories."""
-        return [memory.id for memory in self._memories]
+        return self._columns["id"]
 
     @property
     def op(self) -> int:
@@ -171,7 +177,6 @@ class _Recalls:
     name = "Recall"
 
     def told(self, value: Recall) -> dict[str, Any]:
-        memories = list(value)
         return {
             "query": value.query,
             "tokens": value.tokens,
@@ -182,8 +187,8 @@ class _Recalls:
             "signs": value.signs,
             "subgraph": value.subgraph,
             "op": value.op,
-            "count": len(memories),
-            "memories": packing.pack(memories),
+            "count": len(value),
+            "memories": packing.pack(value.columns()),
         }
 
     def made(self, told: dict[str, Any]) -> Recall:
