@@ -41,6 +41,7 @@ PUBLIC = [
     "Transaction",
     "Verification",
     "WritePolicy",
+    "connect",
     "errors",
     "load_encoder",
     "open",

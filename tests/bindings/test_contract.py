@@ -1,0 +1,28 @@
+"""The contract of `contract.Contract`, held by the embedded API and by the client of a socket."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollex
+from tests.bindings.contract import Contract
+from tests.bindings.serving_thread import served
+from tests.bindings.word_vectors import WordVectors
+
+
+class TestEmbedded(Contract):
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Iterator[Any]:
+        with recollex.open(tmp_path / "memory", embedder=WordVectors()) as store:
+            yield store
+
+
+class TestSocket(Contract):
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Iterator[Any]:
+        here = recollex.open(tmp_path / "memory", embedder=WordVectors())
+        address = f"unix://{tmp_path / 'memory.sock'}"
+        with served(here, address), recollex.connect(address) as store:
+            yield store
