@@ -288,7 +288,7 @@ def serve(parser: Parser) -> None:
 def top(parser: Parser) -> None:
     """Add the options of `top`."""
     add = parser.add_argument
-    add("address", help="the server's, as it said when it started: http://HOST:PORT")
+    add("address", help="of the server, as it said when it started")
     add("--every", type=float, default=2.0, metavar="SECONDS", help="between two looks (2)")
     add("--once", action="store_true", help="look once, and leave")
     add("--token-file", metavar="FILE", help="holds the secret (RECOLLEX_TOKEN, if not given)")

@@ -181,7 +181,7 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
     ),
     "top": (
         "watch what a server does: calls, stages of recalls, the log, queues",
-        ["top http://127.0.0.1:8080", "top http://127.0.0.1:8080 --once --every 10"],
+        ["top unix:///run/user/1000/recollex.sock", "top http://127.0.0.1:8080 --once"],
         options.top,
     ),
     "warmup": (

@@ -5,17 +5,19 @@ import os
 import sys
 import time
 import urllib.error
-import urllib.parse
 import urllib.request
 from pathlib import Path
 
 from recollex.cli.parser import Arguments
 from recollex.cli.table import printable
+from recollex.client import dialling
+from recollex.client.address import read_address
+from recollex.client.channel import Channel, LostError
+from recollex.client.connecting import open_channel
 from recollex.server.readings import Readings, read_metrics
 from recollex_engine.errors import DisconnectedError, InputError, UnauthorizedError
 
 _CLEAR = "\x1b[H\x1b[J"
-_PATIENCE = 10.0
 _STAGES = "recollex_recall_stage_seconds"
 
 
@@ -44,23 +46,34 @@ def fetch(address: str, token: str | None) -> str:
 
     Raises `InputError` for an address that is none, `DisconnectedError` where nobody answers.
     """
-    scheme = address.partition("://")[0]
-    if scheme not in ("http", "https"):
-        raise InputError(f"an address is http://HOST:PORT or https://HOST:PORT, got {address!r}")
-    request = urllib.request.Request(f"{address.rstrip('/')}/metrics")
+    where = read_address(address)
+    end = time.monotonic() + dialling.LONGEST
+    if where.scheme not in ("http", "https"):
+        return _over_socket(open_channel(where, token, None, end))
+    request = urllib.request.Request(f"{where}/metrics")
     if token is not None:
         request.add_header("Authorization", f"Bearer {token}")
     try:
-        with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:
+        with urllib.request.urlopen(request, timeout=dialling.LONGEST) as answer:
             found: bytes = answer.read(16 << 20)
             return found.decode("utf-8", "replace")
     except urllib.error.HTTPError as error:
         with contextlib.closing(error):
             if error.code == 401:
-                raise UnauthorizedError(f"{address} asks for a token: --token-file") from None
-            raise DisconnectedError(f"{address} answers {error.code} {error.reason}") from None
-    except (OSError, ValueError) as error:
-        raise DisconnectedError(f"{address} cannot be reached: {error}") from None
+                raise UnauthorizedError(f"{where} asks for a token: --token-file") from None
+            raise DisconnectedError(f"{where} answers {error.code} {error.reason}") from None
+    except OSError as error:
+        raise DisconnectedError(f"{where} cannot be reached: {error}") from None
+
+
+def _over_socket(channel: Channel) -> str:
+    try:
+        found: str = channel.exchange("metrics", [None, {}, {}], time.monotonic() + 5.0)
+        return found
+    except LostError as error:
+        raise DisconnectedError(str(error)) from None
+    finally:
+        channel.close()
 
 
 def frame_lines(address: str, now: Readings, grown: Readings) -> list[str]:

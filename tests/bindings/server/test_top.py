@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+import recollex
 from recollex.cli import main
 from recollex.server.access import Access
-from tests.bindings.http.http_service import Served, served
+from recollex.server.watching import Watching
+from tests.bindings import serving_thread
+from tests.bindings.http.http_service import HashedWords, Served, served
 
 SECRET = "a secret that is long enough"
 
@@ -40,6 +43,18 @@ def test_top_shows_calls_and_stages(
     assert "tea" not in out
 
 
+def test_top_looks_through_a_socket_as_well(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address = f"unix://{tmp_path}/socket"
+    here = recollex.open(tmp_path / "store", embedder=HashedWords())
+    with serving_thread.served(here, address, observer=Watching()):
+        with recollex.connect(address) as store:
+            store.agent("bob").retain("Bob likes tea.")
+        assert main(["top", address, "--once", "--every", "0.1"]) == 0
+    assert any(line.startswith("retain ") for line in capsys.readouterr().out.splitlines())
+
+
 def test_top_says_what_is_wrong(
     server: Served, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -47,7 +62,8 @@ def test_top_says_what_is_wrong(
     for words, says in [
         ([server.url], "asks for a token: --token-file"),
         (["http://127.0.0.1:1"], "cannot be reached"),
-        (["127.0.0.1:8080"], "an address is http://HOST:PORT"),
+        (["127.0.0.1:8080"], "begins with no known scheme"),
+        (["unix:///nowhere/at.all"], "no server listens"),
         ([server.url, "--every", "0"], "[0.1, 3600]"),
     ]:
         assert main(["top", *words]) == 2
