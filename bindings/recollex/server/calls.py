@@ -1,10 +1,11 @@
 """What is one call on its way through a server?"""
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from recollex.server.access import Principal
 from recollex.wire.methods import Method
@@ -44,30 +45,46 @@ class Options:
 NO_OPTIONS = Options()
 
 
+class Asker(Protocol):
+    """Whoever made a call. A call is delivered once, then done once."""
+
+    def deliver(self, call: "Call", error: BaseException | None) -> None:
+        """Take the result, or the error, on the thread that worked or on the event loop."""
+
+    def urgent(self) -> bool:
+        """Return whether something waits for `done`; it comes later otherwise. Any thread."""
+
+    def done(self, call: "Call") -> None:
+        """Take note, on the event loop, that a call was answered."""
+
+
 class Call:
     """One call: what is asked, by whom, how far it is, and who waits for the answer.
 
     client: whose turn it is in the queues, such as one connection. form: makes of the result what
-    the caller wants of it (bytes), in the thread that worked. done: told the result or the error,
-    on the event loop, once. Times are of `time.perf_counter`; 0 where it did not come so far.
+    the caller wants of it (bytes), in the thread that worked. asker: is given the answer. tag: what
+    the asker calls it. left: whether the service has done with it. Times are of
+    `time.perf_counter`; 0 where it did not come so far.
     """
 
     __slots__ = (
+        "_claimed",
         "agent",
         "answered_at",
         "arguments",
+        "asker",
         "begun_at",
         "client",
         "deadline",
-        "done",
         "entered_at",
         "error",
         "form",
+        "left",
         "method",
         "options",
-        "over",
         "principal",
         "result",
+        "tag",
         "timer",
     )
 
@@ -79,8 +96,9 @@ class Call:
         arguments: Mapping[str, Any],
         options: Options,
         client: object,
+        asker: Asker,
         form: Callable[[Any], Any] | None,
-        done: Callable[["Call"], None],
+        tag: int,
     ) -> None:
         self.principal = principal
         self.method = method
@@ -89,15 +107,26 @@ class Call:
         self.options = options
         self.client = client
         self.form = form
-        self.done = done
+        self.asker = asker
+        self.tag = tag
+        self._claimed = threading.Lock()
         self.entered_at = time.perf_counter()
         self.begun_at = 0.0
         self.answered_at = 0.0
         self.deadline = 0.0
         self.result: Any = None
         self.error: BaseException | None = None
-        self.over = False
+        self.left = False
         self.timer: Any = None
+
+    @property
+    def over(self) -> bool:
+        """Whether it was answered."""
+        return self._claimed.locked()
+
+    def claim(self) -> bool:
+        """Return whether it is yet to be answered, and whoever asks is to do it."""
+        return self._claimed.acquire(blocking=False)
 
     @property
     def begun(self) -> bool:

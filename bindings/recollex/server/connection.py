@@ -2,8 +2,7 @@
 
 import asyncio
 import time
-from collections import OrderedDict, deque
-from functools import partial
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -11,10 +10,12 @@ import numpy as np
 from recollex.server.access import Principal
 from recollex.server.calls import NO_OPTIONS, Call, Options
 from recollex.server.forms import DEFLATED, WHOLE, InParts, Packed
+from recollex.server.outlet import Outlet, TlsOutlet
 from recollex.wire import messages
 from recollex.wire.failures import tell_error
 from recollex.wire.messages import PROTOCOL, Notification, Request
 from recollex.wire.packing import MAX_DEPTH, RECORD, Unpacking, pack
+from recollex.wire.received import ReceivedRecall
 from recollex.wire.records import ARGUMENTS
 from recollex_engine.errors import (
     CancelledError,
@@ -46,9 +47,9 @@ _WRONG = {
 class Connection(asyncio.Protocol):
     """One client: reads messages, passes calls on a few at a time, and writes answers.
 
-    It is read no further while it has ``in_flight`` calls here, and served no further while
-    ``unread_bytes`` of answers wait for it: so a client that sends and does not read costs that
-    much memory, and no work. Threads: the event loop's.
+    It is read no further while it has ``in_flight`` calls here, and served no further while answers
+    wait for it: so a client that sends and does not read costs memory for `WINDOW` answers, and no
+    work. Threads: the event loop's, but for `deliver` and `urgent`.
     """
 
     def __init__(self, listener: "Listener", number: int) -> None:
@@ -64,8 +65,6 @@ class Connection(asyncio.Protocol):
         self._state = np.zeros(FRAMES + 2 * MAX_DEPTH, np.int64)
         self._backlog: OrderedDict[int, Request] = OrderedDict()
         self._calls: dict[int, Call] = {}
-        self._parts: deque[bytes] = deque()
-        self._full = False  # the client does not take what waits for it
         self._reading = True
         self._ended = False  # the client will send nothing more
         self._leaving = False  # nothing more is read or begun
@@ -73,13 +72,15 @@ class Connection(asyncio.Protocol):
         self.why = "the client left"
         self.heard_at = self.begun_at = self.full_since = 0.0
         self._transport: asyncio.Transport = cast(Any, None)
+        self._outlet: Outlet | TlsOutlet = cast(Any, None)
 
     # -- the transport's calls -------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin with a client."""
         self._transport = cast(asyncio.Transport, transport)
-        self._transport.set_write_buffer_limits(high=self._limits.unread_bytes)
+        tls = transport.get_extra_info("sslcontext") is not None
+        self._outlet = (TlsOutlet if tls else Outlet)(self._transport, self._outlet_changed)
         self.heard_at = time.monotonic()
         if not self._listener.joined(self):
             self.leave(OverloadedError("too many clients are connected", 1.0))
@@ -98,31 +99,35 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """Answer what the client has asked, though it asks no more."""
         self._ended = True
+        self._service.settle()
         self._close_if_done()
-        return self._transport.get_extra_info("sslcontext") is None  # TLS has no half a connection
+        return isinstance(self._outlet, Outlet)  # TLS has no half a connection
 
     def connection_lost(self, error: Exception | None) -> None:
         """Take back what nobody waits for; what has begun is finished."""
         self.lost = True
         self._drop_buffer()
         self._backlog.clear()
-        self._parts.clear()
+        self._outlet.close()
         for call in list(self._calls.values()):
             self._service.cancel(call)
         self._listener.left(self)
 
     def pause_writing(self) -> None:
-        """Stop: the client does not take its answers."""
-        self._full = True
-        self.full_since = time.monotonic()
-        self._read_or_pause()
+        """Note that TLS waits for the client to take its answers."""
+        cast(TlsOutlet, self._outlet).pause(True)
 
     def resume_writing(self) -> None:
-        """Go on with what waited for the client to take its answers."""
-        self._full = False
-        while self._parts and not self._full:
-            self._transport.write(self._parts.popleft())
-        self._go_on()
+        """Note that it has taken them."""
+        cast(TlsOutlet, self._outlet).pause(False)
+
+    def _outlet_changed(self) -> None:
+        """Stop where the client does not take its answers; go on where it has."""
+        if self._outlet.full:
+            self.full_since = time.monotonic()
+            self._read_or_pause()
+        else:
+            self._go_on()
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -174,12 +179,14 @@ class Connection(asyncio.Protocol):
             elif self._principal is None:
                 self._greet(value)
             elif value.method == "ping":
-                self._transport.write(messages.response(value.id, b"\xc0"))
-            elif value.id in self._calls or value.id in self._backlog:
+                self._outlet.send(messages.response(value.id, b"\xc0"))
+            elif self._has(value.id):
                 raise ProtocolError(f"id {value.id} is that of a request without an answer yet")
             elif self._unpacking.refused is not None:
-                self._transport.write(messages.refusal(value.id, self._unpacking.refused))
+                self._outlet.send(messages.refusal(value.id, self._unpacking.refused))
             else:
+                if value.method == "sessions.backfill":
+                    self._check_recall(value.arguments.get("recall"))
                 self._backlog[value.id] = value
                 self._pass_on()
         except RecollexError as error:
@@ -187,6 +194,15 @@ class Connection(asyncio.Protocol):
         except Exception as error:
             self._service.observer.failed(None, error)
             self.leave(ProtocolError("a message could not be read"))
+
+    def _check_recall(self, recall: object) -> None:
+        """Look at a recall's memories, which are bytes in a message, as at a message."""
+        data = recall.packed if isinstance(recall, ReceivedRecall) else b"\xc0"
+        self._state[:] = 0
+        array = np.frombuffer(data, np.uint8)
+        found = value_end(array, len(data), MOST_ITEMS, RECORD, self._state)
+        if found != message.WHOLE or self._state[AT] != len(data):
+            raise ProtocolError("the memories of a recall are not those of a server")
 
     def _greet(self, request: Request) -> None:
         """Answer the first request, which says who the client is and what it speaks."""
@@ -200,11 +216,16 @@ class Connection(asyncio.Protocol):
         try:
             self._principal = self._service.access.principal(told.get("token"))
         except UnauthorizedError as error:
-            self._transport.write(messages.refusal(request.id, error))
+            self._outlet.send(messages.refusal(request.id, error))
             self.leave(error)
             return
         self._deflate = told.get("deflate") is True
-        self._transport.write(messages.response(request.id, pack(self._listener.greeting)))
+        self._outlet.send(messages.response(request.id, pack(self._listener.greeting)))
+
+    def _has(self, id: int) -> bool:
+        """Return whether a request of that id has no answer yet."""
+        call = self._calls.get(id)
+        return id in self._backlog or (call is not None and not call.over)
 
     def _notice(self, notification: Notification) -> None:
         """Cancel a call; other notifications are of later versions, and mean nothing here."""
@@ -215,7 +236,7 @@ class Connection(asyncio.Protocol):
             return
         if (request := self._backlog.pop(id, None)) is not None:
             error = CancelledError(f"{request.method[:80]} was cancelled before it began")
-            self._transport.write(messages.refusal(id, error))
+            self._outlet.send(messages.refusal(id, error))
         elif (call := self._calls.get(id)) is not None:
             self._service.cancel(call)
 
@@ -224,26 +245,28 @@ class Connection(asyncio.Protocol):
         if self.lost or self._leaving:
             return
         held = len(self._backlog) + len(self._calls)
-        wanted = not self._full and held < self._limits.in_flight
+        wanted = not self._outlet.full and held < self._limits.in_flight
         if wanted != self._reading:
             self._reading = wanted
             if wanted:
                 self._transport.resume_reading()
             else:
                 self._transport.pause_reading()
+                self._service.settle()
 
     # -- calls and answers -----------------------------------------------------------------------
 
     def _pass_on(self) -> None:
         """Give calls to the service, while the client takes its answers."""
-        while self._backlog and len(self._calls) < WINDOW and not self._full:
+        self._service.settle()  # or what was delivered lately would count
+        while self._backlog and len(self._calls) < WINDOW and not self._outlet.full:
             _, request = self._backlog.popitem(last=False)
             options, form = NO_OPTIONS, DEFLATED if self._deflate else WHOLE
             if request.options:
                 try:
                     options = _options(request.options)
                 except InputError as error:
-                    self._transport.write(messages.refusal(request.id, error))
+                    self._outlet.send(messages.refusal(request.id, error))
                     continue
                 if (items := request.options.get("parts")) is not None:
                     form = InParts(items, self._deflate)
@@ -254,32 +277,34 @@ class Connection(asyncio.Protocol):
                 request.arguments,
                 options,
                 self,
+                self,
                 form,
-                partial(self._answer, request.id),
+                request.id,
             )
-            if not call.over:
+            if not call.left:
                 self._calls[request.id] = call
 
-    def _answer(self, id: int, call: Call) -> None:
-        """Write what a call came to."""
-        self._calls.pop(id, None)
-        if self.lost:
-            return
-        if call.error is not None:
-            self._write(messages.refusal(id, call.error))
+    def deliver(self, call: Call, error: BaseException | None) -> None:
+        """Write what a call came to, on the thread that did it."""
+        id = call.tag
+        if error is not None:
+            self._outlet.send(messages.refusal(id, error))
         else:
             packed: Packed = call.result
             for items in packed.parts:
-                self._write(messages.part(id, items))
-            self._write(messages.response(id, packed.result))
-        self._go_on()
+                self._outlet.send(messages.part(id, items))
+            self._outlet.send(messages.response(id, packed.result))
 
-    def _write(self, data: bytes) -> None:
-        """Write an answer, behind the parts that wait for the client to take others."""
-        if self._parts or (self._full and len(data) > 1024):
-            self._parts.append(data)
-        else:
-            self._transport.write(data)
+    def urgent(self) -> bool:
+        """Return whether something waits for an answer to be settled."""
+        return bool(self._backlog or not self._reading or self._ended or self._leaving)
+
+    def done(self, call: Call) -> None:
+        """Go on after an answer."""
+        if self._calls.get(call.tag) is call:  # its id may be another's by now
+            del self._calls[call.tag]
+        if not self.lost:
+            self._go_on()
 
     def _go_on(self) -> None:
         if self._backlog:
@@ -299,9 +324,10 @@ class Connection(asyncio.Protocol):
         if self._leaving or self.lost:
             return
         self._leaving = True
+        self._service.settle()
         self.why = str(why)
         self._drop_buffer()
-        self._transport.write(messages.notification("closing", tell_error(why)))
+        self._outlet.send(messages.notification("closing", tell_error(why)))
         if not finish:
             self._backlog.clear()
             for call in list(self._calls.values()):
@@ -314,7 +340,7 @@ class Connection(asyncio.Protocol):
     def check(self, now: float) -> None:
         """Close if the client keeps the server waiting: with a message, a hello, its answers."""
         limits = self._limits
-        if self._full and now - self.full_since > limits.part:
+        if self._outlet.full and now - self.full_since > limits.part:
             self.abort("the client takes no answers")
         elif self.begun_at and now - self.begun_at > limits.part:
             self.abort("a message was begun and not finished")
@@ -331,7 +357,7 @@ class Connection(asyncio.Protocol):
         self._transport.abort()
 
     def _close_if_done(self) -> None:
-        if not (self._calls or self._backlog or self._parts):
+        if not (self._calls or self._backlog or self._outlet.full):
             self._transport.close()
 
 

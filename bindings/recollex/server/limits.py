@@ -13,7 +13,6 @@ class Limits:
     message_bytes: of one request. kept_bytes: of messages that have not come whole, of all clients
     together. waiting: calls that wait in all; more are refused as overloaded.
     in_flight: calls of one client that wait or run; it is read no further while it has as many.
-    unread_bytes: answers that a client has not taken; it is served no further meanwhile.
     connections: open at once. idle: seconds after which a connection that says nothing is closed.
     handshake: seconds in which it must have said hello. part: seconds in which a message that was
     begun must be whole, and in which a client must take something of what waits for it.
@@ -30,7 +29,6 @@ class Limits:
     kept_bytes: int = 256 << 20
     waiting: int = 4096
     in_flight: int = 64
-    unread_bytes: int = 1 << 20
     connections: int = 20_000
     idle: float = 3600.0
     handshake: float = 10.0

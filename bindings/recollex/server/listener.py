@@ -162,6 +162,7 @@ class Listener:
         while True:
             await asyncio.sleep(SWEEP)
             now = time.monotonic()
+            self.service.settle()
             for connection in list(self._connections):
                 connection.check(now)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from recollex.server.access import Access, Principal
 from recollex.server.answers import Answers
-from recollex.server.calls import NO_OPTIONS, Call, Options
+from recollex.server.calls import NO_OPTIONS, Asker, Call, Options
 from recollex.server.limits import Limits
 from recollex.server.observer import Observer
 from recollex.server.open_agents import OpenAgents
@@ -99,20 +99,15 @@ class Service:
         if None. form: applied to the result in the thread that made it. Cancelling the task takes
         the call back if it has not begun; a write that has begun is finished.
         """
-        future: asyncio.Future[Call] = self._loop.create_future()
-
-        def done(call: Call) -> None:
-            if not future.done():
-                future.set_result(call)
-
-        call = self.submit(principal, method, agent, arguments, options, client, form, done)
+        asker = _Awaiting(self._loop)
+        call = self.submit(principal, method, agent, arguments, options, client, asker, form)
         try:
-            await future
+            await asker.future
         except asyncio.CancelledError:
             self.cancel(call)
             raise
-        if call.error is not None:
-            raise call.error
+        if asker.error is not None:
+            raise asker.error
         return call.result
 
     def submit(
@@ -123,13 +118,15 @@ class Service:
         arguments: Mapping[str, Any],
         options: Options,
         client: object,
+        asker: Asker,
         form: Callable[[Any], Any] | None,
-        done: Callable[[Call], None],
+        tag: int = 0,
     ) -> Call:
-        """Queue a call; ``done`` is told its result or error on the event loop, perhaps at once.
+        """Queue a call, of which ``asker`` is told the result or the error, perhaps at once.
 
         See `call`. Never raises: what is refused is answered with the error.
         """
+        self.settle()
         known = METHODS.get(method) if isinstance(method, str) else None
         call = Call(
             principal,
@@ -138,8 +135,9 @@ class Service:
             arguments,
             options,
             principal.name if client is None else client,
+            asker,
             form,
-            done,
+            tag,
         )
         self._calls.add(call)
         self._idle.clear()
@@ -183,13 +181,14 @@ class Service:
         if self._stopped:
             return
         self._stopped = True
+        self.settle()
         try:
             await asyncio.wait_for(self._idle.wait(), self.limits.drain)
         except TimeoutError:
             for call in list(self._calls):
                 self.cancel(call)
         await self._loop.run_in_executor(None, self._workers.stop)
-        self._wake()
+        self.settle()
         if close_store:
             await self._loop.run_in_executor(None, self.store.close)
 
@@ -234,58 +233,93 @@ class Service:
 
     def _late(self, call: Call) -> None:
         """Answer a call whose time is over, which a worker may have in hand."""
-        if not call.over:
-            begun = not self._workers.take_back(call)
-            late = DeadlineError(call.method.name, begun)
-            if begun:  # its answer is kept for a repetition, and told to nobody now
-                self._tell(call, late)
-            else:
-                call.error = late
-                self._answer(call)
+        if call.over:
+            return
+        late = DeadlineError(call.method.name, begun=not self._workers.take_back(call))
+        if not late.begun:
+            call.error = late
+            self._answer(call)
+        elif call.claim():  # what becomes of it is kept for a repetition, and told to nobody now
+            call.answered_at = time.perf_counter()
+            call.asker.deliver(call, late)
 
     def _finished(self, calls: list[Call]) -> None:
-        """Take calls from the thread that did them to the event loop, many in one wake-up."""
-        self._done.append(calls)
-        if not self._woken:
-            self._woken = True
-            self._loop.call_soon_threadsafe(self._wake)
+        """Deliver calls on the thread that did them; the event loop settles them later.
+
+        It is woken where that is urgent, and looks by itself before it takes a call.
+        """
+        for call in calls:
+            if call.claim():
+                call.answered_at = time.perf_counter()
+                call.asker.deliver(call, call.error)
+        self._done.append(calls)  # before asking: what gets urgent now is seen by one of the two
+        if self._stopping or any(call.options.key or call.asker.urgent() for call in calls):
+            self._wake()
 
     def _wake(self) -> None:
+        if not self._woken:
+            self._woken = True
+            self._loop.call_soon_threadsafe(self.settle)
+
+    def settle(self) -> None:
+        """Go on after what was delivered; on the event loop.
+
+        Whoever makes a call urgent (see `Asker`) settles afterwards, or nobody may do it.
+        """
         self._woken = False
         while self._done:
             for call in self._done.popleft():
-                spent = time.perf_counter() - (call.begun_at or call.entered_at)
+                spent = call.answered_at - (call.begun_at or call.entered_at)
                 self._seconds_each += 0.05 * (spent / self.limits.readers - self._seconds_each)
                 self._answer(call)
 
     def _answer(self, call: Call) -> None:
-        """Tell a call's answer to those who wait for it."""
+        """Settle a call, and tell its answer to those who do not have it."""
+        self._tell(call)
         if call.options.key is not None and call.method.scope == "write":
             undone = isinstance(call.error, ServiceError) and not call.begun
             for follower in self._answers.done(call, keep=not undone):
-                self._tell(follower, follower.error)
+                self._tell(follower)
                 self._leave(follower)
-        self._tell(call, call.error)
         self._leave(call)
 
-    def _tell(self, call: Call, error: BaseException | None) -> None:
-        if call.over:
-            return
-        call.over = True
-        call.answered_at = time.perf_counter()
-        if call.timer is not None:
-            call.timer.cancel()
-        kept, call.error = call.error, error
-        try:
-            call.done(call)
-            self.observer.answered(call, error)
-        finally:
-            call.error = kept
+    def _tell(self, call: Call) -> None:
+        if call.claim():
+            call.answered_at = time.perf_counter()
+            call.asker.deliver(call, call.error)
 
     def _leave(self, call: Call) -> None:
+        if call.left:
+            return
+        call.left = True
+        if call.timer is not None:
+            call.timer.cancel()
         self._calls.discard(call)
+        self.observer.answered(call, call.error)
+        call.asker.done(call)
         if not self._calls:
             self._idle.set()
+
+
+class _Awaiting:
+    """Whoever awaits one call."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.future: asyncio.Future[None] = loop.create_future()
+        self.error: BaseException | None = None
+
+    def deliver(self, call: Call, error: BaseException | None) -> None:
+        """Keep the answer for `done`."""
+        self.error = error
+
+    def urgent(self) -> bool:
+        """Return that somebody waits."""
+        return True
+
+    def done(self, call: Call) -> None:
+        """Go on with whoever waits."""
+        if not self.future.done():
+            self.future.set_result(None)
 
 
 _NO_METHOD = Method("unknown")

@@ -4,6 +4,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from queue import SimpleQueue
 
 from recollex.agent import Agent
 from recollex.server.calls import Call
@@ -36,8 +37,8 @@ class Workers:
         self._observer = observer
         self._finished = finished
         self._lock = threading.Lock()
-        self._readable = threading.Condition(self._lock)
-        self._writable = threading.Condition(self._lock)
+        self._to_read: SimpleQueue[None] = SimpleQueue()  # one a call: wakes a thread
+        self._to_write: SimpleQueue[None] = SimpleQueue()
         self._reads = FairQueue[Call]()
         self._reading: dict[str, int] = {}  # agent -> threads
         self._writes: OrderedDict[str, FairQueue[Call]] = OrderedDict()  # agents in their turns
@@ -66,14 +67,14 @@ class Workers:
         with self._lock:
             if call.method.scope == "read":
                 self._reads.put(call.client, call)
-                self._readable.notify()
+                self._to_read.put(None)
                 return
             queue = self._writes.get(call.agent)
             if queue is None:
                 queue = self._writes[call.agent] = FairQueue()
             queue.put(call.client, call)
             self._waiting_writes += 1
-            self._writable.notify()
+            self._to_write.put(None)
 
     def take_back(self, call: Call) -> bool:
         """Take a call out of the queue; returns False where a worker has it already."""
@@ -92,8 +93,9 @@ class Workers:
         """Finish what was put in, then end the threads."""
         with self._lock:
             self._stopping = True
-            self._readable.notify_all()
-            self._writable.notify_all()
+        for _ in self._threads:
+            self._to_read.put(None)
+            self._to_write.put(None)
         for thread in self._threads:
             thread.join()
 
@@ -111,19 +113,24 @@ class Workers:
                 self._finished([call])
 
     def _next_read(self) -> Call | None:
-        with self._lock:
-            while not self._reads:
+        while True:
+            self._to_read.get()
+            with self._lock:
+                if self._reads:
+                    return self._fair_read()
                 if self._stopping:
                     return None
-                self._readable.wait()
-            most = max(1, self._limits.readers - 1)
-            call = None
-            if any(threads >= most for threads in self._reading.values()):
-                call = self._reads.take_if(lambda each: self._reading.get(each.agent, 0) < most)
-            if call is None:
-                call = self._reads.take()
-            self._reading[call.agent] = self._reading.get(call.agent, 0) + 1
-            return call
+
+    def _fair_read(self) -> Call:
+        """Take the read whose turn it is, of an agent that does not have most threads already."""
+        most = max(1, self._limits.readers - 1)
+        call = None
+        if any(threads >= most for threads in self._reading.values()):
+            call = self._reads.take_if(lambda each: self._reading.get(each.agent, 0) < most)
+        if call is None:
+            call = self._reads.take()
+        self._reading[call.agent] = self._reading.get(call.agent, 0) + 1
+        return call
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -138,30 +145,37 @@ class Workers:
             finally:
                 with self._lock:
                     self._writing.discard(agent)
-                    if agent in self._writes:
-                        self._writable.notify()
+                    again = len(self._threads) if self._stopping else agent in self._writes
+                    for _ in range(again):
+                        self._to_write.put(None)
                 self._finished(calls)
 
     def _next_writes(self) -> list[Call] | None:
         """Take the writes that wait for the agent whose turn it is."""
-        with self._lock:
-            while True:
+        while True:
+            self._to_write.get()
+            with self._lock:
                 free = (name for name in self._writes if name not in self._writing)
                 agent = next(free, None)
                 if agent is not None:
-                    break
+                    return self._fair_writes(agent)
                 if self._stopping and not self._writes:
                     return None
-                self._writable.wait()
-            queue = self._writes.pop(agent)
-            calls = [queue.take()]
-            while queue and calls[-1].method.grouped and len(calls) < self._limits.group:
-                calls.append(queue.take())
-            self._waiting_writes -= len(calls)
-            if queue:
-                self._writes[agent] = queue  # behind the other agents
-            self._writing.add(agent)
-            return calls
+
+    def _fair_writes(self, agent: str) -> list[Call]:
+        """Take writes that wait for an agent, one of each client in turn; it is busy from now on.
+
+        At most ``limits.group``, and nothing behind one that must see what was written before it.
+        """
+        queue = self._writes.pop(agent)
+        calls = [queue.take()]
+        while queue and calls[-1].method.grouped and len(calls) < self._limits.group:
+            calls.append(queue.take())
+        self._waiting_writes -= len(calls)
+        if queue:
+            self._writes[agent] = queue  # behind the other agents
+        self._writing.add(agent)
+        return calls
 
     def _do_together(self, agent: str, calls: list[Call]) -> None:
         """Do writes as a transaction each, and wait for the disk once; the last may be ungrouped.

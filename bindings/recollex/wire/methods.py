@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from recollex.arguments import noted
 from recollex_engine.errors import InputError
 
 Scope = Literal["read", "write"]
@@ -104,7 +105,21 @@ def _transact(
     recorded_at: microseconds UTC. where: what each is called in an error. Returns how many records
     they made.
     """
-    count: int = agent.engine.transact(operations, notes, recorded_at, where)
+    kinds = get_args(import_module("recollex_engine.operations").Operation)
+    if not isinstance(operations, list) or not all(isinstance(each, kinds) for each in operations):
+        raise InputError("operations must be a list of records of operations")
+    if not isinstance(notes, list) or len(notes) != len(operations):
+        raise InputError("notes must have one map an operation")
+    said = [noted(**{name: note.get(name) for name in ("by", "why")}) for note in notes]
+    if where is not None and (
+        not isinstance(where, list)
+        or len(where) != len(operations)
+        or not all(isinstance(each, str) for each in where)
+    ):
+        raise InputError("where must be nil or have one str an operation")
+    if recorded_at is not None and type(recorded_at) is not int:
+        raise InputError("recorded_at must be nil or microseconds")
+    count: int = agent.engine.transact(operations, said, recorded_at, where)
     return count
 
 

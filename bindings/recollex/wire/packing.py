@@ -31,7 +31,7 @@ MOMENT, DURATION, ARRAY, DEFLATED, RECORD = 1, 2, 3, 4, 5
 MAX_DEPTH = 64
 """Containers within containers, records counted."""
 MAX_INFLATED = 64 << 20
-"""Bytes that a deflated array may have."""
+"""Bytes that the deflated arrays of one value may have together."""
 
 _INT64 = struct.Struct(">q")
 _UINT32 = struct.Struct(">I")
@@ -85,11 +85,13 @@ class Unpacking:
     def __init__(self, allowed: Mapping[str, str] = ALL) -> None:
         self._allowed = allowed
         self._depth = 0
+        self._inflated = 0
         self.refused: InputError | None = None
 
     def unpack(self, data: bytes | bytearray | memoryview) -> Any:
         """Return one value; see `unpack`, but for what records refuse."""
         self.refused = None
+        self._inflated = 0
         try:
             return msgpack.unpackb(data, ext_hook=self.extension, strict_map_key=True)
         except (msgpack.UnpackException, ValueError, TypeError, struct.error) as error:
@@ -104,7 +106,9 @@ class Unpacking:
         if code == ARRAY:
             return _array(data)
         if code == DEFLATED:
-            return _array(_inflated(data))
+            found = _inflated(data, MAX_INFLATED - self._inflated)
+            self._inflated += len(found)
+            return _array(found)
         if code == DURATION:
             return _MICROSECOND * _INT64.unpack(data)[0]
         raise ProtocolError(f"extension types are 1 to 5, got {code}")
@@ -184,10 +188,10 @@ def _array(data: bytes) -> npt.NDArray[Any]:
     return np.frombuffer(data, dtype, offset=start).reshape(shape)
 
 
-def _inflated(data: bytes) -> bytes:
+def _inflated(data: bytes, most: int) -> bytes:
     (length,) = _UINT32.unpack_from(data)
-    if length > MAX_INFLATED:
-        raise ProtocolError(f"a deflated array may have {MAX_INFLATED:,} bytes, got {length:,}")
+    if length > most:
+        raise ProtocolError(f"deflated arrays may have {MAX_INFLATED:,} bytes, got {length:,} more")
     try:
         found = zlib.decompressobj().decompress(data[4:], length + 1)
     except zlib.error as error:

@@ -44,6 +44,11 @@ class ReceivedRecall(Recall):
     def __len__(self) -> int:
         return int(self._told["count"])
 
+    @property
+    def packed(self) -> bytes:
+        """The memories' columns, as they came."""
+        return bytes(self._told["memories"])
+
     @cached_property
     def _columns(self) -> Columns:
         found: Columns = packing.unpack(self._told["memories"])
