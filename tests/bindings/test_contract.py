@@ -1,4 +1,4 @@
-"""The contract of `contract.Contract`, held by the embedded API and by the client of a socket."""
+"""The contract of `contract.Contract`: the embedded API, and the client over a socket and HTTP."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +8,7 @@ import pytest
 
 import recollex
 from tests.bindings.contract import Contract
+from tests.bindings.http import http_service
 from tests.bindings.serving_thread import served
 from tests.bindings.word_vectors import WordVectors
 
@@ -25,4 +26,14 @@ class TestSocket(Contract):
         here = recollex.open(tmp_path / "memory", embedder=WordVectors())
         address = f"unix://{tmp_path / 'memory.sock'}"
         with served(here, address), recollex.connect(address) as store:
+            yield store
+
+
+class TestHttp(Contract):
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Iterator[Any]:
+        with (
+            http_service.served(tmp_path / "memory", embedder=WordVectors()) as running,
+            recollex.connect(running.url) as store,
+        ):
             yield store

@@ -8,6 +8,7 @@ from recollex.client import dialling
 from recollex.client.address import Address
 from recollex.client.channel import Channel
 from recollex.client.connection import Connection
+from recollex.client.http_channel import HttpChannel
 
 
 def open_channel(
@@ -22,4 +23,7 @@ def open_channel(
     """
     end = time.monotonic() + dialling.LONGEST
     end = end if deadline is None else min(deadline, end)
-    return Connection(dialling.dial(address, trusted, end), token, end)
+    made = dialling.dial(address, trusted, end)
+    if address.scheme in ("http", "https"):
+        return HttpChannel(made, address, token, end)
+    return Connection(made, token, end)

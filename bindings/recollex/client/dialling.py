@@ -30,7 +30,7 @@ def dial(address: Address, trusted: ssl.SSLContext | Path | None, end: float) ->
         made = socket.create_connection((address.host, address.port), _left(end))
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        if address.scheme == "tls":
+        if address.scheme in ("tls", "https"):
             made = context(trusted).wrap_socket(made, server_hostname=address.host)
         return made
     except OSError as error:

@@ -5,6 +5,7 @@ come to. It knows no bytes.
 """
 
 import asyncio
+import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -55,7 +56,8 @@ class Service:
         ids = await service.call(LOCAL, "retain", "alice", {"text": "Alice joined Google."})
         await service.stop()
 
-    Threads: everything is called on one event loop; work is done in threads of its own.
+    instance: drawn anew each time; a client learns from it that the answers kept for repetitions
+    are gone. Threads: everything is called on one event loop; work is done in threads of its own.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Service:
         self.limits = limits or Limits()
         self.access = access or Access()
         self.observer = observer or Observer()
+        self.instance = secrets.token_hex(8)
         self._loop = asyncio.get_running_loop()
         self._agents = OpenAgents(store, self.limits.open_agents, self.observer)
         self._workers = Workers(self._agents, self.limits, self.observer, self._finished)
