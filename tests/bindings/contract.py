@@ -245,7 +245,8 @@ class Contract:
         assert found[0].source == recollex.Source("mail:1", "ff")
         assert found[0].active_at(day(5)) and not found[0].active_at(day(11))
         assert list(found[1:3]) == list(expected[1:3])
-        assert repr(found) == repr(expected) and repr(found[0]) == repr(expected[0])
+        assert repr(found) == repr(expected)
+        assert repr(found[0]) == repr(expected[0])
         assert alice.facts.history("age") == reference.facts.history("age")
         assert [f.closed_why for f in alice.facts.history("age")] == ["misheard", None]
         assert alice.facts.conflicts() == reference.facts.conflicts()

@@ -13,7 +13,7 @@ from recollex.server.serving import Server
 @contextmanager
 def served(store: recollex.Store, *addresses: str, **options: Any) -> Iterator[Server]:
     """Serve a store at addresses until the block ends, which closes it."""
-    ready: "threading.Event" = threading.Event()
+    ready: threading.Event = threading.Event()
     made: list[Any] = []
 
     async def main() -> None:

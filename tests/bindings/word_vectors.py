@@ -1,4 +1,4 @@
-"""An embedder for tests: a text's vector is the sum of its words', each drawn by the word's hash."""
+"""An embedder for tests: a text's vector is the sum of its words', each drawn by its hash."""
 
 import hashlib
 from collections.abc import Callable, Sequence

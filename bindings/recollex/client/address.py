@@ -87,5 +87,5 @@ def _socket_path(given: str, parts: SplitResult) -> str:
 def _scheme(given: str, parts: SplitResult) -> Scheme:
     for known in ("tcp", "tls", "http", "https"):
         if parts.scheme == known:
-            return known  # type: ignore[return-value]  # one of the literals
+            return known
     raise InputError(f"the address {given!r} begins with no known scheme: {_FORMS}")

@@ -64,7 +64,7 @@ class Sessions:
     short_term = remote(sessions.Sessions.short_term, "sessions.short_term")
     working = remote(sessions.Sessions.working, "sessions.working")
     end = remote(sessions.Sessions.end, "sessions.end")
-    recall = remote(sessions.Sessions.recall, "sessions.recall")
+    recall = remote(cast(Any, sessions.Sessions.recall), "sessions.recall")
     backfill = remote(sessions.Sessions.backfill, "sessions.backfill")
     forget_expired = remote(sessions.Sessions.forget_expired, "sessions.forget_expired")
 
@@ -89,20 +89,20 @@ class Agent:
         return self._name
 
     def within(self, seconds: float) -> Self:
-        """Return this agent with calls that may take so long; `errors.DeadlineError` is raised then.
+        """Return this agent with calls that may take so long, or raise `errors.DeadlineError`.
 
         A write whose time was over while it ran may have happened.
         """
         return type(self)(self._name, self._carry, self._terms.within(seconds))
 
     @functools.wraps(embedded.Agent.at)
-    def at(self, as_recorded: datetime) -> Self:
+    def at(self, as_recorded: datetime) -> Self:  # noqa: D102  # documented by what it wraps
         cut = type(self)(self._name, self._carry, self._terms.past(as_recorded))
         cut.list(limit=1)  # refuses a time that is still to come
         return cut
 
     @functools.wraps(embedded.Agent.transaction)
-    def transaction(
+    def transaction(  # noqa: D102  # documented by what it wraps
         self,
         *,
         by: str | None = None,
@@ -121,7 +121,7 @@ class Agent:
     retain = remote(embedded.Agent.retain, "retain")
     retain_dialogue = remote(embedded.Agent.retain_dialogue, "retain_dialogue")
     recall = remote(embedded.Agent.recall, "recall")
-    recall_many = remote(embedded.Agent.recall_many, "recall_many")
+    recall_many = remote(cast(Any, embedded.Agent.recall_many), "recall_many")
     get = remote(embedded.Agent.get, "get")
     list = remote(embedded.Agent.list, "list")
     forget = remote(embedded.Agent.forget, "forget")

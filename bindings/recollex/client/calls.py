@@ -15,7 +15,14 @@ from recollex_engine.errors import DisconnectedError, OverloadedError
 KEY = 16
 """Random bytes that name a write, so that a server does not do it twice."""
 
+PART = 1_000
+"""Items of a long list that come together."""
+
 _WRITES = frozenset(name for name, method in METHODS.items() if method.scope == "write")
+_LISTS = frozenset(name for name, method in METHODS.items() if method.parts) | {
+    *("facts.find", "facts.snapshot")  # lists of their own kind
+}
+_PAIRS = frozenset(name for name, method in METHODS.items() if method.pairs)
 
 
 class Call:
@@ -45,6 +52,8 @@ class Call:
         if method in _WRITES:
             self.repeatable = is_repeatable(method, named)
             self._options = {**options, "key": os.urandom(KEY).hex()}
+        elif method in _LISTS:
+            self._options = {**options, "parts": PART}
 
     def params(self) -> list[Any]:
         """Return what is sent now: [agent, arguments, options]."""
@@ -52,6 +61,14 @@ class Call:
             return [self._agent, self._named, self._options]
         left = max(1, int((self.deadline - time.monotonic()) * 1000))
         return [self._agent, self._named, {**self._options, "deadline_ms": left}]
+
+    def attempts(self, patience: float) -> Attempts:
+        """Return what says whether the call may be sent again, and when."""
+        return Attempts(self.method, self.repeatable, self.deadline, patience)
+
+    def received(self, result: Any) -> Any:
+        """Return a result as the method returns it: tuples travel as lists."""
+        return [tuple(each) for each in result] if self.method in _PAIRS else result
 
 
 class Caller:
@@ -71,26 +88,25 @@ class Caller:
             try:
                 channel = self._take(call)
             except DisconnectedError as error:
-                attempts = attempts or self._attempts(call)
+                attempts = attempts or call.attempts(self._patience)
                 pause = attempts.after_failure(error)
             else:
                 try:
                     if attempts is not None:
                         attempts.check(channel.instance)
-                    return channel.exchange(call.method, call.params(), call.deadline, call.watch)
+                    return call.received(
+                        channel.exchange(call.method, call.params(), call.deadline, call.watch)
+                    )
                 except LostError as lost:
-                    attempts = attempts or self._attempts(call)
+                    attempts = attempts or call.attempts(self._patience)
                     pause = attempts.after_loss(lost, channel.instance)
                     self._pool.discard_idle()  # what one of them lost, the others have lost
                 except OverloadedError as error:
-                    attempts = attempts or self._attempts(call)
+                    attempts = attempts or call.attempts(self._patience)
                     pause = attempts.after_failure(error)
                 finally:
                     self._pool.give(channel)
             time.sleep(pause)
-
-    def _attempts(self, call: Call) -> Attempts:
-        return Attempts(call.method, call.repeatable, call.deadline, self._patience)
 
     def _take(self, call: Call) -> Channel:
         """Return a channel; for a call that is sent once only, one that is known to be there."""

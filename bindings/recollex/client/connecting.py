@@ -19,7 +19,7 @@ def open_channel(
 ) -> Channel:
     """Return a channel to a server, greeted, before a deadline and within `dialling.LONGEST`.
 
-    Raises `errors.DisconnectedError` where no server answers, and what it refuses the greeting with.
+    Raises `errors.DisconnectedError` where no server answers, and what the server refuses with.
     """
     end = time.monotonic() + dialling.LONGEST
     end = end if deadline is None else min(deadline, end)

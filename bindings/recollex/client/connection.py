@@ -1,6 +1,7 @@
 """One call at a time over a socket: MessagePack-RPC, as `PROTOCOL.md` has it."""
 
 import contextlib
+import os
 import socket
 import time
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from recollex_engine.errors import (
     DisconnectedError,
     InputError,
     ProtocolError,
+    RecollexError,
 )
 
 CHUNK = 1 << 18
@@ -72,6 +74,8 @@ class Connection:
             self._socket.sendall(message)
             sent = True
             answer = self._answer(id, deadline)
+        except RecollexError:  # told by the server as it hung up; some are an OSError too
+            raise
         except TimeoutError:
             self._take_back(id)
             raise DeadlineError(method, sent) from None
@@ -141,7 +145,8 @@ def read_welcome(welcome: object) -> tuple[str, int, frozenset[str]]:
     if not isinstance(welcome, dict) or welcome.get("protocol") != PROTOCOL:
         raise ProtocolError(f"the server does not speak version {PROTOCOL} of the protocol")
     most = welcome.get("limits", {}).get("message_bytes", MOST_ID)
-    return str(welcome.get("instance")), most, frozenset(welcome.get("capabilities", ()))
+    instance = welcome.get("instance") or os.urandom(8).hex()  # unknown: like no other
+    return str(instance), most, frozenset(welcome.get("capabilities", ()))
 
 
 def packed_request(id: int, method: str, params: Sequence[Any], most: int) -> bytes:

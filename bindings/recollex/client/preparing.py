@@ -1,5 +1,6 @@
 """How do arguments become such that they can be sent, and sent again?"""
 
+import copy
 import os
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -10,6 +11,7 @@ import numpy as np
 
 from recollex.arguments import listed
 from recollex_engine.errors import InputError
+from recollex_engine.memory import Recall
 from recollex_engine.preset import PRESETS
 
 Arguments = dict[str, Any]
@@ -71,8 +73,9 @@ def _retain_dialogue(named: Arguments) -> Arguments:
 def _recall(named: Arguments) -> Arguments:
     """Name a preset that has a name: it is shorter, and the server has the same one."""
     preset = named.get("preset")
-    if preset is not None and PRESETS.get(getattr(preset, "name", "")) is preset:
-        named = named | {"preset": preset.name}
+    name = getattr(preset, "name", None)
+    if isinstance(name, str) and PRESETS.get(name) is preset:
+        named = named | {"preset": name}
     return _with_array(named, "query_embedding")
 
 
@@ -84,6 +87,15 @@ def _correct(named: Arguments) -> Arguments:
     return _with_array(named, "embedding")
 
 
+def _backfill(named: Arguments) -> Arguments:
+    """Leave out a recall's subgraph, which a backfill does not look at."""
+    recall = named.get("recall")
+    if isinstance(recall, Recall) and recall.subgraph is not None:
+        recall = copy.copy(recall)
+        recall.subgraph = None
+    return named | {"recall": recall}
+
+
 PREPARE: Mapping[str, Callable[[Arguments], Arguments]] = MappingProxyType(
     {
         "retain": _retain,
@@ -93,6 +105,7 @@ PREPARE: Mapping[str, Callable[[Arguments], Arguments]] = MappingProxyType(
         "recall": _recall,
         "recall_many": _recall,
         "sessions.recall": _recall,
+        "sessions.backfill": _backfill,
     }
 )
 """Method -> what is done to its arguments before they are sent."""

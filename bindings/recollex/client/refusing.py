@@ -10,10 +10,11 @@ from datetime import datetime
 from typing import Any, NoReturn, cast
 
 from recollex.agent import Agent
+from recollex.client.channel import UnsendableError
 from recollex.wire.methods import METHODS
 from recollex_engine import agent as engine
 from recollex_engine.clock import system_clock
-from recollex_engine.errors import InputError, ReadOnlyError
+from recollex_engine.errors import ProtocolError, ReadOnlyError, RecollexError
 from recollex_engine.statement import check_text
 from recollex_engine.store import MAX_AGENT
 
@@ -21,7 +22,7 @@ from recollex_engine.store import MAX_AGENT
 class _NotThere:
     """Stands where an agent's engine would, and does nothing."""
 
-    def __init__(self, name: str, error: InputError) -> None:
+    def __init__(self, name: str, error: RecollexError) -> None:
         self.name = name
         self.clock = system_clock
         self._error = error
@@ -33,14 +34,21 @@ class _NotThere:
         return refuse
 
 
-def refuse(method: str, agent: str | None, named: Mapping[str, Any], error: InputError) -> NoReturn:
+def refuse(
+    method: str,
+    agent: str | None,
+    named: Mapping[str, Any],
+    error: UnsendableError | ProtocolError,
+) -> NoReturn:
     """Raise what the embedded API says of these arguments; ``error``, if it takes them."""
+    said = error.__cause__ if isinstance(error, UnsendableError) else error
+    assert isinstance(said, RecollexError)
     if agent is not None:
         check_text(agent, "agent_id", MAX_AGENT)
     if agent is not None and method in METHODS and method != "transact":
-        here = Agent(cast(engine.Agent, _NotThere(agent, error)))
+        here = Agent(cast(engine.Agent, _NotThere(agent, said)))
         METHODS[method].bound(here)(**named)
-    raise error
+    raise said
 
 
 def refuse_write(agent: str | None, at: datetime) -> NoReturn:

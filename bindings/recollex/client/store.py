@@ -3,6 +3,7 @@
 import os
 import ssl
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -37,11 +38,11 @@ class Store:
     anew meanwhile, for then nobody knows whether it was done.
     """
 
-    def __init__(self, address: Address, pool: Pool, terms: Terms, patience: float) -> None:
-        self._address = address
+    def __init__(self, given: "Settings", pool: Pool) -> None:
+        self._address = given.address
         self._pool = pool
-        self._terms = terms
-        self._caller = Caller(pool, patience)
+        self._terms = given.terms
+        self._caller = Caller(pool, given.patience)
 
     @property
     def address(self) -> str:
@@ -76,7 +77,7 @@ class Store:
                     return self._do(method, agent, named, terms, watch)
             return self._do(method, agent, named, terms, None)
         except (UnsendableError, ProtocolError) as error:
-            refuse(method, agent, named, error.__cause__ or error)
+            refuse(method, agent, named, error)
 
     def _do(
         self,
@@ -124,10 +125,7 @@ def connect(
     Raises `errors.DisconnectedError` where no server answers, `errors.UnauthorizedError` for a
     token that it does not know, `errors.InputError` for an address that cannot be read.
     """
-    where = read_address(address)
-    if token is not None and (not isinstance(token, str) or not token):
-        raise InputError(f"token must be a str that is not empty, got {type(token).__name__}")
-    check_seconds(patience, "patience")
+    given = settings(address, token, timeout, patience, certificates)
     if (
         isinstance(connections, bool)
         or not isinstance(connections, int)
@@ -136,14 +134,39 @@ def connect(
         raise InputError(
             f"connections must be an int in [1, {MOST_CONNECTIONS:,}], got {connections!r}"
         )
-    terms = Terms(seconds=timeout)
-    trusted = (
-        certificates if isinstance(certificates, ssl.SSLContext | None) else Path(certificates)
-    )
 
     def open_one(deadline: float | None) -> Channel:
-        return open_channel(where, token, trusted, deadline)
+        return open_channel(given.address, given.token, given.trusted, deadline)
 
     pool = Pool(open_one, connections)
     pool.give(pool.take(None if timeout is None else time.monotonic() + timeout, "connect"))
-    return Store(where, pool, terms, patience)
+    return Store(given, pool)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a client was told of its server; see `connect`."""
+
+    address: Address
+    token: str | None
+    terms: Terms
+    patience: float
+    trusted: ssl.SSLContext | Path | None
+
+
+def settings(
+    address: object, token: object, timeout: float | None, patience: float, certificates: Any
+) -> Settings:
+    """Return the arguments of `connect`, checked. Raises `InputError`."""
+    where = read_address(address)
+    if token is not None and (not isinstance(token, str) or not token):
+        raise InputError(f"token must be a str that is not empty, got {type(token).__name__}")
+    check_seconds(patience, "patience")
+    if isinstance(certificates, str | os.PathLike):
+        certificates = Path(certificates)
+    if not isinstance(certificates, ssl.SSLContext | Path | None):
+        raise InputError(
+            f"certificates must be a file's path or an ssl.SSLContext, got "
+            f"{type(certificates).__name__}"
+        )
+    return Settings(where, token, Terms(seconds=timeout), patience, certificates)

@@ -183,6 +183,10 @@ class ReceivedEvent(Event):
         return hash(_compared(self))
 
 
+for _received in (ReceivedFact, ReceivedEvent):
+    _received.__qualname__ = _received.__mro__[1].__qualname__  # for `repr`
+
+
 def _op(facts: FactList) -> int:
     return facts._op if isinstance(facts, ReceivedFacts) else facts.view.op
 

@@ -35,6 +35,9 @@ ARGUMENTS: Mapping[str, str] = types.MappingProxyType(
         "UpsertEpisode": "recollex_engine.operations",
         "Recall": "recollex_engine.memory",
         "Memory": "recollex_engine.memory",
+        "Closure": "recollex_engine.memory",
+        "Signs": "recollex_engine.confidence",
+        "Trace": "recollex_engine.trace",
     }
 )
 """Name -> module of what a client may send; a recall, for `Sessions.backfill`."""
