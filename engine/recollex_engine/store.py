@@ -5,7 +5,6 @@ import stat
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -56,11 +55,12 @@ class Store:
         self._check_format()
         self._agents: dict[str, Agent] = {}
         self._lock = threading.Lock()
+        self._creating = threading.Lock()
         self._closed = False
         self._background = ThreadPoolExecutor(1, thread_name_prefix="recollex checkpoint")
         self._building = ThreadPoolExecutor(1, thread_name_prefix="recollex graph")
         self._surroundings = Surroundings(
-            partial(create_store, self.path),
+            self._create,
             embedder,
             clock,
             durability,
@@ -100,6 +100,10 @@ class Store:
             if agent is None:
                 agent = self._agents[name] = Agent(name, folder, self._surroundings)
             return agent
+
+    def _create(self) -> None:
+        with self._creating:  # two agents may be written to for the first time at once
+            create_store(self.path)
 
     def close_agent(self, name: str) -> None:
         """Close an agent that nobody uses; `agent` opens it again. Does nothing where it is not.
