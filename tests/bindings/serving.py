@@ -20,7 +20,14 @@ VECTOR = np.ones(DIMENSION, np.float32) / np.float32(DIMENSION) ** 0.5
 
 
 @contextlib.contextmanager
-def serving(store: Store | Path, *, address: str | None = None, **options: Any) -> Iterator[Server]:
+def serving(
+    store: Store | Path,
+    *,
+    address: str | None = None,
+    certificate: str | None = None,
+    key: str | None = None,
+    **options: Any,
+) -> Iterator[Server]:
     """Serve a store on an event loop of its own; `Server.addresses` says where."""
     ready, loop = threading.Event(), asyncio.new_event_loop()
     servers: list[Server] = []
@@ -31,7 +38,7 @@ def serving(store: Store | Path, *, address: str | None = None, **options: Any) 
         opened = store if isinstance(store, Store) else given(store)
         async with Server(opened, **options) as server:
             where = address or f"unix://{opened.path.parent / 'socket'}"
-            await server.listen(where)
+            await server.listen(where, certificate, key)
             servers.append(server)
             ready.set()
             await stop.wait()
@@ -83,7 +90,11 @@ class Raw:
         self._unpacker = msgpack.Unpacker(max_buffer_size=1 << 28)
         self._id = 0
         if hello is None or hello:
-            self.greeting = self.call("hello", None, hello or {"protocol": 1})
+            try:
+                self.greeting = self.call("hello", None, hello or {"protocol": 1})
+            except BaseException:
+                self.close()
+                raise
 
     def send(
         self,

@@ -98,7 +98,7 @@ class TlsOutlet:
         self._transport = transport
         self._changed = changed
         self.full = False
-        transport.set_write_buffer_limits(high=0)
+        transport.set_write_buffer_limits(high=1, low=0)
 
     def send(self, data: bytes) -> None:
         """Send a message; see `Outlet.send`."""

@@ -20,6 +20,7 @@ from recollex_engine.facts import Fact, FactList
 from recollex_engine.memory import Recall
 from recollex_engine.memory_columns import Columns
 from recollex_engine.ranking import Ranking
+from recollex_engine.trace import Trace
 
 
 class ReceivedRecall(Recall):
@@ -34,7 +35,7 @@ class ReceivedRecall(Recall):
             told["tokens"],
             told["token_counter"],
             None if span is None else (span[0], span[1]),
-            told["trace"],
+            told.get("trace") or Trace(),
             confidence=told.get("confidence"),
             signs=told.get("signs"),
             subgraph=told.get("subgraph"),
@@ -186,15 +187,17 @@ class _Recalls:
     name = "Recall"
 
     def told(self, value: Recall) -> dict[str, Any]:
+        """Return what a recall says; of one that goes back to its server, what `backfill` reads."""
+        back = isinstance(value, ReceivedRecall)
         return {
             "query": value.query,
             "tokens": value.tokens,
             "token_counter": value.token_counter,
             "time_range": value.time_range,
-            "trace": value.trace,
+            "trace": None if back else value.trace,
             "confidence": value.confidence,
-            "signs": value.signs,
-            "subgraph": value.subgraph,
+            "signs": None if back else value.signs,
+            "subgraph": None if back else value.subgraph,
             "op": value.op,
             "count": len(value),
             "memories": packing.pack(value.columns()),
