@@ -1,7 +1,7 @@
 """What would others cost? The same 2 KB there and back through a bare asyncio echo, FastAPI, gRPC.
 
 Each peer is a process of its own behind a Unix socket: `python bench/server_peers.py echo PATH`
-serves until it is killed. `bench/server.py` measures them in the loops that it measures recollex in.
+serves until it is killed. `bench/server.py` measures them in the loops it measures recollex in.
 """
 
 import argparse
@@ -25,10 +25,14 @@ STARTS = 30.0
 
 
 class Echo(asyncio.Protocol):
+    """Gives back what it is sent."""
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the way back."""
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:
+        """Send back."""
         self.transport.write(data)
 
 

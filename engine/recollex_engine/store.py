@@ -16,13 +16,21 @@ from recollex_engine.analyzer import check_language
 from recollex_engine.clock import Clock, system_clock
 from recollex_engine.disk import replace_file
 from recollex_engine.durability import MODES, Durability
-from recollex_engine.errors import ClosedError, CorruptError, FormatError, InputError
+from recollex_engine.errors import (
+    ClosedError,
+    CorruptError,
+    FormatError,
+    InputError,
+    StoreFullError,
+)
 from recollex_engine.statement import check_flag, check_text
 from recollex_engine.surroundings import Embedder, Surroundings
 
 FORMAT = 1
 MAX_AGENT = 80
 """Characters of an agent's name."""
+
+_CREATING = threading.Lock()
 
 
 class Store:
@@ -142,10 +150,16 @@ class Store:
 
 
 def create_store(path: Path) -> None:
-    """Make the folder ``path`` a store, unless it is one."""
-    if not (path / "store.json").exists():
+    """Make the folder of a store, if it is not there; any thread and process may at once."""
+    with _CREATING:
+        if (path / "store.json").exists():
+            return
         path.mkdir(parents=True, exist_ok=True)
-        replace_file(path / "store.json", orjson.dumps({"recollex_store": FORMAT}))
+        try:
+            replace_file(path / "store.json", orjson.dumps({"recollex_store": FORMAT}))
+        except StoreFullError:
+            if not (path / "store.json").exists():  # or another process has just made it
+                raise
 
 
 def agent_folder(path: Path, name: str) -> Path:

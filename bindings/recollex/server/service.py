@@ -6,6 +6,7 @@ come to. It knows no bytes.
 
 import asyncio
 import secrets
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -310,10 +311,13 @@ class _Awaiting:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.future: asyncio.Future[None] = loop.create_future()
         self.error: BaseException | None = None
+        self._thread = threading.get_ident()
 
     def deliver(self, call: Call, error: BaseException | None) -> None:
-        """Keep the answer for `done`."""
+        """Keep the answer; `done` comes soon after a worker, and perhaps late after a deadline."""
         self.error = error
+        if threading.get_ident() == self._thread:
+            self.done(call)
 
     def urgent(self) -> bool:
         """Return that somebody waits."""

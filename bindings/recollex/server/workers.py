@@ -12,7 +12,7 @@ from recollex.server.limits import Limits
 from recollex.server.observer import Observer
 from recollex.server.open_agents import OpenAgents
 from recollex.server.queues import FairQueue
-from recollex_engine.errors import DeadlineError, RecollexError
+from recollex_engine.errors import DeadlineError, InternalError, RecollexError
 from recollex_engine.memory import Recall
 
 
@@ -226,8 +226,10 @@ class Workers:
         self._observer.worked(call, result.trace if isinstance(result, Recall) else None)
 
     def _fail(self, call: Call, error: BaseException) -> None:
-        call.error = error
-        if not isinstance(error, RecollexError):
+        if isinstance(error, RecollexError):
+            call.error = error
+        else:
+            call.error = InternalError("the server failed; its log says how")
             self._observer.failed(call, error)
 
 

@@ -27,7 +27,6 @@ _RECALL = {
     "query": str,
     "tokens": int,
     "token_counter": str,
-    "trace": Trace,
     "count": int,
     "op": int,
     "memories": bytes,
@@ -42,6 +41,8 @@ class ReceivedRecall(Recall):
         for name, kind in _RECALL.items():
             if type(told.get(name)) is not kind:
                 raise ProtocolError(f"{name} of a recall must be a {kind.__name__}")
+        if not isinstance(told.get("trace"), Trace | None):
+            raise ProtocolError("trace of a recall must be a Trace, or nil")
         span = told.get("time_range")
         super().__init__(
             told["query"],
@@ -50,7 +51,7 @@ class ReceivedRecall(Recall):
             told["tokens"],
             told["token_counter"],
             None if span is None else (span[0], span[1]),
-            told["trace"],
+            told.get("trace") or Trace(),
             confidence=told.get("confidence"),
             signs=told.get("signs"),
             subgraph=told.get("subgraph"),
@@ -212,15 +213,17 @@ class _Recalls:
     name = "Recall"
 
     def told(self, value: Recall) -> dict[str, Any]:
+        """Return what a recall says; of one that goes back to its server, what `backfill` reads."""
+        back = isinstance(value, ReceivedRecall)
         return {
             "query": value.query,
             "tokens": value.tokens,
             "token_counter": value.token_counter,
             "time_range": value.time_range,
-            "trace": value.trace,
+            "trace": None if back else value.trace,
             "confidence": value.confidence,
-            "signs": value.signs,
-            "subgraph": value.subgraph,
+            "signs": None if back else value.signs,
+            "subgraph": None if back else value.subgraph,
             "op": value.op,
             "count": len(value),
             "memories": packing.pack(value.columns()),
