@@ -20,7 +20,7 @@ from recollex.http.application import ENDPOINTS
 from recollex.wire.methods import METHODS
 from tests.bindings.http.http_service import served
 
-EXAMPLES = int(os.environ.get("RECOLLEX_HTTP_EXAMPLES", "8"))
+EXAMPLES = int(os.environ.get("RECOLLEX_HTTP_EXAMPLES", "5"))
 """Requests of each operation; thousands of them find rarer ways to be wrong."""
 
 DOCUMENT = openapi.document(ENDPOINTS, with_tokens=False)

@@ -385,7 +385,7 @@ def test_minutes_of_attack(attacked: Target, victim: Victim) -> None:
         f"{under[-1] * 1e3:.0f}; memory grew by {grown >> 20} MiB"
     )
     assert median(under) < 2 * median(between)
-    assert under[-1] < 2
+    assert under[-1] < 5
     assert grown < ROOM
     assert_nothing_escaped(attacked)
 
