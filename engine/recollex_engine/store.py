@@ -32,6 +32,8 @@ class Store:
         store.json         {"recollex_store": 1}
         agents/<name>/     one agent; characters beyond A-Z a-z 0-9 _ . - are percent-encoded
 
+    ``flushed`` is told how many seconds each flush of a log took, in whichever thread it happened.
+
     Threads: any number. Nothing is put on disk before something is retained.
     """
 
@@ -45,6 +47,7 @@ class Store:
         language: str = "english",
         threads: int = 1,
         clock: Clock = system_clock,
+        flushed: Callable[[float], None] | None = None,
     ) -> None:
         if durability not in MODES:
             raise InputError(f"durability must be one of {', '.join(MODES)}, got {durability!r}")
@@ -69,6 +72,7 @@ class Store:
             threads,
             self._background,
             self._building,
+            flushed,
         )
 
     def _check_format(self) -> None:

@@ -50,6 +50,7 @@ class Writer:
         durability: Durability,
         clock: Clock,
         embedder_for: Callable[[Settings], TextEmbedder],
+        flushed: Callable[[float], None] | None = None,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.lock_file = WriterLock(folder / "LOCK")
@@ -62,6 +63,7 @@ class Writer:
                 folder / LOG,
                 self.replica.position,
                 durability=durability,
+                flushed=flushed,
                 before_flush=self._flush_vectors,
             )
             self.vectors: VectorsWriter | None = None

@@ -35,6 +35,7 @@ HOMES = {
     "checkpoint": "recollex.cli.upkeep",
     "warmup": "recollex.cli.upkeep",
     "serve": "recollex.cli.serving",
+    "top": "recollex.cli.top",
 }
 """The module of each subcommand; its function has the subcommand's name. Loaded when it runs."""
 

@@ -243,7 +243,8 @@ def serve(parser: Parser) -> None:
     add("--socket", metavar="PATH", help="a Unix socket to listen on (DIR/socket)")
     add("--listen", metavar="HOST:PORT", help="a TCP port to listen on, beside --socket if given")
     add("--tokens", metavar="FILE", help="TOML: who may call; needed beyond this machine")
-    add("--certificate", metavar="PEM", help="makes --listen speak TLS")
+    add("--http", metavar="HOST:PORT", help="serve HTTP there as well (recollex[http])")
+    add("--certificate", metavar="PEM", help="makes --listen and --http speak TLS")
     add("--key", metavar="PEM", help="the certificate's key, if it is in a file of its own")
     add(
         "--durability",
@@ -258,10 +259,39 @@ def serve(parser: Parser) -> None:
     add("--message-bytes", type=_count, metavar="N", help="of one request (16 MiB)")
     add("--readers", type=_count, metavar="N", help="threads that recall (a core each, up to 4)")
     add(
+        "--log-level",
+        choices=["debug", "info", "warning", "error"],
+        default="info",
+        metavar="LEVEL",
+        help="of the log, JSON lines on standard error: debug, info (default), warning, error",
+    )
+    add("--log-texts", action="store_true", help="write what clients say into the log, too")
+    add(
+        "--slow",
+        type=float,
+        default=1.0,
+        metavar="SECONDS",
+        help="log calls that take as long (1)",
+    )
+    add(
+        "--otel",
+        action="store_true",
+        help="send spans to the collector at OTEL_EXPORTER_OTLP_ENDPOINT (recollex[otel])",
+    )
+    add(
         "--embedder",
         metavar="MODEL",
         help="name or folder of the embedding model; given:384 where clients bring vectors",
     )
+
+
+def top(parser: Parser) -> None:
+    """Add the options of `top`."""
+    add = parser.add_argument
+    add("address", help="of the server, as it said when it started")
+    add("--every", type=float, default=2.0, metavar="SECONDS", help="between two looks (2)")
+    add("--once", action="store_true", help="look once, and leave")
+    add("--token-file", metavar="FILE", help="holds the secret (RECOLLEX_TOKEN, if not given)")
 
 
 def warmup(parser: Parser) -> None:

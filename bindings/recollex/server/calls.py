@@ -21,11 +21,13 @@ class Options:
 
     at: ask the agent as of this recorded time. seconds: after which the caller waits no longer.
     key: names a write, so that the same one sent again is answered and not done again.
+    traceparent: the caller's span, as W3C Trace Context writes it.
     """
 
     at: datetime | None = None
     seconds: float | None = None
     key: str | None = None
+    traceparent: str | None = None
 
     def __post_init__(self) -> None:
         if self.seconds is not None and (
@@ -38,8 +40,19 @@ class Options:
             not isinstance(self.key, str) or not 0 < len(self.key) <= MAX_KEY
         ):
             raise InputError(f"a key must be a str of 1 to {MAX_KEY} characters")
+        if self.traceparent is not None and not (
+            isinstance(self.traceparent, str) and len(self.traceparent) <= MAX_KEY
+        ):
+            raise InputError(f"a traceparent must be a str of up to {MAX_KEY} characters")
         if self.at is not None and not isinstance(self.at, datetime):
             raise InputError(f"at must be a moment, got {type(self.at).__name__}")
+
+    @classmethod
+    def told(cls, options: Mapping[str, Any]) -> "Options":
+        """Return what the options of a message say of the call; `messages.read_message` checks."""
+        milliseconds = options.get("deadline_ms")
+        seconds = None if milliseconds is None else milliseconds / 1000
+        return cls(options.get("at"), seconds, options.get("key"), options.get("traceparent"))
 
 
 NO_OPTIONS = Options()

@@ -180,6 +180,9 @@ class Connection(asyncio.Protocol):
                 self._greet(value)
             elif value.method == "ping":
                 self._outlet.send(messages.response(value.id, b"\xc0"))
+            elif value.method == "metrics":
+                text = self._service.observer.measures()
+                self._outlet.send(messages.response(value.id, pack(text)))
             elif self._has(value.id):
                 raise ProtocolError(f"id {value.id} is that of a request without an answer yet")
             elif self._unpacking.refused is not None:
@@ -264,7 +267,7 @@ class Connection(asyncio.Protocol):
             options, form = NO_OPTIONS, DEFLATED if self._deflate else WHOLE
             if request.options:
                 try:
-                    options = _options(request.options)
+                    options = Options.told(request.options)
                 except InputError as error:
                     self._outlet.send(messages.refusal(request.id, error))
                     continue
@@ -359,9 +362,3 @@ class Connection(asyncio.Protocol):
     def _close_if_done(self) -> None:
         if not (self._calls or self._backlog or self._outlet.full):
             self._transport.close()
-
-
-def _options(told: dict[str, Any]) -> Options:
-    milliseconds = told.get("deadline_ms")
-    seconds = None if milliseconds is None else milliseconds / 1000
-    return Options(told.get("at"), seconds, told.get("key"))

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from recollex.server.connection import Connection
+from recollex.server.greeting import greeting
 from recollex.server.service import Service
-from recollex.wire.messages import CAPABILITIES, PROTOCOL
 from recollex_engine.errors import InputError, OverloadedError
 
 SWEEP = 1.0
@@ -27,16 +27,7 @@ class Listener:
 
     def __init__(self, service: Service, version: str) -> None:
         self.service = service
-        self.greeting = {
-            "protocol": PROTOCOL,
-            "server": f"recollex/{version}",
-            "capabilities": list(CAPABILITIES),
-            "limits": {
-                "message_bytes": service.limits.message_bytes,
-                "in_flight": service.limits.in_flight,
-                "seconds": service.limits.seconds,
-            },
-        }
+        self.greeting = greeting(service, version)
         self.addresses: list[str] = []
         self._connections: set[Connection] = set()
         self._numbers = count(1)

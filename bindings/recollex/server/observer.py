@@ -15,6 +15,10 @@ class Observer:
     A method must be quick and must not raise.
     """
 
+    def measures(self) -> str:
+        """Return what was measured, in Prometheus' text format; whoever may call may read it."""
+        return ""
+
     def answered(self, call: "Call", error: BaseException | None) -> None:
         """Take note of a call that was answered; its times are its own."""
 

@@ -23,8 +23,8 @@ PROTOCOL = 1
 """The version that both ends name in "hello"."""
 REQUEST, RESPONSE, NOTIFICATION = range(3)
 MOST_ID = 2**32 - 1
-OPTIONS = frozenset({"deadline_ms", "key", "at", "parts"})
-CAPABILITIES = ("cancel", "cuts", "deadlines", "deflate", "keys", "parts")
+OPTIONS = frozenset({"deadline_ms", "key", "at", "parts", "traceparent"})
+CAPABILITIES = ("cancel", "cuts", "deadlines", "deflate", "keys", "metrics", "parts")
 """What this version can do beyond calling."""
 
 _NIL = b"\xc0"
@@ -87,8 +87,9 @@ def _check_options(options: dict[str, Any]) -> None:
         type(milliseconds) not in (int, float) or not 0 <= milliseconds <= 1e12
     ):
         raise ProtocolError(f"deadline_ms must lie in [0, 1e12], got {str(milliseconds)[:40]}")
-    if not isinstance(options.get("key"), str | None):
-        raise ProtocolError("key must be a str")
+    for name in ("key", "traceparent"):
+        if not isinstance(options.get(name), str | None):
+            raise ProtocolError(f"{name} must be a str")
     if not isinstance(options.get("at"), datetime | None):
         raise ProtocolError("at must be a moment")
 

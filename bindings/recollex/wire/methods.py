@@ -73,6 +73,16 @@ class Method:
             names |= _arguments(METHODS[_OPTIONS_OF[self.name]].function)
         return frozenset(names - {"options"})
 
+    @cached_property
+    def needed(self) -> frozenset[str]:
+        """The names of the arguments that it does not do without."""
+        parameters = list(inspect.signature(self.function).parameters.values())[1:]
+        return frozenset(
+            each.name
+            for each in parameters
+            if each.default is each.empty and each.kind is not each.VAR_KEYWORD
+        )
+
     def bound(self, of: Any) -> Callable[..., Any]:
         """Return the method of an agent, or of a store."""
         if self.name in _RENAMED:
@@ -84,12 +94,14 @@ class Method:
         return called
 
     def check(self, arguments: Mapping[str, Any]) -> None:
-        """Raise `InputError` for arguments that it does not take."""
+        """Raise `InputError` for arguments that it does not take, or without one that it needs."""
         if unknown := arguments.keys() - self.arguments:
             raise InputError(
                 f"{self.name} takes {', '.join(sorted(self.arguments)) or 'no arguments'}, got "
                 f"{', '.join(sorted(map(str, unknown)))[:200]}"
             )
+        if missing := self.needed - arguments.keys():
+            raise InputError(f"{self.name} needs {', '.join(sorted(missing))}")
 
 
 def _transact(

@@ -93,11 +93,12 @@ class Unpacking:
         self.refused = None
         self._inflated = 0
         try:
-            return msgpack.unpackb(data, ext_hook=self._extension, strict_map_key=True)
+            return msgpack.unpackb(data, ext_hook=self.extension, strict_map_key=True)
         except (msgpack.UnpackException, ValueError, TypeError, struct.error) as error:
             raise ProtocolError(f"not a message: {str(error)[:200]}") from None
 
-    def _extension(self, code: int, data: bytes) -> Any:
+    def extension(self, code: int, data: bytes) -> Any:
+        """Return the value of an extension type; the hook of a `msgpack.Unpacker`."""
         if code == MOMENT:
             return from_micros(_INT64.unpack(data)[0])
         if code == RECORD:
@@ -118,7 +119,7 @@ class Unpacking:
             if self._depth > MAX_DEPTH:
                 raise ProtocolError(f"records may be nested up to {MAX_DEPTH} deep")
             unpacker = msgpack.Unpacker(
-                ext_hook=self._extension, strict_map_key=True, max_buffer_size=len(data)
+                ext_hook=self.extension, strict_map_key=True, max_buffer_size=len(data)
             )
             unpacker.feed(data)
             name, told = unpacker.unpack(), unpacker.unpack()

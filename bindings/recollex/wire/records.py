@@ -11,7 +11,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from recollex_engine.errors import ProtocolError
+from recollex_engine.errors import ProtocolError, RecollexError
 
 ARGUMENTS: Mapping[str, str] = types.MappingProxyType(
     {
@@ -35,6 +35,9 @@ ARGUMENTS: Mapping[str, str] = types.MappingProxyType(
         "UpsertEpisode": "recollex_engine.operations",
         "Recall": "recollex_engine.memory",
         "Memory": "recollex_engine.memory",
+        "Closure": "recollex_engine.memory",
+        "Signs": "recollex_engine.confidence",
+        "Trace": "recollex_engine.trace",
     }
 )
 """Name -> module of what a client may send; a recall, for `Sessions.backfill`."""
@@ -122,10 +125,20 @@ def name_of(value: object) -> str | None:
 
 
 def read_record(name: object, told: object, allowed: Mapping[str, str]) -> Any:
-    """Return the object that was sent as a record. Raises `ProtocolError` for one not allowed."""
+    """Return the object that was sent as a record.
+
+    Raises `ProtocolError` for one not allowed or of other fields, and what its class refuses.
+    """
     if not isinstance(name, str) or name not in allowed or not isinstance(told, dict):
         raise ProtocolError(f"a record must be one of {', '.join(allowed)}, got {str(name)[:80]!r}")
-    return record(name).made(told)
+    try:
+        return record(name).made(told)
+    except RecollexError:
+        raise
+    except (
+        Exception
+    ) as error:  # fields that are missing, or of another type than it takes for given
+        raise ProtocolError(f"a {name} cannot be made of what was sent: {error!r:.200}") from None
 
 
 def restorer_of(annotation: Any) -> Restorer | None:
