@@ -95,13 +95,13 @@ class Method:
 
     def check(self, arguments: Mapping[str, Any]) -> None:
         """Raise `InputError` for arguments that it does not take, or without one that it needs."""
-        if missing := self.needed - arguments.keys():
-            raise InputError(f"{self.name} needs {', '.join(sorted(missing))}")
         if unknown := arguments.keys() - self.arguments:
             raise InputError(
                 f"{self.name} takes {', '.join(sorted(self.arguments)) or 'no arguments'}, got "
                 f"{', '.join(sorted(map(str, unknown)))[:200]}"
             )
+        if missing := self.needed - arguments.keys():
+            raise InputError(f"{self.name} needs {', '.join(sorted(missing))}")
 
 
 def _transact(

@@ -15,18 +15,32 @@ import numpy as np
 from recollex.wire import packing
 from recollex.wire.records import Restorer, restorer_of
 from recollex_engine.clock import to_micros
+from recollex_engine.errors import ProtocolError
 from recollex_engine.events import Event
 from recollex_engine.facts import Fact, FactList
-from recollex_engine.memory import Recall
+from recollex_engine.memory import Memory, Recall, memories_of
 from recollex_engine.memory_columns import Columns
 from recollex_engine.ranking import Ranking
 from recollex_engine.trace import Trace
+
+_RECALL = {
+    "query": str,
+    "tokens": int,
+    "token_counter": str,
+    "count": int,
+    "op": int,
+    "memories": bytes,
+}
+"""Field -> type of what a recall cannot do without."""
 
 
 class ReceivedRecall(Recall):
     """A `Recall` from a server; its memories are unpacked when first looked at."""
 
     def __init__(self, told: dict[str, Any]) -> None:
+        for name, kind in _RECALL.items():
+            if type(told.get(name)) is not kind:
+                raise ProtocolError(f"{name} of a recall must be a {kind.__name__}")
         span = told.get("time_range")
         super().__init__(
             told["query"],
@@ -35,7 +49,7 @@ class ReceivedRecall(Recall):
             told["tokens"],
             told["token_counter"],
             None if span is None else (span[0], span[1]),
-            told.get("trace") or Trace(),
+            trace if isinstance(trace := told.get("trace"), Trace) else Trace(),
             confidence=told.get("confidence"),
             signs=told.get("signs"),
             subgraph=told.get("subgraph"),
@@ -48,16 +62,26 @@ class ReceivedRecall(Recall):
     @property
     def packed(self) -> bytes:
         """The memories' columns, as they came."""
-        return bytes(self._told["memories"])
+        found: bytes = self._told["memories"]
+        return found
 
     @cached_property
     def _columns(self) -> Columns:
         found: Columns = packing.unpack(self._told["memories"])
+        if not isinstance(found, dict):
+            raise ProtocolError("the memories of a recall are columns")
         return found
 
     def columns(self) -> Columns:
         """Return what the memories are made of."""
         return self._columns
+
+    @cached_property
+    def _memories(self) -> list[Memory]:
+        try:
+            return memories_of(self._columns)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise ProtocolError(f"the memories of a recall are none: {error!r:.200}") from None
 
     @property
     def ids(self) -> list[str]:

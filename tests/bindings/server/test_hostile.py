@@ -33,6 +33,8 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with target(tmp_path_factory.mktemp("hostile")) as found:
         yield found
+        while LEFT:
+            LEFT.pop().close()
 
 
 @pytest.fixture
@@ -56,6 +58,17 @@ def packed(value: Any) -> bytes:
     return bytes(msgpack.packb(value, unicode_errors="surrogatepass", strict_types=False))
 
 
+def recorded(name: str, told: Any) -> msgpack.ExtType:
+    return msgpack.ExtType(5, packed(name) + packed(told))
+
+
+def recall_of(memories: Any, more: dict[str, Any]) -> msgpack.ExtType:
+    """Return a recall as a client may send it, with memories of its own making."""
+    trace = recorded("Trace", {"stages": {}, "errors": {}, "total": 1.0, "activated": None})
+    told = {"query": "a", "tokens": 1, "token_counter": "x", "time_range": None, "trace": trace}
+    return recorded("Recall", told | {"op": 1, "count": 1, "memories": memories} | more)
+
+
 VALUES = st.recursive(
     st.none()
     | st.booleans()
@@ -70,6 +83,12 @@ VALUES = st.recursive(
     ),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=4),
     max_leaves=8,
+)
+FIELDS = sorted({"id", "text", "score", "said", "start", "end", "recorded", "network", "tokens"})
+RECALLS = st.builds(
+    recall_of,
+    VALUES | st.dictionaries(st.sampled_from(FIELDS), VALUES).map(packed),
+    st.dictionaries(st.sampled_from(["query", "tokens", "trace", "signs", "count"]), VALUES),
 )
 ARGUMENTS = st.dictionaries(
     st.sampled_from(sorted({name for method in METHODS.values() for name in method.arguments}))
@@ -89,6 +108,12 @@ REQUESTS = st.builds(
     NAMES | VALUES,
     ARGUMENTS | VALUES,
     st.just({}) | OPTIONS | VALUES,
+)
+BACKFILLS = st.builds(
+    lambda recall: packed(
+        [0, 9, "sessions.backfill", ["victim", {"recall": recall, "document_id": "d"}, {}]]
+    ),
+    RECALLS,
 )
 NOTIFICATIONS = st.builds(lambda name, told: packed([2, name, told]), NAMES, VALUES)
 BOMBS = st.sampled_from(
@@ -140,6 +165,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 MESSAGES = (
     REQUESTS
     | NOTIFICATIONS
+    | BACKFILLS
     | mutated()
     | st.binary(max_size=200)
     | BOMBS
