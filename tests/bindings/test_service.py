@@ -272,6 +272,19 @@ def test_few_agents_are_open_and_none_is_closed_in_use(tmp_path: Path) -> None:
     assert not gate.failures
 
 
+def test_one_call_is_not_the_work_of_thousands(tmp_path: Path) -> None:
+    async def main(service: Service) -> None:
+        for method, arguments in [
+            ("retain", {"text": ["Tea."] * 11}),
+            ("recall_many", {"queries": ["Tea?"] * 11}),
+        ]:
+            with pytest.raises(InputError, match="up to 10 items in one call, got 11"):
+                await service.call(LOCAL, method, "a", arguments)
+        assert await service.call(LOCAL, "recall_many", "a", {"queries": []}) == []
+
+    served(tmp_path / "memory", main, Limits(items=10))
+
+
 def test_what_nobody_foresaw_is_in_the_log_and_not_in_the_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ def greeting(service: Service, version: str) -> dict[str, Any]:
         "capabilities": list(CAPABILITIES),
         "limits": {
             "message_bytes": service.limits.message_bytes,
+            "items": service.limits.items,
             "in_flight": service.limits.in_flight,
             "seconds": service.limits.seconds,
         },

@@ -12,6 +12,7 @@ class Limits:
 
     message_bytes: of one request. kept_bytes: of messages that have not come whole, of all clients
     together. waiting: calls that wait in all; more are refused as overloaded.
+    items: texts, turns, queries or operations of one call: a worker does all of them.
     in_flight: calls of one client that wait or run; it is read no further while it has as many.
     connections: open at once. idle: seconds after which a connection that says nothing is closed.
     handshake: seconds in which it must have said hello. part: seconds in which a message that was
@@ -28,6 +29,7 @@ class Limits:
     message_bytes: int = 16 << 20
     kept_bytes: int = 256 << 20
     waiting: int = 4096
+    items: int = 10_000
     in_flight: int = 64
     connections: int = 20_000
     idle: float = 3600.0

@@ -30,6 +30,8 @@ from recollex_engine.errors import (
     ServiceError,
 )
 
+_MANY = frozenset({"operations", "queries", "text", "turns"})
+"""Arguments that are as much work as they have items."""
 RETRY_AFTER = 0.25
 """Seconds after which an overloaded server should be asked again, at least."""
 
@@ -100,8 +102,9 @@ class Service:
         """Return what a method comes to; raises what it raises, or a `ServiceError`.
 
         ``agent``: its id; None for methods of the store. client: whose turn it is, the principal's
-        if None. form: applied to the result in the thread that made it. Cancelling the task takes
-        the call back if it has not begun; a write that has begun is finished.
+        if None. form: applied to the result in the thread that made it; a keyed call is repeated
+        only with the same object. Cancelling the task takes the call back if it has not begun; a
+        write that has begun is finished.
         """
         asker = _Awaiting(self._loop)
         call = self.submit(principal, method, agent, arguments, options, client, asker, form)
@@ -214,6 +217,13 @@ class Service:
         if call.options.at is not None and not method.cut:
             raise InputError(f"{method.name} cannot be asked of the past: leave out at")
         method.check(call.arguments)
+        for name in _MANY & call.arguments.keys():
+            value = call.arguments[name]
+            if isinstance(value, list) and len(value) > self.limits.items:
+                raise InputError(
+                    f"{name} may have up to {self.limits.items:,} items in one call, got "
+                    f"{len(value):,}: send them in several"
+                )
 
     def _enter(self, call: Call) -> None:
         """Queue a call that is to be done."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import resource
 import signal
 import sys
 from collections.abc import Callable, Coroutine
@@ -112,7 +111,6 @@ def run(main: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> None:
         await main(stopping)
 
     sys.setswitchinterval(SWITCH)
-    allow_files()
     factory: Any = None
     with suppress(ImportError):
         import uvloop
@@ -133,10 +131,3 @@ def default_socket(store: str) -> Path:
     folder = Path(store).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     return folder / "socket"
-
-
-def allow_files() -> None:
-    """Let the process open as many files as it may: a connection takes two."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

@@ -51,7 +51,7 @@ class ReceivedRecall(Recall):
             told["tokens"],
             told["token_counter"],
             None if span is None else (span[0], span[1]),
-            told.get("trace") or Trace(),
+            trace if isinstance(trace := told.get("trace"), Trace) else Trace(),
             confidence=told.get("confidence"),
             signs=told.get("signs"),
             subgraph=told.get("subgraph"),
