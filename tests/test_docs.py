@@ -12,7 +12,7 @@ import pytest
 from recollex.cli import subcommands
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "bench/README.md"]
+PAGES = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "bench/README.md", "bindings/SERVER.md"]
 
 
 def blocks(page: str, language: str) -> list[str]:

@@ -41,6 +41,7 @@ PUBLIC = [
     "Transaction",
     "Verification",
     "WritePolicy",
+    "connect",
     "errors",
     "load_encoder",
     "open",
@@ -57,7 +58,7 @@ MODULES = sorted(
 
 def test_the_public_names_are_these() -> None:
     assert sorted(recollex.__all__) == PUBLIC
-    assert sorted(recollex.aio.__all__) == ["Agent", "Store", "open"]
+    assert sorted(recollex.aio.__all__) == ["Agent", "Store", "connect", "open"]
 
 
 @pytest.mark.parametrize("module", [recollex, recollex.aio])

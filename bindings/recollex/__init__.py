@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from recollex.agent import Agent
+    from recollex.client.store import connect
     from recollex.replaying import replay
     from recollex.store import Store, open
     from recollex.transaction import Transaction
@@ -65,6 +66,7 @@ __all__ = [
     "Transaction",
     "Verification",
     "WritePolicy",
+    "connect",
     "errors",
     "load_encoder",
     "open",
@@ -98,6 +100,7 @@ _HOMES = {
     "Transaction": "recollex.transaction",
     "Verification": "recollex_engine.verification",
     "WritePolicy": "recollex_engine.triggers",
+    "connect": "recollex.client.store",
     "load_encoder": "recollex_engine.models.encoder",
     "open": "recollex.store",
     "replay": "recollex.replaying",

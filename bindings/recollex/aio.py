@@ -27,9 +27,10 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import recollex
+from recollex.client.async_store import connect
 from recollex_engine.errors import ClosedError, InputError
 
-__all__ = ["Agent", "Store", "open"]
+__all__ = ["Agent", "Store", "connect", "open"]
 
 Result = TypeVar("Result")
 Parameters = ParamSpec("Parameters")

@@ -53,6 +53,11 @@ class Sessions:
         self._sessions = sessions.Sessions(agent)
         self._recall = recall
 
+    @property
+    def heard(self) -> int:
+        """How many talks a policy has listened to, and still holds something of."""
+        return len(self._sessions)
+
     def short_term(self, document_id: str) -> list[HeardTurn]:
         """Return the latest turns of a talk, written or not, in order.
 

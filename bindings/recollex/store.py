@@ -47,6 +47,14 @@ class Store:
         """Return the ids of the agents that hold something, sorted."""
         return self._store.agents()
 
+    def close_agent(self, agent_id: str) -> None:
+        """Close one agent, so that it takes no memory; `agent` opens it again.
+
+        What its `sessions` heard and did not write is gone. Nothing may use it meanwhile.
+        """
+        self._agents.pop(agent_id, None)
+        self._store.close_agent(agent_id)
+
     def close(self) -> None:
         """Close every agent; everything retained is on disk afterwards."""
         self._store.close()

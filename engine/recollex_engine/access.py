@@ -45,7 +45,11 @@ class Access:
             if self._writer is None:
                 self._shared.create()
                 writer = Writer(
-                    self.folder, self._shared.durability, self._shared.clock, self._embedder_for
+                    self.folder,
+                    self._shared.durability,
+                    self._shared.clock,
+                    self._embedder_for,
+                    self._shared.flushed,
                 )
                 try:
                     if writer.settings is not None:

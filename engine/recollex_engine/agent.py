@@ -1,6 +1,7 @@
 """What can be done with one agent's memory? What writes to it, and what is read of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -254,6 +255,15 @@ class Agent(Access):
         self._create(writer, embedder, recorded_at)
         link = embedder.thresholds.link
         return len(writer.transact(fill, vectors, recorded_at, link, as_of).operations)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Let this thread's writes in the body share one flush; see `Writer.together`."""
+        if self._shared.read_only or not self.folder.exists():
+            yield  # the first write makes the folder, and is flushed by itself
+            return
+        with self._writing().together():
+            yield
 
     def checkpoint(self) -> None:
         """Fold the tail into the indexes and make opening quick; recalls give the same results.

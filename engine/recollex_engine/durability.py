@@ -1,6 +1,7 @@
 """When an acknowledged write is on the disk: always, within an interval, or whenever."""
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Literal
 
@@ -26,16 +27,25 @@ class GroupCommit:
     A flush that fails may have lost bytes that the system will never report again, so the first
     failure poisons the object: that wait and every later call raise, with the failure as cause.
 
+    ``flushed`` is told how many seconds each flush took, by the thread that flushed.
+
     Threads: any number may call anything. The background thread exists only while there is
     something to flush, so thousands of idle writers cost no threads.
     """
 
-    def __init__(self, mode: Durability, flush: Callable[[], int], name: str) -> None:
+    def __init__(
+        self,
+        mode: Durability,
+        flush: Callable[[], int],
+        name: str,
+        flushed: Callable[[float], None] | None = None,
+    ) -> None:
         if mode not in MODES:
             raise InputError(f"durability must be one of {', '.join(MODES)}, got {mode!r}")
         self.mode: Durability = mode
         self._flush = flush
         self._name = name
+        self._told = flushed
         self._changed = threading.Condition()
         self._flushing = False
         self._flushed_op = 0
@@ -87,6 +97,7 @@ class GroupCommit:
                     break
                 self._changed.wait()
         flushed = 0
+        began = time.perf_counter()
         try:
             flushed = self._flush()
         except OSError as error:
@@ -98,6 +109,8 @@ class GroupCommit:
                 self._changed.notify_all()
         if not flushed:
             self.check()
+        elif self._told is not None:
+            self._told(time.perf_counter() - began)
 
     def poison(self, cause: BaseException) -> None:
         """Make every later call raise, with ``cause`` behind it."""

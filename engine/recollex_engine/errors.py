@@ -15,7 +15,16 @@
     |-- FormatError                      written by another version, or not a store at all
     |-- ModelError                       a model cannot be found, loaded or verified
     |   `-- ModelMismatchError           the agent's vectors come from another model; open with it
-    `-- RerankError                      a reranker failed or answered nonsense; see the message
+    |-- RerankError                      a reranker failed or answered nonsense; see the message
+    `-- ServiceError                     a server did not do the call
+        |-- OverloadedError              too much waits there: try again after `retry_after` seconds
+        |-- DeadlineError (TimeoutError)         the call's time was over
+        |-- CancelledError               the caller took the call back before it began
+        |-- UnauthorizedError (PermissionError)  no token, or one that the server does not know
+        |-- ForbiddenError (PermissionError)     the token does not allow it
+        |-- ProtocolError                not what PROTOCOL.md says; two versions, or no recollex
+        |-- DisconnectedError (ConnectionError)  the connection broke; a write may have happened
+        `-- InternalError                the server failed; its log says why
 """
 
 
@@ -129,3 +138,53 @@ class RerankError(RecollexError):
     def __init__(self, reranker: str, what: str) -> None:
         super().__init__(f"reranker {reranker!r}: {what}")
         self.reranker = reranker
+
+
+class ServiceError(RecollexError):
+    """A server did not do a call that it was sent."""
+
+
+class OverloadedError(ServiceError):
+    """Too much waits at the server; ``retry_after``: in how many seconds to try again."""
+
+    def __init__(self, what: str, retry_after: float) -> None:
+        super().__init__(f"{what}: try again in {retry_after:.3g} s")
+        self.retry_after = retry_after
+
+
+class DeadlineError(ServiceError, TimeoutError):
+    """A call's time was over before its answer was there.
+
+    ``begun``: whether work had begun; a write that had may have happened, one that had not has not.
+    """
+
+    def __init__(self, method: str, begun: bool) -> None:
+        super().__init__(
+            f"the time given to {method} was over "
+            + ("while it ran: a write may have happened" if begun else "before it began")
+        )
+        self.begun = begun
+
+
+class CancelledError(ServiceError):
+    """A call was cancelled before it began; nothing happened."""
+
+
+class UnauthorizedError(ServiceError, PermissionError):
+    """A connection or a request has no token, or one that the server does not know."""
+
+
+class ForbiddenError(ServiceError, PermissionError):
+    """A token does not reach this agent, or does not allow writing."""
+
+
+class ProtocolError(ServiceError):
+    """A message is not what the protocol says."""
+
+
+class DisconnectedError(ServiceError, ConnectionError):
+    """The server cannot be reached, or went away before it answered; a write may have happened."""
+
+
+class InternalError(ServiceError):
+    """A server failed in a way that nobody foresaw; its log says how."""

@@ -51,10 +51,11 @@ class LogWriter:
         durability: Durability = "always",
         known_op: int = 0,
         before_flush: Callable[[], None] | None = None,
+        flushed: Callable[[float], None] | None = None,
     ) -> None:
         self.folder = folder
         self._before_flush = before_flush  # what the log speaks of must be durable before it is
-        self._commits = GroupCommit(durability, self._flush, f"the log {folder}")
+        self._commits = GroupCommit(durability, self._flush, f"the log {folder}", flushed)
         self._lock = threading.RLock()  # position, and the bytes behind it
         self._descriptor_lock = threading.Lock()  # taken before _lock; held while flushing
         self._fd = -1

@@ -1,19 +1,19 @@
 """What comes back from a recall: memories, and why they came."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import cached_property
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import orjson
 
-from recollex_engine.clock import OPEN_END, from_micros
+from recollex_engine.clock import from_micros
 from recollex_engine.confidence import Signs
+from recollex_engine.memory_columns import Columns, gather
 from recollex_engine.ranking import Ranking, Why
-from recollex_engine.schema import ENDS, NETWORKS
 from recollex_engine.trace import Trace
 from recollex_engine.view import View
 
@@ -104,136 +104,75 @@ def read_memories(
     view: View, memories: Sequence[int], why: Sequence[Why] | None = None
 ) -> list[Memory]:
     """Return memories of ``view`` by their ordinals; cost about 5 us each."""
-    places = np.asarray(memories, np.int64)
-    columns = view.columns
+    return memories_of(gather(view, memories, why))
 
-    def values(name: str, of: npt.NDArray[Any] = places) -> list[Any]:
-        found: list[Any] = view.buffer(name)[of].tolist()
-        return found
 
-    def labels(name: str) -> list[str | None]:
-        return [columns.label(number) for number in values(name)]
+def memories_of(columns: Columns) -> list[Memory]:
+    """Return the memories of which `gather` gave the columns."""
 
-    def texts(name: str) -> list[str]:
-        data = view.buffer(name).data
-        return [
-            str(data[first:end], "utf-8") if end > first else ""
-            for first, end in zip(
-                values(f"{name}_offset"), values(f"{name}_offset", places + 1), strict=True
-            )
-        ]
+    def each(name: str, default: Any = None) -> Iterable[Any]:
+        return columns.get(name) or repeat(default)
 
-    def ids_of(ordinals: Sequence[int]) -> list[str]:
-        return columns.dictionary["ids"].strings(view.buffer("id")[list(ordinals)])
-
-    def numbers(flat: str, name: str) -> list[list[int]]:
-        buffer = view.buffer(flat)
-        return [
-            buffer[first:end].tolist() if end > first else []
-            for first, end in zip(
-                values(f"{name}_offset"), values(f"{name}_offset", places + 1), strict=True
-            )
-        ]
-
-    whole = texts("text")
-    reasons = why if why is not None else [Why()] * len(whole)
-    passages = [
-        _passage(view, text, first, end, reason.row)
-        for text, first, end, reason in zip(
-            whole, values("first_row"), values("first_row", places + 1), reasons, strict=True
-        )
-    ]
-    recorded = view.buffer("op")[places].astype(np.int64) - 1
-    times = zip(
-        map(from_micros, values("said_at")),
-        map(from_micros, values("event_start")),
-        map(from_micros, values("event_end")),
-        map(from_micros, values("op_recorded_at", recorded)),
-        strict=True,
-    )
     return [
         Memory(
             id,
-            part if reason.passage_only else text,
-            part,
-            reason.score,
-            said,
-            (start, end),
-            at,
-            NETWORKS[network],
+            text,
+            text if passage is None else passage,
+            score,
+            from_micros(said),
+            (from_micros(start), from_micros(end)),
+            from_micros(recorded),
+            network,
             context,
             document,
             speaker,
-            view.entity_names(entities),
-            tuple(columns.tag_names(tags)) if tags else (),
+            tuple(entities),
+            tuple(tags),
             orjson.loads(metadata) if metadata else {},
-            part_tokens if reason.passage_only else tokens,
-            reason.ranks,
-            reason.scores,
-            reason.parts,
-            tuple(ids_of(reason.collapsed)) if reason.collapsed else (),
-            None if valid_end == OPEN_END else from_micros(valid_end),
-            _closure(view, closed_by, forgotten_by),
+            tokens,
+            {} if ranks is None else ranks,
+            {} if scores is None else scores,
+            {} if parts is None else parts,
+            tuple(collapsed),
+            None if valid_until is None else from_micros(valid_until),
+            None if closed is None else Closure(from_micros(closed[0]), *closed[1:]),
         )
         for (
             id,
             text,
-            (part, part_tokens),
-            (said, start, end, at),
+            score,
+            said,
+            start,
+            end,
+            recorded,
             network,
+            tokens,
+            passage,
             context,
             document,
             speaker,
             entities,
             tags,
             metadata,
-            tokens,
-            reason,
-            valid_end,
-            closed_by,
-            forgotten_by,
-        ) in zip(
-            columns.dictionary["ids"].strings(values("id")),
-            whole,
-            passages,
-            times,
-            values("network"),
-            labels("context"),
-            labels("document"),
-            labels("speaker"),
-            numbers("mention_entity", "mention"),
-            numbers("label", "label"),
-            texts("metadata"),
-            values("tokens"),
-            reasons,
-            values("valid_end"),
-            values("closed_by"),
-            values("forgotten_by"),
-            strict=True,
+            ranks,
+            scores,
+            parts,
+            collapsed,
+            valid_until,
+            closed,
+        ) in zip(  # the columns that are always there end it
+            *(columns[name] for name in _ALWAYS),
+            *(each(name) for name in ("passage", "context", "document", "speaker")),
+            *(each(name, ()) for name in ("entities", "tags")),
+            *(each(name) for name in ("metadata", "ranks", "scores", "parts")),
+            each("collapsed", ()),
+            *(each(name) for name in ("valid_until", "closed")),
+            strict=False,
         )
     ]
 
 
-def _closure(view: View, closed_by: int, forgotten_by: int) -> Closure | None:
-    """Return what the operation says that closed a memory, if it is closed in the view."""
-    op = forgotten_by if 0 < forgotten_by <= view.op else closed_by
-    if not 0 < op <= view.op:
-        return None
-    label = view.columns.label
-    kind, by, why = (
-        label(int(view.buffer(name)[op - 1])) for name in ("op_kind", "op_by", "op_why")
-    )
-    at = from_micros(int(view.buffer("op_recorded_at")[op - 1]))
-    return Closure(at, ENDS[kind or ""], by, why)
-
-
-def _passage(view: View, text: str, first: int, end: int, row: int | None) -> tuple[str, int]:
-    """Return a passage of ``text``, the first if ``row`` is None, and the tokens of a part."""
-    if end - first == 1:
-        return text, 0
-    row = first if row is None else row
-    start, stop = int(view.buffer("passage_start")[row]), int(view.buffer("passage_end")[row])
-    return text[start:stop], int(view.buffer("passage_tokens")[row])
+_ALWAYS = ("id", "text", "score", "said", "start", "end", "recorded", "network", "tokens")
 
 
 class Recall(Sequence[Memory]):
@@ -302,13 +241,17 @@ class Recall(Sequence[Memory]):
 
     @cached_property
     def _memories(self) -> list[Memory]:
+        return memories_of(self.columns())
+
+    def columns(self) -> Columns:
+        """Return what the memories are made of; for whoever answers another process."""
         if self._view is None:
-            return []
+            return {name: [] for name in _ALWAYS}
         chosen = self._ranking
         places = chosen.memories.astype(np.int64)
         first_row = self._view.buffer("first_row")
         several = (first_row[places + 1] - first_row[places] > 1).tolist()
-        return read_memories(self._view, places.tolist(), chosen.why(several, self._explain))
+        return gather(self._view, places.tolist(), chosen.why(several, self._explain))
 
     def __repr__(self) -> str:
         return f"<Recall of {self.query!r}: {len(self)} memories, {self.tokens} tokens>"

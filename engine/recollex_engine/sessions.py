@@ -59,6 +59,9 @@ class Sessions:
         self._talks: OrderedDict[str, Talk] = OrderedDict()
         self._lock = threading.RLock()
 
+    def __len__(self) -> int:
+        return len(self._talks)
+
     def talk(self, document: str) -> Talk:
         """Return a talk. Raises `UnknownIdError` for one that no policy has listened to."""
         with self._lock:

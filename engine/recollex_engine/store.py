@@ -16,13 +16,21 @@ from recollex_engine.analyzer import check_language
 from recollex_engine.clock import Clock, system_clock
 from recollex_engine.disk import replace_file
 from recollex_engine.durability import MODES, Durability
-from recollex_engine.errors import ClosedError, CorruptError, FormatError, InputError
+from recollex_engine.errors import (
+    ClosedError,
+    CorruptError,
+    FormatError,
+    InputError,
+    StoreFullError,
+)
 from recollex_engine.statement import check_flag, check_text
 from recollex_engine.surroundings import Embedder, Surroundings
 
 FORMAT = 1
 MAX_AGENT = 80
 """Characters of an agent's name."""
+
+_CREATING = threading.Lock()
 
 
 class Store:
@@ -32,6 +40,8 @@ class Store:
 
         store.json         {"recollex_store": 1}
         agents/<name>/     one agent; characters beyond A-Z a-z 0-9 _ . - are percent-encoded
+
+    ``flushed`` is told how many seconds each flush of a log took, in whichever thread it happened.
 
     Threads: any number. Nothing is put on disk before something is retained.
     """
@@ -46,6 +56,7 @@ class Store:
         language: str = "english",
         threads: int = 1,
         clock: Clock = system_clock,
+        flushed: Callable[[float], None] | None = None,
     ) -> None:
         if durability not in MODES:
             raise InputError(f"durability must be one of {', '.join(MODES)}, got {durability!r}")
@@ -69,6 +80,7 @@ class Store:
             threads,
             self._background,
             self._building,
+            flushed,
         )
 
     def _check_format(self) -> None:
@@ -101,6 +113,16 @@ class Store:
                 agent = self._agents[name] = Agent(name, folder, self._surroundings)
             return agent
 
+    def close_agent(self, name: str) -> None:
+        """Close an agent that nobody uses; `agent` opens it again. Does nothing where it is not.
+
+        An `agent` of the same name must not be asked for meanwhile.
+        """
+        with self._lock:
+            agent = self._agents.pop(name, None)
+        if agent is not None:
+            agent.close()
+
     def agents(self) -> list[str]:
         """Return the names of the agents that hold something, sorted."""
         if self._closed:
@@ -128,10 +150,16 @@ class Store:
 
 
 def create_store(path: Path) -> None:
-    """Make the folder ``path`` a store, unless it is one."""
-    if not (path / "store.json").exists():
+    """Make the folder of a store, if it is not there; any thread and process may at once."""
+    with _CREATING:
+        if (path / "store.json").exists():
+            return
         path.mkdir(parents=True, exist_ok=True)
-        replace_file(path / "store.json", orjson.dumps({"recollex_store": FORMAT}))
+        try:
+            replace_file(path / "store.json", orjson.dumps({"recollex_store": FORMAT}))
+        except StoreFullError:
+            if not (path / "store.json").exists():  # or another process has just made it
+                raise
 
 
 def agent_folder(path: Path, name: str) -> Path:

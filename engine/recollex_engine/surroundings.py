@@ -38,7 +38,10 @@ class Embedder(QueryEmbedder, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What an agent shares with the others of its store; ``create`` makes its folder."""
+    """What an agent shares with the others of its store; ``create`` makes its folder.
+
+    ``flushed`` is told how many seconds each flush of a log took.
+    """
 
     create: Callable[[], None]
     embedder: Callable[[], Embedder]
@@ -49,3 +52,4 @@ class Surroundings:
     threads: int
     background: Executor
     building: Executor
+    flushed: Callable[[float], None] | None = None

@@ -6,7 +6,8 @@ goes into the log with it.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,7 @@ class Writer:
         durability: Durability,
         clock: Clock,
         embedder_for: Callable[[Settings], TextEmbedder],
+        flushed: Callable[[float], None] | None = None,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.lock_file = WriterLock(folder / "LOCK")
@@ -61,11 +63,13 @@ class Writer:
                 folder / LOG,
                 self.replica.position,
                 durability=durability,
+                flushed=flushed,
                 before_flush=self._flush_vectors,
             )
             self.vectors: VectorsWriter | None = None
             self.lock = threading.RLock()
             self._publishing = threading.Lock()
+            self._together = threading.local()
             try:
                 self._recover()
             except CorruptError as error:
@@ -268,8 +272,28 @@ class Writer:
         self.vectors.rewind(columns.rows)  # a transaction that failed may have left some
         self.vectors.append(vectors.view(np.float16))
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Let this thread's transactions in the body share one flush, when the body ends.
+
+        Each is a transaction of its own. None of them is durable, and no view sees it, before the
+        body has ended, and an error at its end is of all of them.
+        """
+        held = self._together
+        held.op = 0
+        try:
+            yield
+        finally:
+            op = held.op
+            del held.op
+            if op:
+                self.publish(op)
+
     def publish(self, op: int) -> None:
         """Wait until ``op`` is durable as asked, then let readers see it."""
+        if hasattr(self._together, "op"):
+            self._together.op = op
+            return
         self.log.wait_durable(op)
         with self._publishing:  # not `lock`: nobody waits here for another call's transaction
             if op > self.replica.published:

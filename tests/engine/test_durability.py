@@ -94,6 +94,19 @@ def test_a_failure_reaches_leader_followers_and_all_later_calls():
     commits.close()
 
 
+def test_how_long_a_flush_took_is_told():
+    disk, took = Disk(), []
+    commits = GroupCommit("always", disk.flush, "x", took.append)
+    commits.wait(disk.write(commits))
+    commits.wait(1)
+    assert len(took) == 1 and 0 < took[0] < 10
+    disk.failure = OSError(errno.EIO, "broken")
+    with pytest.raises(StoreFullError):
+        commits.wait(disk.write(commits))
+    assert len(took) == 1
+    commits.close()
+
+
 def test_an_interrupted_flush_is_no_failure():
     disk = Disk()
     commits = GroupCommit("always", disk.flush, "x")

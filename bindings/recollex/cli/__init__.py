@@ -34,6 +34,8 @@ HOMES = {
     "verify": "recollex.cli.upkeep",
     "checkpoint": "recollex.cli.upkeep",
     "warmup": "recollex.cli.upkeep",
+    "serve": "recollex.cli.serving",
+    "top": "recollex.cli.top",
 }
 """The module of each subcommand; its function has the subcommand's name. Loaded when it runs."""
 

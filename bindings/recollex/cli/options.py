@@ -236,6 +236,64 @@ def export(parser: Parser) -> None:
     parser.add_argument("--output", metavar="FILE", help="write here, not to standard output")
 
 
+def serve(parser: Parser) -> None:
+    """Add the options of `serve`."""
+    add = parser.add_argument
+    add("--store", metavar="DIR", required=True, help="the folder of the store")
+    add("--socket", metavar="PATH", help="a Unix socket to listen on (DIR/socket)")
+    add("--listen", metavar="HOST:PORT", help="a TCP port to listen on, beside --socket if given")
+    add("--tokens", metavar="FILE", help="TOML: who may call; needed beyond this machine")
+    add("--http", metavar="HOST:PORT", help="serve HTTP there as well (recollex[http])")
+    add("--certificate", metavar="PEM", help="makes --listen and --http speak TLS")
+    add("--key", metavar="PEM", help="the certificate's key, if it is in a file of its own")
+    add(
+        "--durability",
+        choices=["always", "interval", "off"],
+        default="always",
+        metavar="WHEN",
+        help="an acknowledged write is on the disk: always (default), interval or off",
+    )
+    add("--open-agents", type=_count, metavar="N", help="agents kept open at once (256)")
+    add("--connections", type=_count, metavar="N", help="clients at once (20,000)")
+    add("--in-flight", type=_count, metavar="N", help="calls of one client at once (64)")
+    add("--message-bytes", type=_count, metavar="N", help="of one request (16 MiB)")
+    add("--readers", type=_count, metavar="N", help="threads that recall (a core each, up to 4)")
+    add(
+        "--log-level",
+        choices=["debug", "info", "warning", "error"],
+        default="info",
+        metavar="LEVEL",
+        help="of the log, JSON lines on standard error: debug, info (default), warning, error",
+    )
+    add("--log-texts", action="store_true", help="write what clients say into the log, too")
+    add(
+        "--slow",
+        type=float,
+        default=1.0,
+        metavar="SECONDS",
+        help="log calls that take as long (1)",
+    )
+    add(
+        "--otel",
+        action="store_true",
+        help="send spans to the collector at OTEL_EXPORTER_OTLP_ENDPOINT (recollex[otel])",
+    )
+    add(
+        "--embedder",
+        metavar="MODEL",
+        help="name or folder of the embedding model; given:384 where clients bring vectors",
+    )
+
+
+def top(parser: Parser) -> None:
+    """Add the options of `top`."""
+    add = parser.add_argument
+    add("address", help="of the server, as it said when it started")
+    add("--every", type=float, default=2.0, metavar="SECONDS", help="between two looks (2)")
+    add("--once", action="store_true", help="look once, and leave")
+    add("--token-file", metavar="FILE", help="holds the secret (RECOLLEX_TOKEN, if not given)")
+
+
 def warmup(parser: Parser) -> None:
     """Add the options of `warmup`."""
     _embedder(parser)

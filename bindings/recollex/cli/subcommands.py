@@ -169,6 +169,21 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         ["export memory/ > memories.jsonl", "export memory/ --agent bob --output bob.jsonl"],
         options.export,
     ),
+    "serve": (
+        "let other processes use the agents of a store",
+        [
+            "serve --store memory/ --socket /run/user/1000/recollex.sock",
+            "serve --store memory/ --listen 127.0.0.1:7077 --http 127.0.0.1:8080",
+            "serve --store memory/ --listen 0.0.0.0:7077 --tokens tokens.toml "
+            "--certificate chain.pem --key key.pem",
+        ],
+        options.serve,
+    ),
+    "top": (
+        "watch what a server does: calls, stages of recalls, the log, queues",
+        ["top unix:///run/user/1000/recollex.sock", "top http://127.0.0.1:8080 --once"],
+        options.top,
+    ),
     "warmup": (
         "convert the model and compile the kernels, once, for later calls",
         ["warmup"],

@@ -2,6 +2,7 @@
 
 import tempfile
 import time
+from typing import Any
 
 import recollex
 from recollex.cli.opening import existing_agent, say
@@ -42,9 +43,16 @@ def checkpoint(arguments: Arguments) -> int:
 def warmup(arguments: Arguments) -> int:
     """Convert the model and compile every kernel by remembering the demo's talk once."""
     started = time.perf_counter()
+    model = warm(arguments.embedder)
+    print(f"ready: {model}, kernels compiled ({time.perf_counter() - started:.1f} s)")
+    return 0
+
+
+def warm(embedder: Any) -> str | None:
+    """Use everything once that the first caller would wait for; returns the model's fingerprint."""
     with (
         tempfile.TemporaryDirectory(prefix="recollex-") as folder,
-        recollex.open(folder, embedder=arguments.embedder) as store,
+        recollex.open(folder, embedder=embedder) as store,
     ):
         agent = store.agent("warmup")
         agent.retain_dialogue(turns(), document_id="warmup")
@@ -52,6 +60,4 @@ def warmup(arguments: Arguments) -> int:
             agent.recall("What did Ines say in March about the blue van?", exact=exact)
         agent.checkpoint()
         agent.recall("Who moved to Lisbon last spring?", explain=True)
-        model = agent.stats().model
-    print(f"ready: {model}, kernels compiled ({time.perf_counter() - started:.1f} s)")
-    return 0
+        return agent.stats().model

@@ -1,0 +1,348 @@
+"""What does a server cost, and how much can it do?
+
+Claim, on two cores, over a Unix socket: to an embedded recall a server adds at most 100 us (p50)
+and 400 us (p99); a ping takes at most 25 us (p50); 16 clients get 25,000 small requests a second,
+or 2,500 recalls of an agent with 10,000 memories, p99 25 ms; one client that asks 10,000 recalls at
+once and reads nothing makes the others' p99 at most twice as long, and costs bounded memory; HTTP
+adds at most 1.5 ms to an embedded recall (`bench.server_http`).
+
+Command: python -m bench.server [--parts NAME ...] [--json] [--out FILE]; with --out, parts that the
+file holds already stay, so that each can have the machine to itself.
+
+Check: before the clock starts, every question is answered by the server as it is embedded, and
+every peer gives back the bytes that it was sent.
+
+Server and clients are two processes; the load of 16 clients is one process (`server_load`). No
+model: a text's vector is the mean of its words' (`bench.recall.WordVectors`). A recall counts with
+its memories read, up to 512 tokens, about 2 KB as text. "small" is `get` of one memory. Beside it,
+the same loops exchange 2 KB with a bare asyncio echo, FastAPI and gRPC (`server_peers`); recollex's
+own row is a `get` whose answer is 2 KB.
+"""
+
+import argparse
+import asyncio
+import json
+import socket
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import recollex
+from bench import server_http, server_load, server_peers
+from bench.recall import WordVectors, made_up
+from bench.rundata import environment, percentiles, write_run
+from recollex.client.connection import hello
+from recollex.server.serving import Server, run, settle
+from recollex.wire.messages import request
+
+AGENT = "talk"
+ROWS = 10_000
+QUESTIONS = 200
+TOKENS = 512
+CLIENTS = 16
+SECONDS = 4.0
+EXCHANGES = 5_000
+ATTACK = 10_000
+LONG = "long"
+BOUNDS = {
+    "ping p50 us": 25,
+    "recall added p50 us": 100,
+    "recall added p99 us": 400,
+    "small a second": 25_000,
+    "recalls a second": 2_500,
+    "recalls p99 ms": 25,
+    "fairness p99 ratio": 2,
+    "HTTP added p50 ms": 1.5,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS))
+    parser.add_argument("--folder", type=Path, help="keep the store here, use it if there")
+    parser.add_argument("--serve", nargs=2, metavar="PATH", help="serve a store, and no more")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
+    arguments = parser.parse_args()
+    if arguments.serve is not None:
+        serve(*arguments.serve)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = arguments.folder or Path(temporary) / "store"
+        questions = build(folder)
+        found = {name: PARTS[name](folder, questions) for name in arguments.parts}
+    if arguments.out is not None and arguments.out.exists():
+        found = json.loads(arguments.out.read_text())["parts"] | found
+    told = {"bench": "server", "environment": environment(), "bounds": BOUNDS, "parts": found}
+    write_run(told, arguments.json, arguments.out, show)
+
+
+def build(folder: Path) -> list[str]:
+    """Make the store if it is not there, and return questions about it."""
+    lines = list(islice(made_up(), ROWS + QUESTIONS))
+    if not folder.exists():
+        with recollex.open(folder, embedder=WordVectors()) as store:
+            agent = store.agent(AGENT)
+            kept = lines[:ROWS]
+            agent.retain([line.text for line in kept], event_at=[line.at for line in kept])
+            agent.retain("Two kilobytes. " * 117, id=LONG)
+            agent.checkpoint()
+    return [line.text for line in lines[ROWS:]]
+
+
+def serve(folder: str, path: str) -> None:
+    """Serve a store on a Unix socket until SIGTERM."""
+
+    async def main(stopping: asyncio.Event) -> None:
+        async with Server(recollex.open(folder, embedder=WordVectors())) as server:
+            await server.listen(f"unix://{path}")
+            settle()
+            await stopping.wait()
+
+    run(main)
+
+
+@contextmanager
+def served(folder: Path) -> Any:
+    """Give the path of a socket that a process serves the store on, and the process's id."""
+    with tempfile.TemporaryDirectory() as place:
+        path = f"{place}/socket"
+        command = [sys.executable, "-m", "bench.server", "--serve", str(folder), path]
+        with server_peers.running(command, path) as process:
+            yield path, process.pid
+
+
+def timed(work: Callable[[], object], times: int, warm: int = 200) -> list[float]:
+    """Return microseconds of each run."""
+    found = []
+    for number in range(warm + times):
+        started = time.perf_counter()
+        work()
+        if number >= warm:
+            found.append((time.perf_counter() - started) * 1e6)
+    return found
+
+
+# -- parts -------------------------------------------------------------------------------------
+
+
+def ping(folder: Path, questions: list[str]) -> dict[str, Any]:
+    with served(folder) as (path, _), recollex.connect(f"unix://{path}") as store:
+        return {"us": percentiles(timed(store.ping, 4 * EXCHANGES))}
+
+
+def recall(folder: Path, questions: list[str]) -> dict[str, Any]:
+    """Ask embedded and at the server in turns."""
+    with (
+        served(folder) as (path, _),
+        recollex.connect(f"unix://{path}") as remote,
+        recollex.open(folder, embedder=WordVectors(), read_only=True) as here,
+    ):
+        agents = {"embedded": here.agent(AGENT), "server": remote.agent(AGENT)}
+        sizes = []
+        for question in questions:
+            expected, found = (
+                list(agent.recall(question, max_tokens=TOKENS)) for agent in agents.values()
+            )
+            assert expected == found
+            sizes.append(len(expected))
+        times: dict[str, list[float]] = {name: [] for name in agents}
+        for question in questions * 10:
+            for name, agent in agents.items():
+                started = time.perf_counter()
+                list(agent.recall(question, max_tokens=TOKENS))
+                times[name].append((time.perf_counter() - started) * 1e6)
+    us = {name: percentiles(found) for name, found in times.items()}
+    added = {p: us["server"][p] - us["embedded"][p] for p in ("p50", "p99")}
+    return {"us": us, "added_us": added, "memories_each": sum(sizes) / len(sizes)}
+
+
+def small(folder: Path, questions: list[str]) -> dict[str, Any]:
+    with served(folder) as (path, _):
+        with recollex.connect(f"unix://{path}") as store:
+            ids = [memory.id for memory in store.agent(AGENT).list(limit=QUESTIONS)]
+        gets = [request(7, "get", AGENT, {"id": id}, {}) for id in ids]
+        return {
+            "get": loaded(path, gets),
+            "ping": loaded(path, [request(7, "ping", None, {}, {})]),
+        }
+
+
+def recalls(folder: Path, questions: list[str]) -> dict[str, Any]:
+    with served(folder) as (path, _):
+        loaded(path, asked(questions))  # warm
+        return loaded(path, asked(questions))
+
+
+def fairness(folder: Path, questions: list[str]) -> dict[str, Any]:
+    """Load a server with the others alone, and beside one that asks much and reads nothing."""
+    with served(folder) as (path, process):
+        others = CLIENTS - 1
+        requests = asked(questions)
+        loaded(path, requests, others)
+        alone = loaded(path, requests, others)
+        before = memory_of(process)
+        with greeted(path) as greedy:
+            greedy.setblocking(True)
+            everything = b"".join(
+                request(number, "recall", AGENT, {"query": questions[number % QUESTIONS]}, {})
+                for number in range(ATTACK)
+            )
+            thread = threading.Thread(target=send_until_closed, args=(greedy, everything))
+            thread.start()
+            time.sleep(0.5)
+            beside = loaded(path, requests, others)
+            after = memory_of(process)
+            greedy.shutdown(socket.SHUT_RDWR)
+            thread.join()
+    ratio = beside["ms"]["p99"] / alone["ms"]["p99"]
+    return {"alone": alone, "beside": beside, "p99_ratio": ratio, "memory_grew": after - before}
+
+
+def over_http(folder: Path, questions: list[str]) -> dict[str, Any]:
+    return server_http.measure(folder, questions)
+
+
+def peers(folder: Path, questions: list[str]) -> dict[str, Any]:
+    """Exchange 2 KB with others, and with recollex, one client and many."""
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as place:
+        for name, client in server_peers.CLIENTS.items():
+            path = f"{place}/{name}"
+            with server_peers.peer(name, path):
+                with client(path) as exchange:
+                    assert exchange() == server_peers.PAYLOAD
+                    one = percentiles(timed(exchange, EXCHANGES))
+                found[name] = {"us": one, "a_second": rate_of(name, path)}
+    with served(folder) as (path, _):
+        with recollex.connect(f"unix://{path}") as store:
+            agent = store.agent(AGENT)
+            one = percentiles(timed(lambda: agent.get(LONG).text, EXCHANGES))
+        many = loaded(path, [request(7, "get", AGENT, {"id": LONG}, {})])
+        found["recollex"] = {"us": one, "a_second": many["a_second"]}
+    return found
+
+
+def rate_of(name: str, path: str) -> float:
+    """Return a peer's exchanges a second with all clients."""
+    if name == "grpc":
+        return asyncio.run(server_peers.grpc_rate(path, CLIENTS, SECONDS))
+    message = server_peers.PAYLOAD if name == "echo" else server_peers.http_request()
+    with server_peers.connected(path) as probe:
+        probe.sendall(message)
+        time.sleep(0.2)
+        length = len(probe.recv(server_load.CHUNK))
+    return server_load.load(
+        lambda: server_peers.connect(path),
+        [message],
+        lambda: server_load.Length(length),
+        CLIENTS,
+        SECONDS,
+    )[0]
+
+
+PARTS: dict[str, Callable[[Path, list[str]], dict[str, Any]]] = {
+    "ping": ping,
+    "recall": recall,
+    "small": small,
+    "recalls": recalls,
+    "fairness": fairness,
+    "http": over_http,
+    "peers": peers,
+}
+
+
+# -- clients -----------------------------------------------------------------------------------
+
+
+def asked(questions: list[str]) -> list[bytes]:
+    return [
+        request(7, "recall", AGENT, {"query": question, "max_tokens": TOKENS}, {})
+        for question in questions
+    ]
+
+
+def loaded(path: str, requests: list[bytes], clients: int = CLIENTS) -> dict[str, Any]:
+    rate, times = server_load.load(
+        lambda: greeted(path), requests, server_load.Messages, clients, SECONDS
+    )
+    return {"a_second": rate, "ms": percentiles(times), "clients": clients}
+
+
+def greeted(path: str) -> socket.socket:
+    """Return a socket on which hello was said."""
+    made = server_peers.connect(path)
+    made.sendall(request(0, "hello", None, hello(None), {}))
+    whole = server_load.Messages()
+    while not whole(made.recv(server_load.CHUNK)):
+        pass
+    return made
+
+
+def send_until_closed(made: socket.socket, data: bytes) -> None:
+    try:
+        made.sendall(data)
+    except OSError:  # closed when the others are done
+        return
+
+
+def memory_of(process: int) -> int:
+    """Return the bytes of memory that a process has."""
+    status = Path(f"/proc/{process}/status").read_text()
+    line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1]) * 1024
+
+
+# -- the table ---------------------------------------------------------------------------------
+
+
+def measured(parts: dict[str, Any]) -> dict[str, float]:
+    """Return what is bounded, by the names of `BOUNDS`, of the parts that were measured."""
+    looks: dict[str, Callable[[], float]] = {
+        "ping p50 us": lambda: parts["ping"]["us"]["p50"],
+        "recall added p50 us": lambda: parts["recall"]["added_us"]["p50"],
+        "recall added p99 us": lambda: parts["recall"]["added_us"]["p99"],
+        "small a second": lambda: parts["small"]["get"]["a_second"],
+        "recalls a second": lambda: parts["recalls"]["a_second"],
+        "recalls p99 ms": lambda: parts["recalls"]["ms"]["p99"],
+        "fairness p99 ratio": lambda: parts["fairness"]["p99_ratio"],
+        "HTTP added p50 ms": lambda: parts["http"]["added_p50"],
+    }
+    places = ("ping", "recall", "recall", "small", "recalls", "recalls", "fairness", "http")
+    return {
+        name: look()
+        for (name, look), place in zip(looks.items(), places, strict=True)
+        if place in parts
+    }
+
+
+def show(result: dict[str, Any]) -> str:
+    parts = result["parts"]
+    lines = [f"{'':<22}{'measured':>12}{'bound':>10}"]
+    for name, value in measured(parts).items():
+        bound = BOUNDS[name]
+        holds = value >= bound if name.endswith("a second") else value <= bound
+        lines.append(f"{name:<22}{value:>12,.1f}{bound:>10,} {'' if holds else 'does not hold'}")
+    if "small" in parts:
+        lines.append(f"{'pings a second':<22}{parts['small']['ping']['a_second']:>12,.1f}")
+    if "fairness" in parts:
+        grew = parts["fairness"]["memory_grew"] / 2**20
+        lines.append(f"{'fairness, memory MB':<22}{grew:>12,.1f}")
+    if "peers" in parts:
+        lines.append(f"\n{'2 KB exchange':<22}{'p50 us':>12}{'p99 us':>10}{'a second':>12}")
+        for name, found in parts["peers"].items():
+            us = found["us"]
+            lines.append(
+                f"{name:<22}{us['p50']:>12,.1f}{us['p99']:>10,.1f}{found['a_second']:>12,.0f}"
+            )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

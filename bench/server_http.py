@@ -1,0 +1,160 @@
+"""How much longer does a recall take over HTTP?
+
+Claim: at most 1.5 ms more than an embedded one (p50), at 10,000 memories, one client.
+
+Command: python -m bench.server_http [--rows 10000] [--json] [--out FILE]
+
+Check: before the clock starts, every question is answered over HTTP as it is embedded: ids, order,
+scores and texts.
+
+The server is a process of its own (`--serve FOLDER`), and the embedded agent reads the same store.
+Memories are sentences of words drawn from a Zipf distribution (`bench.recall.made_up`); a text's
+vector is the mean of its words', which costs little, so that what is added can be seen. An embedded
+recall counts with its memories read, since an answer holds them; so does what `recollex.connect`
+returns. Requests are raw HTTP/1.1 on one connection, and their JSON is parsed. The ways are asked
+in turns, question by question.
+"""
+
+import argparse
+import asyncio
+import http.client
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import recollex
+from bench.recall import WordVectors, made_up
+from bench.rundata import environment, percentiles, write_run
+from recollex.http.serving import start_http
+from recollex.server.service import Service
+from recollex.server.serving import run, settle
+from recollex.server.watching import Watching
+
+AGENT = "talk"
+QUESTIONS = 200
+REPEATS = 5
+TOKENS = 512
+BOUND_MS = 1.5
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--serve", type=Path, help="serve the store in this folder, and no more")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
+    arguments = parser.parse_args()
+    if arguments.serve is not None:
+        serve(arguments.serve)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        questions = build(Path(folder), arguments.rows)
+        result = measure(Path(folder), questions)
+    told = {"bench": "server_http", "environment": environment(), "rows": arguments.rows}
+    write_run(told | result, arguments.json, arguments.out, show)
+
+
+def build(folder: Path, rows: int) -> list[str]:
+    """Make the store, and return questions about it."""
+    lines = list(islice(made_up(), rows + QUESTIONS))
+    with recollex.open(folder, embedder=WordVectors()) as store:
+        agent = store.agent(AGENT)
+        agent.retain(
+            [line.text for line in lines[:rows]], event_at=[line.at for line in lines[:rows]]
+        )
+        agent.checkpoint()
+    return [line.text for line in lines[rows:]]
+
+
+def serve(folder: Path) -> None:
+    """Serve a store over HTTP at any port, which is printed."""
+
+    async def main(stopping: asyncio.Event) -> None:
+        watching = Watching()
+        service = Service(recollex.open(folder, embedder=WordVectors()), observer=watching)
+        server = await start_http(service, watching.metrics, "127.0.0.1", 0)
+        settle()
+        print(server.address[1], flush=True)
+        await stopping.wait()
+        await server.close()
+        await service.stop()
+
+    run(main)
+
+
+def measure(folder: Path, questions: list[str]) -> dict[str, Any]:
+    """Return milliseconds of each way to ask."""
+    command = [sys.executable, "-m", "bench.server_http", "--serve", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            port = int(server.stdout.readline())
+            with recollex.open(folder, embedder=WordVectors(), read_only=True) as store:
+                return asked(store.agent(AGENT), port, questions)
+        finally:
+            server.terminate()
+
+
+def asked(embedded: recollex.Agent, port: int, questions: list[str]) -> dict[str, Any]:
+    """Ask every question in every way, check the answers, and return how long they took."""
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    remote = recollex.connect(f"http://127.0.0.1:{port}")
+    agent = remote.agent(AGENT)
+
+    def over_http(question: str) -> list[dict[str, Any]]:
+        body = json.dumps({"query": question, "max_tokens": TOKENS})
+        path = f"/api/agents/{AGENT}/search"
+        connection.request("POST", path, body, {"Content-Type": "application/json"})
+        found: list[dict[str, Any]] = json.loads(connection.getresponse().read())["memories"]
+        return found
+
+    ways: dict[str, Callable[[str], Any]] = {
+        "embedded": lambda question: list(embedded.recall(question, max_tokens=TOKENS)),
+        "HTTP": over_http,
+        "connect http": lambda question: list(agent.recall(question, max_tokens=TOKENS)),
+    }
+    sizes = []
+    for question in questions:
+        expected, told, received = (ask(question) for ask in ways.values())
+        assert [memory.to_dict() for memory in expected] == told
+        assert received == expected
+        sizes.append(len(expected))
+    times: dict[str, list[float]] = {way: [] for way in ways}
+    for question in questions * REPEATS:
+        for way, ask in ways.items():
+            start = time.perf_counter()
+            ask(question)
+            times[way].append((time.perf_counter() - start) * 1e3)
+    remote.close()
+    connection.close()
+    found = {way: percentiles(values) for way, values in times.items()}
+    added = found["HTTP"]["p50"] - found["embedded"]["p50"]
+    return {
+        "memories_each": sum(sizes) / len(sizes),
+        "milliseconds": found,
+        "added_p50": added,
+        "bound": BOUND_MS,
+        "holds": added <= BOUND_MS,
+    }
+
+
+def show(result: dict[str, Any]) -> str:
+    lines = [f"{'':<14}{'p50 ms':>8}{'p99 ms':>8}"]
+    for way, found in result["milliseconds"].items():
+        lines.append(f"{way:<14}{found['p50']:>8.2f}{found['p99']:>8.2f}")
+    verdict = "holds" if result["holds"] else "does not hold"
+    lines.append(
+        f"HTTP adds {result['added_p50']:.2f} ms (p50), {result['memories_each']:.0f} memories an "
+        f"answer: the bound of {BOUND_MS} ms {verdict}"
+    )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""The subcommand that lets other processes in: serve."""
+
+import asyncio
+import resource
+from contextlib import AsyncExitStack
+from typing import Any
+
+import recollex
+from recollex.cli.opening import say
+from recollex.cli.parser import Arguments
+from recollex.cli.upkeep import warm
+from recollex.server.access import Access
+from recollex.server.limits import Limits
+from recollex.server.listener import tls_context
+from recollex.server.logs import Log
+from recollex.server.serving import Server, default_socket, run, settle
+from recollex.server.spans import Spans
+from recollex.server.watching import Watching
+from recollex.store import Store, read_embedder
+from recollex_engine import store as engine
+from recollex_engine.errors import InputError
+
+_GIVEN = "given:"
+_LIMITS = ("open_agents", "connections", "in_flight", "message_bytes", "readers")
+
+
+def serve(arguments: Arguments) -> int:
+    """Serve a store's agents until SIGTERM or SIGINT, then finish what was begun."""
+    chosen = {name: value for name in _LIMITS if (value := getattr(arguments, name)) is not None}
+    limits = Limits(**chosen)
+    access = Access() if arguments.tokens is None else Access.from_file(arguments.tokens)
+    log = Log(level=arguments.log_level, texts=arguments.log_texts, slow=arguments.slow)
+    watching = Watching(log=log, spans=Spans.exported() if arguments.otel else None)
+    embedder = _embedder(arguments.embedder)
+    store = Store(
+        engine.Store(
+            arguments.store,
+            read_embedder(embedder),
+            durability=arguments.durability,
+            flushed=watching.metrics.flushed,
+        )
+    )
+    _raise_limit_of_files()
+
+    async def main(stopping: asyncio.Event) -> None:
+        async with AsyncExitStack() as ending:
+            server = await ending.enter_async_context(
+                Server(store, limits=limits, access=access, observer=watching)
+            )
+            watching.watch_queue(server.service)
+            for address in _addresses(arguments):
+                await server.listen(address, arguments.certificate, arguments.key)
+            addresses = list(server.addresses)
+            if arguments.http is not None:
+                addresses.append(await _listen_for_http(arguments, server, watching, ending))
+            if not isinstance(embedder, recollex.GivenVectors):
+                await asyncio.to_thread(warm, embedder)
+            settle()
+            for address in addresses:
+                print(f"listening on {address}", flush=True)
+            log.event("started", addresses=", ".join(addresses), store=str(store.path))
+            await stopping.wait()
+            log.event("stopping", waiting=server.service.status().waiting)
+            say("stopping: finishing what was begun")
+        log.event("stopped")
+        watching.close()
+
+    run(main)
+    return 0
+
+
+async def _listen_for_http(
+    arguments: Arguments, server: Server, watching: Watching, ending: AsyncExitStack
+) -> str:
+    """Listen where ``--http`` says, and return the address."""
+    from recollex.http.serving import start_http
+
+    host, _, port = arguments.http.rpartition(":")
+    if not host or not port.isdigit() or int(port) > 65535:
+        raise InputError(f"--http must be HOST:PORT, got {arguments.http!r}")
+    tls = arguments.certificate and tls_context(arguments.certificate, arguments.key)
+    http = await start_http(server.service, watching.metrics, host.strip("[]"), int(port), tls)
+    ending.push_async_callback(http.close)
+    host, number = http.address
+    shown = f"[{host}]" if ":" in host else host
+    return f"{'https' if tls else 'http'}://{shown}:{number}"
+
+
+def _raise_limit_of_files() -> None:
+    """Let the process have as many connections as the system allows it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        except (ValueError, OSError):  # some systems name a limit that they do not grant
+            say(f"up to {soft:,} files and connections can be open")
+
+
+def _addresses(arguments: Arguments) -> list[str]:
+    """Return where to listen."""
+    found = []
+    if arguments.listen is not None:
+        scheme = "tcp" if arguments.certificate is None else "tls"
+        found.append(f"{scheme}://{arguments.listen}")
+        if scheme == "tcp" and arguments.tokens is not None:
+            say("tokens and memories are sent as they are: give --certificate for TLS")
+    elif arguments.certificate is not None and arguments.http is None:
+        raise InputError("--certificate is for TCP: give --listen HOST:PORT or --http HOST:PORT")
+    if arguments.socket is not None or arguments.listen is None:
+        found.append(f"unix://{arguments.socket or default_socket(arguments.store)}")
+    return found
+
+
+def _embedder(given: str | None) -> Any:
+    """Return the model, loaded now rather than at the first call, or what stands for none."""
+    if given is None:
+        return recollex.load_encoder()
+    if not given.startswith(_GIVEN):
+        return recollex.load_encoder(given)
+    dimension = given.removeprefix(_GIVEN)
+    if not dimension.isdigit():
+        raise InputError(f"--embedder given:N says how long vectors are, got {given!r}")
+    return recollex.GivenVectors(int(dimension))

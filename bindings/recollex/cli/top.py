@@ -1,0 +1,150 @@
+"""The subcommand that looks at a running server: top."""
+
+import contextlib
+import os
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from recollex.cli.parser import Arguments
+from recollex.cli.table import printable
+from recollex.client import dialling
+from recollex.client.address import read_address
+from recollex.client.channel import Channel, LostError
+from recollex.client.connecting import open_channel
+from recollex.server.readings import Readings, read_metrics
+from recollex_engine.errors import DisconnectedError, InputError, UnauthorizedError
+
+_CLEAR = "\x1b[H\x1b[J"
+_STAGES = "recollex_recall_stage_seconds"
+
+
+def top(arguments: Arguments) -> int:
+    """Show what a server does, again and again, until it is interrupted."""
+    if not 0.1 <= arguments.every <= 3600:
+        raise InputError(f"--every must lie in [0.1, 3600] seconds, got {arguments.every:g}")
+    token = _token(arguments.token_file)
+    before = read_metrics(fetch(arguments.address, token))
+    live = sys.stdout.isatty() and not arguments.once
+    try:
+        while True:
+            time.sleep(arguments.every)
+            now = read_metrics(fetch(arguments.address, token))
+            frame = "\n".join(frame_lines(arguments.address, now, now.since(before)))
+            print(f"{_CLEAR if live else ''}{frame}", flush=True)
+            if arguments.once:
+                return 0
+            before = now
+    except KeyboardInterrupt:
+        return 0
+
+
+def fetch(address: str, token: str | None) -> str:
+    """Return the text of a server's metrics.
+
+    Raises `InputError` for an address that is none, `DisconnectedError` where nobody answers.
+    """
+    where = read_address(address)
+    end = time.monotonic() + dialling.LONGEST
+    if where.scheme not in ("http", "https"):
+        return _over_socket(open_channel(where, token, None, end))
+    request = urllib.request.Request(f"{where}/metrics")
+    if token is not None:
+        request.add_header("Authorization", f"Bearer {token}")
+    try:
+        with urllib.request.urlopen(request, timeout=dialling.LONGEST) as answer:
+            found: bytes = answer.read(16 << 20)
+            return found.decode("utf-8", "replace")
+    except urllib.error.HTTPError as error:
+        with contextlib.closing(error):
+            if error.code == 401:
+                raise UnauthorizedError(f"{where} asks for a token: --token-file") from None
+            raise DisconnectedError(f"{where} answers {error.code} {error.reason}") from None
+    except OSError as error:
+        raise DisconnectedError(f"{where} cannot be reached: {error}") from None
+
+
+def _over_socket(channel: Channel) -> str:
+    try:
+        found: str = channel.exchange("metrics", [None, {}, {}], time.monotonic() + 5.0)
+        return found
+    except LostError as error:
+        raise DisconnectedError(str(error)) from None
+    finally:
+        channel.close()
+
+
+def frame_lines(address: str, now: Readings, grown: Readings) -> list[str]:
+    """Return what the terminal shows: ``grown`` is what happened since the last look."""
+    seconds = max(grown.at, 1e-9)
+    up = time.time() - now.value("process_start_time_seconds")
+    busy = 100 * grown.value("process_cpu_seconds_total") / seconds
+    memory = now.value("process_resident_memory_bytes") / 2**20
+    calls = grown.value("recollex_requests_total")
+    failed = calls - grown.value("recollex_requests_total", outcome="ok")
+    lines = [
+        f"{printable(address)}   up {_duration(up)}   cpu {busy:.0f} %   memory {memory:,.0f} MiB",
+        f"{calls / seconds:,.0f} calls/s, {failed / seconds:,.1f} with an error   "
+        f"{now.value('recollex_queue_depth'):,.0f} waiting, "
+        f"{now.value('recollex_running_calls'):,.0f} running   "
+        f"{now.value('recollex_connections'):,.0f} connections, "
+        f"{now.value('recollex_http_connections'):,.0f} of HTTP   "
+        f"{now.value('recollex_open_agents'):,.0f} agents open",
+        "",
+        f"{'calls':<24}{'per s':>10}{'p50':>12}{'p99':>12}{'errors/s':>12}",
+    ]
+    for method in now.labels("recollex_requests_total", "method"):
+        count = grown.value("recollex_requests_total", method=method)
+        wrong = count - grown.value("recollex_requests_total", method=method, outcome="ok")
+        row = _row(method, grown, "recollex_request_seconds", method=method)
+        lines.append(f"{row}{wrong / seconds:>12,.1f}")
+    stages = now.labels(f"{_STAGES}_count", "stage")
+    if stages:
+        lines += ["", f"{'stages of a recall':<24}{'per s':>10}{'p50':>12}{'p99':>12}"]
+    for stage in sorted(stages, key=lambda stage: (stage == "total", stage)):
+        lines.append(_row(stage, grown, _STAGES, stage=stage))
+    groups = grown.value("recollex_write_batch_size_count")
+    each = grown.value("recollex_write_batch_size_sum") / groups if groups else 0.0
+    durable = _row("log made durable", grown, "recollex_log_fsync_seconds")
+    waited = _row("waited for a thread", grown, "recollex_queue_seconds")
+    return [*lines, "", f"{durable}   {each:.1f} writes each", waited]
+
+
+def _row(title: str, grown: Readings, name: str, **labels: str) -> str:
+    """Return how often something happened a second, and how long half and nearly all took."""
+    rate = grown.value(f"{name}_count", **labels) / max(grown.at, 1e-9)
+    half, most = (_quantile(grown, share, name, **labels) for share in (0.5, 0.99))
+    return f"{printable(title):<24}{rate:>10,.1f}{half:>12}{most:>12}"
+
+
+def _quantile(grown: Readings, share: float, name: str, **labels: str) -> str:
+    found = grown.quantile(share, name, **labels)
+    if found is None:
+        return "-"
+    return f"{found * 1e6:,.0f} µs" if found < 0.001 else f"{found * 1e3:,.1f} ms"
+
+
+def _duration(seconds: float) -> str:
+    """Return a span of time in its two greatest units.
+
+    >>> _duration(3725), _duration(59)
+    ('1 h 2 min', '59 s')
+    """
+    whole = int(max(0, seconds))
+    parts = [
+        (whole // 86_400, "d"),
+        (whole // 3600 % 24, "h"),
+        (whole // 60 % 60, "min"),
+        (whole % 60, "s"),
+    ]
+    first = next((place for place, (count, _) in enumerate(parts) if count), 3)
+    return " ".join(f"{count} {unit}" for count, unit in parts[first : first + 2] if count) or "0 s"
+
+
+def _token(file: str | None) -> str | None:
+    """Return the secret in a file, or in RECOLLEX_TOKEN: others can see a command line."""
+    if file is None:
+        return os.environ.get("RECOLLEX_TOKEN")
+    return Path(file).read_text("utf-8").strip()

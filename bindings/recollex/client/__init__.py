@@ -1,0 +1,1 @@
+"""The client of a recollex server: `recollex.connect` and `recollex.aio.connect`."""

@@ -1,0 +1,145 @@
+"""Many calls at once over one socket: MessagePack-RPC for asyncio, each call by its id."""
+
+import asyncio
+import ssl
+import time
+from pathlib import Path
+from typing import Any, cast
+
+from recollex.client import dialling
+from recollex.client.address import Address
+from recollex.client.calls import Call
+from recollex.client.channel import LostError
+from recollex.client.connection import GRACE, hello, packed_request, read_welcome, result_of
+from recollex.client.inbox import Answer, Inbox
+from recollex.wire.messages import MOST_ID, notification
+from recollex_engine.errors import DeadlineError, DisconnectedError, InputError, RecollexError
+
+
+class AsyncConnection(asyncio.Protocol):
+    """A connection to a server. Tasks: any number of one loop may call at once.
+
+    A task that is cancelled takes its call back; a write that has begun is finished.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._inbox = Inbox()
+        self._waiting: dict[int, asyncio.Future[Answer]] = {}
+        self._last = -1
+        self._most = MOST_ID
+        self._flowing = asyncio.Event()
+        self._flowing.set()
+        self._transport = cast(asyncio.Transport, None)
+        self.instance = ""
+        self.is_open = False
+
+    async def greet(self, token: str | None, seconds: float) -> None:
+        """Say hello."""
+        call = Call("hello", None, hello(token), {}, seconds)
+        try:
+            welcome = await self.exchange(call)
+        except (LostError, DeadlineError) as error:
+            raise DisconnectedError(f"what listens there is no recollex server: {error}") from error
+        self.instance, self._most, _ = read_welcome(welcome)
+
+    async def exchange(self, call: Call) -> Any:
+        """Return the result of a call, or raise its error; see `channel.Channel.exchange`."""
+        if not self.is_open:
+            raise LostError("the server hung up", False)
+        self._last = id = (self._last + 1) & MOST_ID
+        message = packed_request(id, call.method, call.params(), self._most)
+        answer: asyncio.Future[Answer] = self._loop.create_future()
+        self._waiting[id] = answer
+        try:
+            left = None if call.deadline is None else call.deadline + GRACE - time.monotonic()
+            async with asyncio.timeout(left):
+                await self._flowing.wait()
+                self._transport.write(message)
+                return result_of(await answer)
+        except RecollexError:  # some are a TimeoutError or an OSError too
+            raise
+        except TimeoutError:
+            self._take_back(id)
+            raise DeadlineError(call.method, True) from None
+        except asyncio.CancelledError:
+            self._take_back(id)
+            raise
+        finally:
+            self._waiting.pop(id, None)
+
+    def close(self) -> None:
+        """Hang up."""
+        self.is_open = False
+        if self._transport is not None:
+            self._transport.close()
+
+    def _take_back(self, id: int) -> None:
+        if self.is_open and id in self._waiting:
+            self._transport.write(notification("cancel", [id]))
+
+    # -- the transport's calls -------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        self._transport = cast(asyncio.Transport, transport)
+        self.is_open = True
+
+    def data_received(self, data: bytes) -> None:
+        """Hand answers to the tasks that wait for them."""
+        try:
+            self._inbox.feed(data)
+            while (answer := self._inbox.take()) is not None:
+                waiting = self._waiting.pop(answer.id, None)
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(answer)
+        except RecollexError as error:
+            self._inbox.closing = error
+            self.close()
+        if self._inbox.closing is not None:
+            self.is_open = False
+
+    def pause_writing(self) -> None:
+        """Keep calls back: the server reads no further for now."""
+        self._flowing.clear()
+
+    def resume_writing(self) -> None:
+        """Go on."""
+        self._flowing.set()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Tell every call that waits."""
+        self.is_open = False
+        self._flowing.set()
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(self._inbox.hung_up())
+        self._waiting.clear()
+
+
+async def open_async(
+    address: Address, token: str | None, trusted: ssl.SSLContext | Path | None, seconds: float
+) -> AsyncConnection:
+    """Return a connection that was greeted. Raises as `connecting.open_channel` does."""
+    loop = asyncio.get_running_loop()
+    if address.scheme in ("http", "https"):
+        raise InputError(
+            f"{address}: asyncio speaks unix://, tcp:// and tls://; recollex.connect speaks HTTP"
+        )
+    try:
+        async with asyncio.timeout(seconds):
+            if address.scheme == "unix":
+                _, made = await loop.create_unix_connection(AsyncConnection, address.path)
+            else:
+                tls = dialling.context(trusted) if address.scheme == "tls" else None
+                _, made = await loop.create_connection(
+                    AsyncConnection, address.host, address.port, ssl=tls
+                )
+    except OSError as error:  # TimeoutError is one
+        raise DisconnectedError(dialling.explained(address, error)) from error
+    try:
+        await made.greet(token, seconds)
+    except BaseException:
+        made.close()
+        raise
+    return made

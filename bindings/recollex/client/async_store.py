@@ -1,0 +1,172 @@
+"""A store at a server, for asyncio: what `recollex.aio.connect` returns."""
+
+import asyncio
+import os
+import ssl
+import time
+from collections.abc import Generator
+from types import TracebackType
+from typing import Any
+
+from recollex.client import dialling
+from recollex.client.async_agent import Agent
+from recollex.client.async_connection import AsyncConnection, open_async
+from recollex.client.attempts import Attempts
+from recollex.client.calls import Call
+from recollex.client.channel import LostError, UnsendableError
+from recollex.client.refusing import refuse, refuse_write
+from recollex.client.store import PATIENCE, Settings, settings
+from recollex.client.terms import Terms
+from recollex.wire.methods import METHODS
+from recollex_engine.errors import (
+    ClosedError,
+    DisconnectedError,
+    OverloadedError,
+    ProtocolError,
+)
+
+
+class Store:
+    """The agents of a server, from `recollex.aio.connect`; see `recollex.client.store.Store`.
+
+    Tasks: any number of one event loop may use it at once; their calls share a connection.
+    Cancelling an awaited call takes it back if it has not begun; a write that has is finished.
+    """
+
+    def __init__(self, given: Settings) -> None:
+        self._given = given
+        self._line: AsyncConnection | None = None
+        self._dialling = asyncio.Lock()
+        self._closed = False
+
+    @property
+    def address(self) -> str:
+        """Where the server listens."""
+        return str(self._given.address)
+
+    async def agent(self, agent_id: str) -> Agent:
+        """Return one agent's memory; nothing is put on disk before it retains something."""
+        agent = Agent(agent_id, self._carry, self._given.terms)
+        await agent.list(limit=1)  # refuses a name that is none, and one that may not be asked
+        return agent
+
+    async def agents(self) -> list[str]:
+        """Return the ids of the agents that hold something, sorted: those that may be asked."""
+        found: list[str] = await self._carry("agents", None, {}, self._given.terms)
+        return found
+
+    async def ping(self) -> None:
+        """Return when the server has answered."""
+        await self._do(Call("ping", None, {}, {}, self._given.terms.seconds))
+
+    async def close(self) -> None:
+        """Hang up; calls that wait raise `errors.ClosedError`. Closing twice is fine."""
+        self._closed = True
+        if self._line is not None:
+            self._line.close()
+
+    async def open(self) -> "Store":
+        """Connect, and return the store."""
+        await self._connected(self._given.terms.seconds)
+        return self
+
+    async def __aenter__(self) -> "Store":
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"<recollex.client.Store at {self.address}>"
+
+    async def _carry(
+        self, method: str, agent: str | None, named: dict[str, Any], terms: Terms
+    ) -> Any:
+        if terms.at is not None and METHODS[method].scope == "write":
+            refuse_write(agent, terms.at)
+        try:
+            return await self._do(Call(method, agent, named, terms.options, terms.seconds))
+        except (UnsendableError, ProtocolError) as error:
+            refuse(method, agent, named, error)
+
+    async def _do(self, call: Call) -> Any:
+        """Return the result of a call, sent again where that is safe; as `calls.Caller.do`."""
+        attempts: Attempts | None = None
+        while True:
+            left = None if call.deadline is None else call.deadline - time.monotonic()
+            try:
+                line = await self._connected(left)
+            except DisconnectedError as error:
+                attempts = attempts or call.attempts(self._given.patience)
+                pause = attempts.after_failure(error)
+            else:
+                if attempts is not None:
+                    attempts.check(line.instance)
+                try:
+                    return call.received(await line.exchange(call))
+                except LostError as lost:
+                    attempts = attempts or call.attempts(self._given.patience)
+                    pause = attempts.after_loss(lost, line.instance)
+                except OverloadedError as error:
+                    attempts = attempts or call.attempts(self._given.patience)
+                    pause = attempts.after_failure(error)
+            await asyncio.sleep(pause)
+
+    async def _connected(self, left: float | None) -> AsyncConnection:
+        """Return the connection, made anew if it broke."""
+        if self._line is not None and self._line.is_open and not self._closed:
+            return self._line
+        async with self._dialling:
+            if self._closed:
+                raise ClosedError("the connection was closed: connect again")
+            if self._line is None or not self._line.is_open:
+                seconds = dialling.LONGEST if left is None else min(left, dialling.LONGEST)
+                given = self._given
+                self._line = await open_async(
+                    given.address, given.token, given.trusted, max(0.001, seconds)
+                )
+            return self._line
+
+
+class Connecting:
+    """A store about to be connected to: ``await`` it, or enter it with ``async with``."""
+
+    def __init__(self, given: Settings) -> None:
+        self._given = given
+        self._store: Store | None = None
+
+    def __await__(self) -> Generator[Any, None, Store]:
+        return Store(self._given).open().__await__()
+
+    async def __aenter__(self) -> Store:
+        self._store = await Store(self._given).open()
+        return self._store
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._store is not None:
+            await self._store.close()
+
+
+def connect(
+    address: str | os.PathLike[str],
+    *,
+    token: str | None = None,
+    timeout: float | None = None,
+    patience: float = PATIENCE,
+    certificates: str | os.PathLike[str] | ssl.SSLContext | None = None,
+) -> Connecting:
+    """Return a `Store` when awaited or entered; see `recollex.connect` for the options.
+
+    One connection carries all calls at once, of one event loop.
+    """
+    return Connecting(settings(address, token, timeout, patience, certificates))

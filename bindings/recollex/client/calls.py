@@ -1,0 +1,117 @@
+"""How does a call become an answer? Over a channel of the pool, and again where that is safe."""
+
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from recollex.client.attempts import Attempts
+from recollex.client.channel import Channel, LostError, Watch
+from recollex.client.pool import Pool
+from recollex.client.repeating import is_repeatable
+from recollex.wire.methods import METHODS
+from recollex_engine.errors import DisconnectedError, OverloadedError
+
+KEY = 16
+"""Random bytes that name a write, so that a server does not do it twice."""
+
+PART = 1_000
+"""Items of a long list that come together."""
+
+_WRITES = frozenset(name for name, method in METHODS.items() if method.scope == "write")
+_LISTS = frozenset(name for name, method in METHODS.items() if method.parts) | {
+    *("facts.find", "facts.snapshot")  # lists of their own kind
+}
+_PAIRS = frozenset(name for name, method in METHODS.items() if method.pairs)
+
+
+class Call:
+    """One call, as it is sent every time that it is sent.
+
+    seconds: that it may take in all, None for as long as it takes.
+    """
+
+    __slots__ = ("_agent", "_named", "_options", "deadline", "method", "repeatable", "watch")
+
+    def __init__(
+        self,
+        method: str,
+        agent: str | None,
+        named: Mapping[str, Any],
+        options: Mapping[str, Any],
+        seconds: float | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        self.method = method
+        self.deadline = None if seconds is None else time.monotonic() + seconds
+        self.watch = watch
+        self.repeatable = True
+        self._agent = agent
+        self._named = named
+        self._options = options
+        if method in _WRITES:
+            self.repeatable = is_repeatable(method, named)
+            self._options = {**options, "key": os.urandom(KEY).hex()}
+        elif method in _LISTS:
+            self._options = {**options, "parts": PART}
+
+    def params(self) -> list[Any]:
+        """Return what is sent now: [agent, arguments, options]."""
+        if self.deadline is None:
+            return [self._agent, self._named, self._options]
+        left = max(1, int((self.deadline - time.monotonic()) * 1000))
+        return [self._agent, self._named, {**self._options, "deadline_ms": left}]
+
+    def attempts(self, patience: float) -> Attempts:
+        """Return what says whether the call may be sent again, and when."""
+        return Attempts(self.method, self.repeatable, self.deadline, patience)
+
+    def received(self, result: Any) -> Any:
+        """Return a result as the method returns it: tuples travel as lists."""
+        return [tuple(each) for each in result] if self.method in _PAIRS else result
+
+
+class Caller:
+    """Carries calls out, one at a time for each thread that calls.
+
+    patience: seconds without a server after which a call gives up. Threads: any number.
+    """
+
+    def __init__(self, pool: Pool, patience: float) -> None:
+        self._pool = pool
+        self._patience = patience
+
+    def do(self, call: Call) -> Any:
+        """Return the result of a call, or raise its error."""
+        attempts: Attempts | None = None
+        while True:
+            try:
+                channel = self._take(call)
+            except DisconnectedError as error:
+                attempts = attempts or call.attempts(self._patience)
+                pause = attempts.after_failure(error)
+            else:
+                try:
+                    if attempts is not None:
+                        attempts.check(channel.instance)
+                    return call.received(
+                        channel.exchange(call.method, call.params(), call.deadline, call.watch)
+                    )
+                except LostError as lost:
+                    attempts = attempts or call.attempts(self._patience)
+                    pause = attempts.after_loss(lost, channel.instance)
+                    self._pool.discard_idle()  # what one of them lost, the others have lost
+                except OverloadedError as error:
+                    attempts = attempts or call.attempts(self._patience)
+                    pause = attempts.after_failure(error)
+                finally:
+                    self._pool.give(channel)
+            time.sleep(pause)
+
+    def _take(self, call: Call) -> Channel:
+        """Return a channel; for a call that is sent once only, one that is known to be there."""
+        while True:
+            channel = self._pool.take(call.deadline, call.method)
+            if call.repeatable or channel.is_alive():
+                return channel
+            self._pool.discard(channel)

@@ -1,0 +1,29 @@
+"""Which channel leads to an address? The one that speaks what its scheme says."""
+
+import ssl
+import time
+from pathlib import Path
+
+from recollex.client import dialling
+from recollex.client.address import Address
+from recollex.client.channel import Channel
+from recollex.client.connection import Connection
+from recollex.client.http_channel import HttpChannel
+
+
+def open_channel(
+    address: Address,
+    token: str | None,
+    trusted: ssl.SSLContext | Path | None,
+    deadline: float | None,
+) -> Channel:
+    """Return a channel to a server, greeted, before a deadline and within `dialling.LONGEST`.
+
+    Raises `errors.DisconnectedError` where no server answers, and what the server refuses with.
+    """
+    end = time.monotonic() + dialling.LONGEST
+    end = end if deadline is None else min(deadline, end)
+    made = dialling.dial(address, trusted, end)
+    if address.scheme in ("http", "https"):
+        return HttpChannel(made, address, token, end)
+    return Connection(made, token, end)

@@ -1,0 +1,175 @@
+"""One call at a time over a socket: MessagePack-RPC, as `PROTOCOL.md` has it."""
+
+import contextlib
+import os
+import socket
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import recollex
+from recollex.client import dialling
+from recollex.client.channel import LostError, UnsendableError, Watch
+from recollex.client.inbox import Answer, Inbox
+from recollex.wire.messages import MOST_ID, PROTOCOL, REQUEST, notification
+from recollex.wire.packing import pack
+from recollex_engine.errors import (
+    CancelledError,
+    ClosedError,
+    DeadlineError,
+    DisconnectedError,
+    InputError,
+    ProtocolError,
+    RecollexError,
+)
+
+CHUNK = 1 << 18
+"""Bytes that are read at once."""
+GRACE = 0.1
+"""Seconds behind a deadline in which the server may still say what came of the call."""
+
+
+class Connection:
+    """A connection to a server that was greeted; see `channel.Channel`.
+
+    end: of `time.monotonic`, when the greeting must be over. Raises `errors.DisconnectedError`,
+    `errors.UnauthorizedError`, `errors.ProtocolError`.
+    """
+
+    def __init__(self, made: socket.socket, token: str | None, end: float) -> None:
+        self._socket = made
+        self._inbox = Inbox()
+        self._last = -1
+        self._timeout: float | None = None
+        self._most = MOST_ID
+        self.instance = ""
+        self.is_idle = True
+        made.settimeout(None)
+        try:
+            welcome = self.exchange("hello", [None, hello(token), {}], end - GRACE)
+            self.instance, self._most, self.capabilities = read_welcome(welcome)
+        except (LostError, DeadlineError) as error:
+            self.close()
+            raise DisconnectedError(f"what listens there is no recollex server: {error}") from error
+        except BaseException:
+            self.close()
+            raise
+
+    def exchange(
+        self,
+        method: str,
+        params: Sequence[Any],
+        deadline: float | None = None,
+        watch: Watch | None = None,
+    ) -> Any:
+        """Send a call and return its result; see `channel.Channel.exchange`."""
+        self._last = id = (self._last + 1) & MOST_ID
+        message = packed_request(id, method, params, self._most)
+        if watch is not None:
+            self._inbox.watches[id] = watch
+        self.is_idle = False
+        sent = False
+        try:
+            self._wait_until(deadline)
+            self._socket.sendall(message)
+            sent = True
+            answer = self._answer(id, deadline)
+        except RecollexError:  # told by the server as it hung up; some are an OSError too
+            raise
+        except TimeoutError:
+            self._take_back(id)
+            raise DeadlineError(method, sent) from None
+        except OSError as error:
+            raise LostError(error.strerror or str(error), sent) from error
+        except BaseException:
+            self._take_back(id)
+            raise
+        self.is_idle = self._inbox.closing is None
+        return result_of(answer)
+
+    def is_alive(self) -> bool:
+        """Return whether the other end has not hung up."""
+        return dialling.is_alive(self._socket)
+
+    def close(self) -> None:
+        """Hang up."""
+        self.is_idle = False
+        with contextlib.suppress(OSError):
+            self._socket.close()
+
+    def abandon(self) -> None:
+        """Close this process's copy alone; a TLS session of the parent is told nothing."""
+        self.is_idle = False
+        with contextlib.suppress(OSError):
+            socket.socket(fileno=self._socket.detach()).close()
+
+    def _answer(self, id: int, deadline: float | None) -> Answer:
+        while True:
+            answer = self._inbox.take()
+            if answer is not None and answer.id == id:
+                return answer
+            if answer is None:
+                self._wait_until(deadline)
+                data = self._socket.recv(CHUNK)
+                if not data:
+                    raise self._inbox.hung_up()
+                self._inbox.feed(data)
+
+    def _wait_until(self, deadline: float | None) -> None:
+        """Let the next step take until a deadline, and what the server may need behind it."""
+        if deadline is None:
+            if self._timeout is not None:
+                self._timeout = None
+                self._socket.settimeout(None)
+            return
+        self._timeout = deadline + GRACE - time.monotonic()
+        if self._timeout <= 0:
+            raise TimeoutError
+        self._socket.settimeout(self._timeout)
+
+    def _take_back(self, id: int) -> None:
+        """Tell the server that nobody waits any more, if that can be done at once."""
+        with contextlib.suppress(OSError):
+            self._socket.settimeout(0)
+            self._socket.sendall(notification("cancel", [id]))
+
+
+def hello(token: str | None) -> dict[str, Any]:
+    """Return the arguments of the first call of every connection."""
+    told: dict[str, Any] = {"protocol": PROTOCOL, "client": f"recollex/{recollex.__version__}"}
+    return told if token is None else told | {"token": token}
+
+
+def read_welcome(welcome: object) -> tuple[str, int, frozenset[str]]:
+    """Return the server's instance, the bytes that it reads of a message, and what it can do."""
+    if not isinstance(welcome, dict) or welcome.get("protocol") != PROTOCOL:
+        raise ProtocolError(f"the server does not speak version {PROTOCOL} of the protocol")
+    most = welcome.get("limits", {}).get("message_bytes", MOST_ID)
+    instance = welcome.get("instance") or os.urandom(8).hex()  # unknown: like no other
+    return str(instance), most, frozenset(welcome.get("capabilities", ()))
+
+
+def packed_request(id: int, method: str, params: Sequence[Any], most: int) -> bytes:
+    """Return the bytes of a request. Raises `UnsendableError` for what has no form on the wire."""
+    try:
+        message = pack([REQUEST, id, method, params])
+    except InputError as error:
+        raise UnsendableError from error
+    if len(message) > most:
+        raise InputError(
+            f"{method} takes {len(message):,} bytes here, and the server reads up to {most:,}: "
+            "do it in parts"
+        )
+    return message
+
+
+def result_of(answer: Answer) -> Any:
+    """Return the result of an answer, or raise its error.
+
+    A server that stops refuses what it has not begun: as if it had gone before.
+    """
+    if answer.error is None:
+        return answer.result
+    if isinstance(answer.error, ClosedError | CancelledError):
+        raise LostError(str(answer.error), False)
+    raise answer.error

@@ -1,0 +1,95 @@
+"""How is a server reached? A connected socket, or an error that says what to do."""
+
+import select
+import socket
+import ssl
+import time
+from pathlib import Path
+
+from recollex.client.address import Address
+from recollex_engine.errors import DisconnectedError, InputError
+
+LONGEST = 10.0
+"""Seconds in which a connection must be made, and greeted."""
+
+
+def dial(address: Address, trusted: ssl.SSLContext | Path | None, end: float) -> socket.socket:
+    """Return a socket that is connected to a server, before ``end`` of `time.monotonic`.
+
+    Raises `errors.DisconnectedError`.
+    """
+    made = socket.socket()
+    try:
+        if address.scheme == "unix":
+            made.close()
+            made = socket.socket(socket.AF_UNIX)
+            made.settimeout(_left(end))
+            made.connect(address.path)
+            return made
+        made.close()
+        made = socket.create_connection((address.host, address.port), _left(end))
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        if address.scheme in ("tls", "https"):
+            made = context(trusted).wrap_socket(made, server_hostname=address.host)
+        return made
+    except OSError as error:
+        made.close()
+        raise DisconnectedError(explained(address, error)) from error
+    except BaseException:
+        made.close()
+        raise
+
+
+def context(trusted: ssl.SSLContext | Path | None) -> ssl.SSLContext:
+    """Return what checks a server's certificate."""
+    if isinstance(trusted, ssl.SSLContext):
+        return trusted
+    try:
+        return ssl.create_default_context(cafile=trusted)
+    except OSError as error:
+        raise InputError(f"certificates cannot be read from {trusted}: {error}") from None
+
+
+def explained(address: Address, error: OSError) -> str:
+    """Return what an error of connecting means, and what to do."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return (
+            f"the certificate of {address} is not trusted ({error.verify_message}): give "
+            "certificates='FILE' with the one that signed it"
+        )
+    if isinstance(error, ssl.SSLError):
+        return f"{address} does not speak TLS ({error.reason}): try tcp:// if it is your own"
+    if isinstance(error, PermissionError):
+        return f"{address} belongs to another user: run as whoever runs the server"
+    if isinstance(error, socket.gaierror):
+        return f"{address} names no host that can be found: {error.strerror}"
+    if isinstance(error, TimeoutError):
+        return f"{address} did not answer in time: is that a recollex server, and does it run?"
+    return f"no server listens at {address}: start one with\n  {address.how_to_serve}"
+
+
+def _left(end: float) -> float:
+    return max(0.001, end - time.monotonic())
+
+
+def is_alive(made: socket.socket) -> bool:
+    """Return whether the other end of an idle socket has not hung up, and has said nothing."""
+    try:
+        look = select.poll()
+        look.register(made, select.POLLIN)
+        if not look.poll(0):
+            return True
+        if not isinstance(made, ssl.SSLSocket):
+            return False
+        timeout = made.gettimeout()
+        made.settimeout(0)
+        try:
+            made.recv(1)  # what TLS itself has to say is no message
+        finally:
+            made.settimeout(timeout)
+        return False
+    except ssl.SSLWantReadError:
+        return True
+    except (OSError, ValueError):  # closed
+        return False

@@ -1,0 +1,124 @@
+"""One call at a time over HTTP: each a POST of the message that a socket would carry."""
+
+import contextlib
+import http.client
+import socket
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from recollex.client import dialling
+from recollex.client.address import Address
+from recollex.client.channel import LostError, Watch
+from recollex.client.connection import GRACE, hello, packed_request, read_welcome, result_of
+from recollex.client.inbox import Answer, Inbox
+from recollex.wire.failures import ERRORS, read_error
+from recollex.wire.messages import MOST_ID
+from recollex_engine.errors import DeadlineError, DisconnectedError, InputError, RecollexError
+
+PATH = "/api/rpc"
+KIND = "application/msgpack"
+
+
+class HttpChannel:
+    """A connection to a server of HTTP that is kept between calls; see `channel.Channel`.
+
+    made: the socket, connected to ``address``. end: of `time.monotonic`, when the greeting must be
+    over. Raises `errors.DisconnectedError`, `errors.UnauthorizedError`, `errors.ProtocolError`.
+    """
+
+    def __init__(
+        self, made: socket.socket, address: Address, token: str | None, end: float
+    ) -> None:
+        self._socket = made
+        self._http = http.client.HTTPConnection(address.host, address.port)
+        self._http.auto_open = 0  # whether a call may be sent again is not for it to say
+        self._http.sock = made
+        self._headers = {"Content-Type": KIND}
+        if token is not None:
+            self._headers["Authorization"] = f"Bearer {token}"
+        self._most = MOST_ID
+        self.instance = ""
+        self.is_idle = True
+        try:
+            welcome = self.exchange("hello", [None, hello(None), {}], end - GRACE)
+            self.instance, self._most, _ = read_welcome(welcome)
+        except (LostError, DeadlineError) as error:
+            self.close()
+            raise DisconnectedError(f"what listens there is no recollex server: {error}") from error
+        except BaseException:
+            self.close()
+            raise
+
+    def exchange(
+        self,
+        method: str,
+        params: Sequence[Any],
+        deadline: float | None = None,
+        watch: Watch | None = None,
+    ) -> Any:
+        """Send a call and return its result; see `channel.Channel.exchange`.
+
+        ``watch`` is told nothing: an answer comes as a whole. A call is taken back by hanging up.
+        """
+        message = packed_request(0, method, params, self._most)
+        self.is_idle = False
+        sent = False
+        try:
+            left = None if deadline is None else deadline + GRACE - time.monotonic()
+            if left is not None and left <= 0:
+                raise TimeoutError
+            self._socket.settimeout(left)
+            self._http.request("POST", PATH, message, self._headers)
+            sent = True
+            answer = self._http.getresponse()
+            kind, body = answer.headers.get_content_type(), answer.read()
+        except TimeoutError:
+            raise DeadlineError(method, sent) from None
+        except (OSError, http.client.HTTPException) as error:
+            raise LostError(str(error) or type(error).__name__, sent) from error
+        self.is_idle = not answer.will_close
+        if kind != KIND:
+            raise _refused(answer.status, body)
+        return result_of(_answer(body))
+
+    def is_alive(self) -> bool:
+        """Return whether the other end has not hung up."""
+        return dialling.is_alive(self._socket)
+
+    def close(self) -> None:
+        """Hang up."""
+        self.is_idle = False
+        with contextlib.suppress(OSError):
+            self._http.close()
+            self._socket.close()
+
+    def abandon(self) -> None:
+        """Close this process's copy alone."""
+        self.is_idle = False
+        with contextlib.suppress(OSError):
+            socket.socket(fileno=self._socket.detach()).close()
+
+
+def _answer(body: bytes) -> Answer:
+    inbox = Inbox()
+    inbox.feed(body)
+    answer = inbox.take()
+    if answer is None:
+        raise LostError("an answer was cut off", True)
+    return answer
+
+
+def _refused(status: int, body: bytes) -> RecollexError:
+    """Return the error of a request that was answered with a problem, or by somebody else."""
+    try:
+        told = orjson.loads(body)
+        title, detail = told["title"], told["detail"]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return DisconnectedError(f"what listens there is no recollex server: it answers {status}")
+    if title in ERRORS:
+        fields = {name: told[name] for name in ("retry_after", "begun") if name in told}
+        return read_error([title, detail, fields])
+    return InputError(f"{title}: {detail}")

@@ -1,0 +1,82 @@
+"""What did the server say? Its bytes, as answers to the calls that wait for them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgpack
+
+from recollex.client.channel import LostError, Watch
+from recollex.wire.failures import read_error
+from recollex.wire.messages import NOTIFICATION, RESPONSE
+from recollex.wire.packing import Unpacking
+from recollex.wire.parts import joined
+from recollex_engine.errors import OverloadedError, ProtocolError, RecollexError
+
+MOST = 2**31 - 1
+"""Bytes of one message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to one call: a result, or an error."""
+
+    id: int
+    error: RecollexError | None
+    result: Any
+
+
+class Inbox:
+    """The messages of one connection, as they come in. Threads: one at a time.
+
+    closing: why the server hangs up soon, None while it does not. watches: by the id of a call,
+    who is told how far it is.
+    """
+
+    def __init__(self) -> None:
+        self._unpacker = msgpack.Unpacker(
+            ext_hook=Unpacking().extension, strict_map_key=True, max_buffer_size=MOST
+        )
+        self._parts: dict[int, list[list[Any]]] = {}
+        self.watches: dict[int, Watch] = {}
+        self.closing: RecollexError | None = None
+
+    def feed(self, data: bytes) -> None:
+        """Take bytes as they came."""
+        self._unpacker.feed(data)
+
+    def take(self) -> Answer | None:
+        """Return the next answer, None where it is not there yet. Raises `errors.ProtocolError`."""
+        try:
+            for message in self._unpacker:
+                if (answer := self._read(message)) is not None:
+                    return answer
+        except RecollexError:
+            raise
+        except (ValueError, TypeError, KeyError, IndexError, msgpack.UnpackException) as error:
+            raise ProtocolError(f"the server said what is no message: {error}") from error
+        return None
+
+    def hung_up(self) -> RecollexError | LostError:
+        """Return the error of a call that had no answer when the server hung up."""
+        if self.closing is None or isinstance(self.closing, OverloadedError):
+            return LostError(str(self.closing or "the server hung up"), True)
+        return self.closing
+
+    def _read(self, message: Any) -> Answer | None:
+        if message[0] == RESPONSE:
+            _, id, error, result = message
+            parts = self._parts.pop(id, None)
+            self.watches.pop(id, None)
+            if error is not None:
+                return Answer(id, read_error(error), None)
+            return Answer(id, None, result if parts is None else joined(parts, result))
+        if message[0] != NOTIFICATION:
+            raise ProtocolError(f"a server sends responses and notifications, got {message[0]!r}")
+        _, name, parameters = message
+        if name == "part":
+            self._parts.setdefault(parameters[0], []).append(parameters[1])
+        elif name == "progress" and parameters[0] in self.watches:
+            self.watches[parameters[0]](*parameters[1:])
+        elif name == "closing":
+            self.closing = read_error(parameters)
+        return None

@@ -1,0 +1,134 @@
+"""How do arguments become such that they can be sent, and sent again?"""
+
+import copy
+import os
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from recollex.arguments import listed
+from recollex_engine.errors import InputError
+from recollex_engine.memory import Recall
+from recollex_engine.preset import PRESETS
+
+Arguments = dict[str, Any]
+
+
+def fresh_ids(count: int) -> list[str]:
+    """Return new UUIDs, version 4.
+
+    >>> len(set(fresh_ids(3)))
+    3
+    """
+    drawn = os.urandom(16 * count)
+    return [
+        str(UUID(bytes=drawn[start : start + 16], version=4)) for start in range(0, len(drawn), 16)
+    ]
+
+
+def _retain(named: Arguments) -> Arguments:
+    """Give every text an id that has none: what has one is stored once, however often it is told.
+
+    Arguments that are not acceptable stay as they are, for the server to refuse.
+    """
+    named = _with_array(named, "embedding")
+    text, ids = named.get("text"), named.get("id")
+    if isinstance(text, str):
+        return named if ids is not None else named | {"id": fresh_ids(1)[0]}
+    try:
+        texts = listed(text, "text")
+        named = named | {"text": texts}
+        given = (
+            ids
+            if isinstance(ids, str)
+            else listed([None] * len(texts) if ids is None else ids, "id")
+        )
+    except InputError:
+        return named
+    if isinstance(given, list) and len(given) == len(texts):
+        new = iter(fresh_ids(sum(each is None for each in given)))
+        given = [next(new) if each is None else each for each in given]
+    return named | {"id": given}
+
+
+def _retain_dialogue(named: Arguments) -> Arguments:
+    """Give every turn an id that has none; a document that is replaced becomes its turns anyway."""
+    named = _with_list(named, "turns")
+    turns = named.get("turns")
+    if isinstance(turns, list) and named.get("replace", False) is False:
+        named = named | {
+            "turns": [
+                {**turn, "id": fresh_ids(1)[0]}
+                if isinstance(turn, Mapping) and turn.get("id") is None
+                else turn
+                for turn in turns
+            ]
+        }
+    return named
+
+
+def _recall(named: Arguments) -> Arguments:
+    """Name a preset that has a name: it is shorter, and the server has the same one."""
+    preset = named.get("preset")
+    name = getattr(preset, "name", None)
+    if isinstance(name, str) and PRESETS.get(name) is preset:
+        named = named | {"preset": name}
+    return _with_array(named, "query_embedding")
+
+
+def _apply(named: Arguments) -> Arguments:
+    return _with_list(named, "operations")
+
+
+def _correct(named: Arguments) -> Arguments:
+    return _with_array(named, "embedding")
+
+
+def _backfill(named: Arguments) -> Arguments:
+    """Leave out a recall's subgraph, which a backfill does not look at."""
+    recall = named.get("recall")
+    if isinstance(recall, Recall) and recall.subgraph is not None:
+        recall = copy.copy(recall)
+        recall.subgraph = None
+    return named | {"recall": recall}
+
+
+PREPARE: Mapping[str, Callable[[Arguments], Arguments]] = MappingProxyType(
+    {
+        "retain": _retain,
+        "retain_dialogue": _retain_dialogue,
+        "correct": _correct,
+        "apply": _apply,
+        "recall": _recall,
+        "recall_many": _recall,
+        "sessions.recall": _recall,
+        "sessions.backfill": _backfill,
+    }
+)
+"""Method -> what is done to its arguments before they are sent."""
+
+
+def _with_list(named: Arguments, name: str) -> Arguments:
+    """Replace what gives its items once by a list of them."""
+    try:
+        return named | {name: listed(named.get(name), name)}
+    except InputError:
+        return named
+
+
+def _with_array(named: Arguments, name: str) -> Arguments:
+    """Replace vectors, however they are given, by one array; what is none stays as it is."""
+    given = named.get(name)
+    if given is None or isinstance(given, str):
+        return named
+    try:
+        array = np.asarray(given)
+    except (TypeError, ValueError):  # ragged
+        return named
+    if array.dtype.kind in "iu":
+        array = array.astype(np.float64)
+    # What holds objects is told as what holds None: both are refused for it.
+    return named | {name: array if array.dtype.kind == "f" else [None]}

@@ -1,0 +1,36 @@
+"""What does a transaction record to, when the agent is elsewhere?"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from recollex_engine.clock import system_clock
+from recollex_engine.operations import Operation
+
+
+class Recorder:
+    """Stands where a `recollex.Transaction` has its agent: what it records, ``send`` carries away.
+
+    Operations are checked here as they are made, as in a transaction of an embedded agent. Words
+    such as "last week" are read against this machine's clock.
+    """
+
+    def __init__(self, send: Callable[[dict[str, Any]], Any]) -> None:
+        self._send = send
+        self.clock = system_clock
+
+    def transact(
+        self,
+        operations: Sequence[Operation],
+        notes: Sequence[dict[str, str]],
+        recorded_at: int | None,
+        where: Sequence[str],
+    ) -> Any:
+        """Send the operations of one transaction."""
+        return self._send(
+            {
+                "operations": list(operations),
+                "notes": list(notes),
+                "recorded_at": recorded_at,
+                "where": list(where),
+            }
+        )

@@ -1,0 +1,59 @@
+"""What is wrong with an argument that cannot be sent? What the embedded API says of it.
+
+A set, an object or a number beyond 64 bits never reaches the server, which would say what it should
+have been. So the method itself is asked, over an agent that is not there: it checks its arguments
+before it does anything.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, NoReturn, cast
+
+from recollex.agent import Agent
+from recollex.client.channel import UnsendableError
+from recollex.wire.methods import METHODS
+from recollex_engine import agent as engine
+from recollex_engine.clock import system_clock
+from recollex_engine.errors import ProtocolError, ReadOnlyError, RecollexError
+from recollex_engine.statement import check_text
+from recollex_engine.store import MAX_AGENT
+
+
+class _NotThere:
+    """Stands where an agent's engine would, and does nothing."""
+
+    def __init__(self, name: str, error: RecollexError) -> None:
+        self.name = name
+        self.clock = system_clock
+        self._error = error
+
+    def __getattr__(self, name: str) -> Callable[..., NoReturn]:
+        def refuse(*args: Any, **options: Any) -> NoReturn:
+            raise self._error
+
+        return refuse
+
+
+def refuse(
+    method: str,
+    agent: str | None,
+    named: Mapping[str, Any],
+    error: UnsendableError | ProtocolError,
+) -> NoReturn:
+    """Raise what the embedded API says of these arguments; ``error``, if it takes them."""
+    said = error.__cause__ if isinstance(error, UnsendableError) else error
+    assert isinstance(said, RecollexError)
+    if agent is not None:
+        check_text(agent, "agent_id", MAX_AGENT)
+    if agent is not None and method in METHODS and method != "transact":
+        here = Agent(cast(engine.Agent, _NotThere(agent, said)))
+        METHODS[method].bound(here)(**named)
+    raise said
+
+
+def refuse_write(agent: str | None, at: datetime) -> NoReturn:
+    """Raise what a cut says to a write."""
+    raise ReadOnlyError(
+        f"this is agent {agent!r} as of {at}, and the past cannot be changed: write to the agent "
+        "itself"
+    )

@@ -1,0 +1,172 @@
+"""A store at a server: what `recollex.connect` returns."""
+
+import os
+import ssl
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from recollex.client.address import Address, read_address
+from recollex.client.agent import Agent
+from recollex.client.calls import Call, Caller
+from recollex.client.channel import Channel, UnsendableError, Watch
+from recollex.client.connecting import open_channel
+from recollex.client.pool import Pool
+from recollex.client.refusing import refuse, refuse_write
+from recollex.client.terms import Terms, check_seconds
+from recollex.client.watching import is_watched, watching
+from recollex.wire.methods import METHODS
+from recollex_engine.errors import InputError, ProtocolError
+
+PATIENCE = 10.0
+"""Seconds for which calls wait for a server that went away."""
+CONNECTIONS = 8
+MOST_CONNECTIONS = 1_000
+
+
+class Store:
+    """The agents of a server, from `recollex.connect`. Usable as a context manager.
+
+    Threads: any number may use it; each call has a connection to itself, of up to ``connections``
+    that are kept. A forked process goes on with connections of its own.
+
+    A call whose connection breaks is sent again, for ``patience`` seconds: a read at once, a write
+    with the ids and the key that it had, so that it is stored once. A write that cannot be repeated
+    (`forget`, `correct` and the like) raises `errors.DisconnectedError` if the server was started
+    anew meanwhile, for then nobody knows whether it was done.
+    """
+
+    def __init__(self, given: "Settings", pool: Pool) -> None:
+        self._address = given.address
+        self._pool = pool
+        self._terms = given.terms
+        self._caller = Caller(pool, given.patience)
+
+    @property
+    def address(self) -> str:
+        """Where the server listens."""
+        return str(self._address)
+
+    def agent(self, agent_id: str) -> Agent:
+        """Return one agent's memory; nothing is put on disk before it retains something."""
+        agent = Agent(agent_id, self._carry, self._terms)
+        agent.list(limit=1)  # refuses a name that is none, and one that may not be asked
+        return agent
+
+    def agents(self) -> list[str]:
+        """Return the ids of the agents that hold something, sorted: those that may be asked."""
+        found: list[str] = self._carry("agents", None, {}, self._terms)
+        return found
+
+    def ping(self) -> None:
+        """Return when the server has answered."""
+        self._caller.do(Call("ping", None, {}, {}, self._terms.seconds))
+
+    def close(self) -> None:
+        """Hang up; calls that run are finished. Closing twice is fine."""
+        self._pool.close()
+
+    def _carry(self, method: str, agent: str | None, named: dict[str, Any], terms: Terms) -> Any:
+        if terms.at is not None and METHODS[method].scope == "write":
+            refuse_write(agent, terms.at)
+        try:
+            if is_watched(method, named):
+                with watching(method, named) as watch:
+                    return self._do(method, agent, named, terms, watch)
+            return self._do(method, agent, named, terms, None)
+        except (UnsendableError, ProtocolError) as error:
+            refuse(method, agent, named, error)
+
+    def _do(
+        self,
+        method: str,
+        agent: str | None,
+        named: dict[str, Any],
+        terms: Terms,
+        watch: Watch | None,
+    ) -> Any:
+        return self._caller.do(Call(method, agent, named, terms.options, terms.seconds, watch))
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<recollex.client.Store at {self.address}>"
+
+
+def connect(
+    address: str | os.PathLike[str],
+    *,
+    token: str | None = None,
+    timeout: float | None = None,
+    patience: float = PATIENCE,
+    connections: int = CONNECTIONS,
+    certificates: str | os.PathLike[str] | ssl.SSLContext | None = None,
+) -> Store:
+    """Return the store of a server: its agents have the methods of embedded ones.
+
+    address: "unix:///path/to.sock", "tcp://host:port", "tls://host:port", or "http://host:port" of
+    a server with the extra `recollex[http]`. token: that the server gave out; a Unix socket needs
+    none. timeout: seconds that a call may take, retries included, unless `Agent.within` says
+    otherwise; the server's own bound if None. patience: seconds for which calls wait for a server
+    that went away. connections: the most that threads have open at once. certificates: a file of
+    those to trust, or an SSL context; the system's if None.
+
+    Raises `errors.DisconnectedError` where no server answers, `errors.UnauthorizedError` for a
+    token that it does not know, `errors.InputError` for an address that cannot be read.
+    """
+    given = settings(address, token, timeout, patience, certificates)
+    if (
+        isinstance(connections, bool)
+        or not isinstance(connections, int)
+        or not 1 <= connections <= MOST_CONNECTIONS
+    ):
+        raise InputError(
+            f"connections must be an int in [1, {MOST_CONNECTIONS:,}], got {connections!r}"
+        )
+
+    def open_one(deadline: float | None) -> Channel:
+        return open_channel(given.address, given.token, given.trusted, deadline)
+
+    pool = Pool(open_one, connections)
+    pool.give(pool.take(None if timeout is None else time.monotonic() + timeout, "connect"))
+    return Store(given, pool)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a client was told of its server; see `connect`."""
+
+    address: Address
+    token: str | None
+    terms: Terms
+    patience: float
+    trusted: ssl.SSLContext | Path | None
+
+
+def settings(
+    address: object, token: object, timeout: float | None, patience: float, certificates: Any
+) -> Settings:
+    """Return the arguments of `connect`, checked. Raises `InputError`."""
+    where = read_address(address)
+    if token is not None and (not isinstance(token, str) or not token):
+        raise InputError(f"token must be a str that is not empty, got {type(token).__name__}")
+    check_seconds(patience, "patience")
+    if isinstance(certificates, str | os.PathLike):
+        certificates = Path(certificates)
+    if not isinstance(certificates, ssl.SSLContext | Path | None):
+        raise InputError(
+            f"certificates must be a file's path or an ssl.SSLContext, got "
+            f"{type(certificates).__name__}"
+        )
+    return Settings(where, token, Terms(seconds=timeout), patience, certificates)

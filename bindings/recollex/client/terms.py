@@ -1,0 +1,51 @@
+"""Under which terms is a call made? As of when is asked, and how long it may take."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from recollex_engine.clock import from_micros, to_micros
+from recollex_engine.errors import InputError
+
+LONGEST = 365 * 24 * 3600.0
+"""Seconds that a call may be given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The terms of every call of one agent object.
+
+    at: the recorded time as of which it is asked, None for the present. seconds: that a call may
+    take, None for as long as the server lets it.
+    """
+
+    at: datetime | None = None
+    seconds: float | None = None
+    options: Mapping[str, Any] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.seconds is not None:
+            check_seconds(self.seconds, "seconds")
+        told = {} if self.at is None else {"at": self.at}
+        object.__setattr__(self, "options", MappingProxyType(told))
+
+    @property
+    def moment(self) -> str:
+        """The time as of which is asked, in words; the empty string for the present."""
+        return "" if self.at is None else f" as of {self.at}"
+
+    def past(self, as_recorded: datetime) -> "Terms":
+        """Return the same as of another time."""
+        return replace(self, at=from_micros(to_micros(as_recorded, "as_recorded")))
+
+    def within(self, seconds: float) -> "Terms":
+        """Return the same with other time for a call."""
+        return replace(self, seconds=seconds)
+
+
+def check_seconds(value: object, name: str) -> None:
+    """Raise `InputError` unless ``value`` is a number of seconds that somebody may wait."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LONGEST:
+        raise InputError(f"{name} must be a number above 0, up to {LONGEST:,.0f}, got {value!r}")

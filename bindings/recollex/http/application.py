@@ -1,0 +1,254 @@
+"""What happens to an HTTP request? It is let in, routed, checked, done by the service, answered."""
+
+import asyncio
+import dataclasses
+import functools
+import re
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from recollex.http import knowledge, memories, openapi, profiles, rpc
+from recollex.http.endpoint import Endpoint
+from recollex.http.problems import RequestError, problem
+from recollex.http.routes import Routes, read_given
+from recollex.server.access import Principal
+from recollex.server.calls import MAX_KEY, Options
+from recollex.server.metrics import CONTENT_TYPE, Metrics
+from recollex.server.service import Service
+from recollex_engine.errors import InputError
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Answer = tuple[int, Mapping[str, str], bytes]
+
+ENDPOINTS: tuple[Endpoint, ...] = (
+    *memories.ENDPOINTS,
+    *profiles.ENDPOINTS,
+    *knowledge.ENDPOINTS,
+)
+JSON = {"content-type": "application/json"}
+LOCAL_NAMES = frozenset({b"localhost", b"127.0.0.1", b"[::1]"})
+"""Hosts that a request may name where no token is asked for.
+
+A browser sends the name in its address bar, so a page from elsewhere cannot speak to a server that
+trusts everybody on this machine, whatever its name resolves to.
+"""
+
+
+class Caller:
+    """On whose behalf a request has its work done; an `endpoint.Desk`."""
+
+    __slots__ = ("_client", "_options", "_principal", "_service")
+
+    def __init__(
+        self, service: Service, principal: Principal, client: object, options: Options
+    ) -> None:
+        self._service = service
+        self._principal = principal
+        self._client = client
+        self._options = options
+
+    async def call(
+        self,
+        method: str,
+        agent: str,
+        arguments: Mapping[str, Any],
+        form: Callable[[Any], Any],
+        at: datetime | None = None,
+    ) -> Any:
+        """Return what ``form`` makes of a method's result; see `Desk`."""
+        options = self._options
+        if at is not None:
+            options = dataclasses.replace(options, at=at)
+        return await self._service.call(
+            self._principal,
+            method,
+            agent or None,
+            arguments,
+            options,
+            client=self._client,
+            form=form,
+        )
+
+
+class Application:
+    """An ASGI application over a service: the API, and the pages of operators.
+
+    `/healthz` says that the process answers, `/readyz` that it takes calls, `/metrics` what it
+    measured. The first two ask for no token.
+    """
+
+    def __init__(self, service: Service, metrics: Metrics) -> None:
+        self._service = service
+        self._metrics = metrics
+        self._routes = Routes(ENDPOINTS)
+        self._pages: Mapping[bytes, Callable[[], Answer]] = {
+            b"/healthz": self._health,
+            b"/readyz": self._readiness,
+            b"/metrics": self._measures,
+            b"/api/openapi.json": self._document,
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            raise InputError(f"only http is spoken here, got {scope['type']}")
+        try:
+            status, headers, body = await self._answer(scope, receive)
+        except asyncio.CancelledError:
+            if not scope.get("recollex.gone"):
+                raise
+            return  # nobody is there to answer
+        except Exception as error:
+            status, headers, body = problem(error)
+            if status == 500:
+                self._service.observer.failed(None, error)
+        self._metrics.sent_bytes.add(len(body), "http")
+        head = [
+            (b"content-length", b"%d" % len(body)),
+            (b"cache-control", b"no-store"),
+            (b"x-content-type-options", b"nosniff"),
+            *((name.encode(), value.encode("latin-1")) for name, value in headers.items()),
+        ]
+        await send({"type": "http.response.start", "status": status, "headers": head})
+        await send({"type": "http.response.body", "body": body})
+
+    async def _answer(self, scope: Scope, receive: Receive) -> Answer:
+        headers = dict(scope["headers"])
+        self._check_host(headers)
+        verb, path = scope["method"], scope["raw_path"]
+        page = self._pages.get(path)
+        if page is not None and verb not in ("GET", "HEAD"):
+            raise RequestError(405, "NoSuchVerb", "it takes GET", allow="GET")
+        if page is not None and path in (b"/healthz", b"/readyz"):
+            return page()
+        principal = self._service.access.principal(_token(headers))
+        if page is not None:
+            return page()
+        kind = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
+        if path == b"/api/rpc":
+            if verb != "POST":
+                raise RequestError(405, "NoSuchVerb", "it takes POST", allow="POST")
+            body = await self._body(headers, receive)
+            work = rpc.answer(self._service, principal, scope.get("client"), kind, body)
+            told: Answer = await self._while_there(work, scope, receive)
+            return told
+        endpoint, words = self._routes.find(verb, path)
+        body = await self._body(headers, receive)
+        given = read_given(endpoint, words, scope["query_string"], kind, body)
+        caller = Caller(self._service, principal, scope.get("client"), _options(headers))
+        found = await self._while_there(endpoint.act(caller, given), scope, receive)
+        return 200, JSON, found if isinstance(found, bytes) else orjson.dumps(found)
+
+    async def _while_there(self, work: Awaitable[Any], scope: Scope, receive: Receive) -> Any:
+        """Return what work comes to; it is cancelled when the client goes away."""
+        task = asyncio.current_task()
+        watch = asyncio.ensure_future(receive())
+
+        def gone(watched: "asyncio.Future[Any]") -> None:
+            if not watched.cancelled() and task is not None:
+                scope["recollex.gone"] = True
+                task.cancel()
+
+        watch.add_done_callback(gone)
+        try:
+            return await work
+        finally:
+            watch.remove_done_callback(gone)
+            watch.cancel()
+
+    async def _body(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
+        """Return a request's body. Raises `RequestError` if it is too long or too slow."""
+        most, seconds = self._service.limits.message_bytes, self._service.limits.part
+        said = headers.get(b"content-length", b"0")
+        if not said.isdigit() or len(said) > 18 or int(said) > most:
+            raise _too_long(most)
+        parts, length = [], 0
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise asyncio.CancelledError
+                    part = message.get("body", b"")
+                    parts.append(part)
+                    length += len(part)
+                    if length > most:
+                        raise _too_long(most)
+                    if not message.get("more_body"):
+                        break
+        except TimeoutError:
+            raise RequestError(
+                408, "TooSlow", f"the body must be there within {seconds:g} s", connection="close"
+            ) from None
+        self._metrics.received_bytes.add(length, "http")
+        return b"".join(parts)
+
+    def _check_host(self, headers: Mapping[bytes, bytes]) -> None:
+        """Raise `RequestError` where a web page of another host may be behind a request."""
+        if self._service.access.open:
+            host = headers.get(b"host", b"").lower()
+            name = host[: host.rfind(b":")] if not host.endswith(b"]") and b":" in host else host
+            if name not in LOCAL_NAMES:
+                raise RequestError(
+                    421, "HostError", "without tokens, this server answers to localhost alone"
+                )
+
+    def _health(self) -> Answer:
+        return 200, {"content-type": "text/plain"}, b"ok\n"
+
+    def _readiness(self) -> Answer:
+        if self._service.status().stopping:
+            return 503, {"content-type": "text/plain"}, b"stopping\n"
+        return 200, {"content-type": "text/plain"}, b"ready\n"
+
+    def _measures(self) -> Answer:
+        return 200, {"content-type": CONTENT_TYPE}, self._service.observer.measures().encode()
+
+    def _document(self) -> Answer:
+        return 200, JSON, _written(not self._service.access.open)
+
+
+@functools.cache
+def _written(with_tokens: bool) -> bytes:
+    return orjson.dumps(openapi.document(ENDPOINTS, with_tokens))
+
+
+def _token(headers: Mapping[bytes, bytes]) -> str | None:
+    """Return the bearer's token, None without one."""
+    kind, _, token = headers.get(b"authorization", b"").partition(b" ")
+    return token.strip().decode("latin-1") if kind.lower() == b"bearer" else None
+
+
+def _options(headers: Mapping[bytes, bytes]) -> Options:
+    """Return what the headers say of a call. Raises `InputError`."""
+    given = [headers.get(name) for name in _OPTION_HEADERS]
+    if given == [None, None, None]:
+        return _PLAIN
+    key, timeout, parent = (None if each is None else each.decode("latin-1") for each in given)
+    seconds = None
+    if timeout is not None:
+        try:
+            seconds = float(timeout)
+        except ValueError:
+            raise InputError(f"Recollex-Timeout must be seconds, got {timeout[:40]!r}") from None
+    if key is not None and not _KEY.fullmatch(key):
+        raise InputError(f"Idempotency-Key must be 1 to {MAX_KEY} visible characters of ASCII")
+    return Options(None, seconds, key, parent)
+
+
+_KEY = re.compile(f"[!-~]{{1,{MAX_KEY}}}")
+
+
+_OPTION_HEADERS = (b"idempotency-key", b"recollex-timeout", b"traceparent")
+_PLAIN = Options()
+
+
+def _too_long(most: int) -> RequestError:
+    return RequestError(
+        413, "TooLong", f"a body may have {most:,} bytes: send several", connection="close"
+    )

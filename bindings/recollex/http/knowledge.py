@@ -1,0 +1,119 @@
+"""The endpoints on what an agent holds beside memories: facts, its log, and counts."""
+
+import dataclasses
+from typing import Any
+
+from recollex.http import answers
+from recollex.http.endpoint import Desk, Endpoint, Given
+from recollex.http.schema import AGENT, listed, members, moment, text
+from recollex_engine.statement import MAX_IDS
+
+OPERATION = {
+    "type": "object",
+    "properties": {"op": {"type": "string"}},
+    "required": ["op"],
+    "additionalProperties": True,
+    "description": 'An operation of `recollex.dsl`, such as {"op": "UPSERT_EDGE", ...}.',
+}
+OPERATIONS = members(
+    {
+        "operations": listed(OPERATION, "Recorded together, or not at all.", 1, MAX_IDS),
+        "by": text(about="Who says so."),
+        "why": text(about="The reason."),
+    },
+    ("operations",),
+)
+
+
+async def find(desk: Desk, given: Given) -> Any:
+    """Return the facts that meet every condition."""
+    return await desk.call(
+        "facts.find",
+        given.agent,
+        dict(given.query),
+        lambda facts: {"facts": [fact.to_dict() for fact in facts]},
+    )
+
+
+async def record(desk: Desk, given: Given) -> Any:
+    """Record operations."""
+    return await desk.call("apply", given.agent, dict(given.body), _records)
+
+
+def _records(count: int) -> dict[str, int]:
+    return {"records": count}
+
+
+async def log(desk: Desk, given: Given) -> Any:
+    """Return what was done to an agent's memory."""
+    return await desk.call(
+        "log",
+        given.agent,
+        dict(given.query),
+        lambda entries: {"entries": [entry.to_dict() for entry in entries]},
+    )
+
+
+async def count(desk: Desk, given: Given) -> Any:
+    """Return how much an agent holds."""
+    return await desk.call("stats", given.agent, {}, dataclasses.asdict)
+
+
+_OF_AGENT = {"agent_id": AGENT}
+
+ENDPOINTS = (
+    Endpoint(
+        "GET",
+        "/api/agents/{agent_id}/facts",
+        "facts.find",
+        "Find facts",
+        find,
+        answers.listing("facts", answers.reference("Fact")),
+        parameters=_OF_AGENT,
+        query={
+            "subject": text(),
+            "predicate": text(),
+            "evidence": text(about="A memory's id."),
+            "as_recorded": moment("What was known then."),
+            "as_world": moment("What was true then."),
+        },
+        unknown=True,
+        group="facts",
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/operations",
+        "apply",
+        "Record operations",
+        record,
+        answers.record(records={"type": "integer"}),
+        parameters=_OF_AGENT,
+        body=OPERATIONS,
+        group="facts",
+    ),
+    Endpoint(
+        "GET",
+        "/api/agents/{agent_id}/log",
+        "log",
+        "List what was done to an agent's memory",
+        log,
+        answers.listing("entries", answers.reference("LogEntry")),
+        parameters=_OF_AGENT,
+        query={
+            "since": moment("Recorded then or later."),
+            "until": moment("Recorded before."),
+            "op": text(about='A kind of operation, such as "forget".'),
+        },
+        group="agents",
+    ),
+    Endpoint(
+        "GET",
+        "/api/agents/{agent_id}/stats",
+        "stats",
+        "Count what an agent holds",
+        count,
+        answers.reference("Stats"),
+        parameters=_OF_AGENT,
+        group="agents",
+    ),
+)

@@ -1,0 +1,273 @@
+"""The endpoints on memories: Memora's batch and search (its 6.1), cuts, one memory by its id."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from recollex.http import answers
+from recollex.http.endpoint import Desk, Endpoint, Given
+from recollex.http.schema import (
+    AGENT,
+    BUDGET,
+    ID,
+    METADATA,
+    NETWORK,
+    QUERY,
+    TEXT,
+    Schema,
+    flag,
+    listed,
+    members,
+    moment,
+    number,
+    one_of,
+    text,
+    whole,
+)
+from recollex.presets import CrossEncoderReranker, Heuristic
+from recollex_engine.preset import PRESETS, Preset, find_preset
+from recollex_engine.statement import MAX_BATCH
+
+_NAMES = listed(text())
+
+ITEM = members(
+    {
+        "content": TEXT,
+        "context": text(about="Where it was said."),
+        "event_date": moment("When it happened; now, if not given."),
+        "fact_type": NETWORK,
+        "id": ID,
+        "entities": _NAMES,
+        "tags": _NAMES,
+        "metadata": METADATA,
+        "valid_until": moment("When it ceases to be so."),
+    },
+    ("content",),
+    "One memory.",
+)
+BATCH = members(
+    {
+        "agent_id": AGENT,
+        "items": listed(ITEM, "The memories, stored as one transaction.", 1, MAX_BATCH),
+        "document_id": text(about="The document that they come from."),
+    },
+    ("agent_id", "items"),
+)
+_QUESTION: Mapping[str, Schema] = {
+    "query": QUERY,
+    "fact_type": listed(NETWORK, "The networks to search; all of them, if not given.", 1, 3),
+    "thinking_budget": BUDGET,
+    "max_tokens": whole(1, 2**31, "Of the memories returned.", default=4096),
+    "reranker": one_of(
+        "none", "heuristic", "cross-encoder", about="The preset's own, if not given."
+    ),
+    "preset": one_of(*PRESETS, about="How to rank."),
+    "since": moment("Of the event's time."),
+    "until": moment("Of the event's time."),
+    "tags": _NAMES,
+    "where": METADATA,
+    "entities": _NAMES,
+    "document_id": text(),
+    "now": moment("What the question's times are read against."),
+    "exact": flag("Compare with every vector."),
+    "explain": flag("Say what each part of the ranking added."),
+    "min_confidence": number(0, 1, "Below it, nothing is returned."),
+    "as_world": moment("Only what was so at this time of the world."),
+    "pack": one_of("subgraph", about="Add events, facts and their evidence."),
+}
+_AS_RECORDED = moment("As if asked at this time, whatever was told since.")
+SEARCH_AT = members(_QUESTION, ("query",))
+SEARCH_OF_AGENT = members({**_QUESTION, "as_recorded": _AS_RECORDED}, ("query",))
+SEARCH = members(
+    {"agent_id": AGENT, **_QUESTION, "as_recorded": _AS_RECORDED}, ("agent_id", "query")
+)
+
+_ITEM_ARGUMENTS = {
+    "content": "text",
+    "context": "context",
+    "event_date": "event_at",
+    "fact_type": "network",
+    "id": "id",
+    "entities": "entities",
+    "tags": "tags",
+    "metadata": "metadata",
+    "valid_until": "valid_until",
+}
+_ABSENT = {"network": "world", "entities": (), "tags": (), "metadata": {}}
+
+
+async def store(desk: Desk, given: Given) -> Any:
+    """Retain a batch."""
+    items = given.body["items"]
+    arguments: dict[str, Any] = {
+        name: [item.get(key, _ABSENT.get(name)) for item in items]
+        for key, name in _ITEM_ARGUMENTS.items()
+    }
+    arguments["document_id"] = given.body.get("document_id")
+    return await desk.call("retain", given.agent, arguments, _ids)
+
+
+def _ids(ids: list[str]) -> dict[str, list[str]]:
+    return {"ids": ids}
+
+
+def _done(_: None) -> dict[str, bool]:
+    return {"done": True}
+
+
+async def search(desk: Desk, given: Given) -> Any:
+    """Recall what bears on a question."""
+    arguments = {name: value for name, value in given.body.items() if name != "agent_id"}
+    if "fact_type" in arguments:
+        arguments["networks"] = arguments.pop("fact_type")
+    if "reranker" in arguments:
+        preset = find_preset(arguments.get("preset", "default"))
+        arguments["preset"] = _reranked(preset, arguments.pop("reranker"))
+    return await desk.call(
+        "recall",
+        given.agent,
+        arguments,
+        lambda recall: orjson.dumps(recall.to_dict()),
+        given.path.get("time"),
+    )
+
+
+def _reranked(preset: Preset, reranker: str) -> Preset:
+    """Return the preset with the reranker that Memora's API names."""
+    if reranker == "none":
+        return replace(preset, reranker=None, combination=None, depth=None)
+    if reranker == "cross-encoder":
+        return replace(preset, reranker=CrossEncoderReranker())
+    return preset if preset.reranker is not None else replace(preset, reranker=Heuristic())
+
+
+async def browse(desk: Desk, given: Given) -> Any:
+    """List memories, a page at a time."""
+
+    def form(memories: Any) -> dict[str, Any]:
+        return {"memories": [memory.to_dict() for memory in memories]}
+
+    arguments = {"after": given.query.get("after"), "limit": given.query.get("limit", 100)}
+    at = given.query.get("as_recorded")
+    return await desk.call("list", given.agent, arguments, form, at)
+
+
+async def look_up(desk: Desk, given: Given) -> Any:
+    """Return one memory."""
+    arguments = {"id": given.path["memory_id"]}
+    at = given.query.get("as_recorded")
+    return await desk.call("get", given.agent, arguments, lambda memory: memory.to_dict(), at)
+
+
+async def versions(desk: Desk, given: Given) -> Any:
+    """Return every version of one memory."""
+
+    def form(memories: Any) -> dict[str, Any]:
+        return {"memories": [memory.to_dict() for memory in memories]}
+
+    return await desk.call("history", given.agent, {"id": given.path["memory_id"]}, form)
+
+
+async def forget(desk: Desk, given: Given) -> Any:
+    """Forget one memory."""
+    arguments = {"id": given.path["memory_id"], **given.query}
+    return await desk.call("forget", given.agent, arguments, _done)
+
+
+_OF_AGENT = {"agent_id": AGENT}
+_OF_MEMORY = {"agent_id": AGENT, "memory_id": ID}
+_CUT = {"as_recorded": _AS_RECORDED}
+
+ENDPOINTS = (
+    Endpoint(
+        "POST",
+        "/api/memories/batch",
+        "retain",
+        "Store memories",
+        store,
+        answers.IDS,
+        body=BATCH,
+        about="Memora 6.1. All of them or none. An id that exists replaces the older memory.",
+    ),
+    Endpoint(
+        "POST",
+        "/api/search",
+        "recall",
+        "Search memories",
+        search,
+        answers.reference("Recall"),
+        body=SEARCH,
+        about="Memora 6.1. What is not named in the paper is an option of `Agent.recall`.",
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/search",
+        "recall",
+        "Search an agent's memories",
+        search,
+        answers.reference("Recall"),
+        parameters=_OF_AGENT,
+        body=SEARCH_OF_AGENT,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/at/{time}/search",
+        "recall",
+        "Search what an agent knew at a time",
+        search,
+        answers.reference("Recall"),
+        parameters={"agent_id": AGENT, "time": _AS_RECORDED},
+        body=SEARCH_AT,
+        about="Nothing that was told later has any part in it, not even in a score.",
+    ),
+    Endpoint(
+        "GET",
+        "/api/agents/{agent_id}/memories",
+        "list",
+        "List memories in the order in which they were recorded",
+        browse,
+        answers.listing("memories", answers.reference("Memory")),
+        parameters=_OF_AGENT,
+        query={
+            "after": text(about="The id of the last one of the page before."),
+            "limit": whole(1, 1000, default=100),
+            **_CUT,
+        },
+        unknown=True,
+    ),
+    Endpoint(
+        "GET",
+        "/api/agents/{agent_id}/memories/{memory_id}",
+        "get",
+        "Get one memory",
+        look_up,
+        answers.reference("Memory"),
+        parameters=_OF_MEMORY,
+        query=_CUT,
+        unknown=True,
+    ),
+    Endpoint(
+        "GET",
+        "/api/agents/{agent_id}/memories/{memory_id}/history",
+        "history",
+        "Get every version of a memory, oldest first",
+        versions,
+        answers.listing("memories", answers.reference("Memory")),
+        parameters=_OF_MEMORY,
+        unknown=True,
+    ),
+    Endpoint(
+        "DELETE",
+        "/api/agents/{agent_id}/memories/{memory_id}",
+        "forget",
+        "Forget a memory",
+        forget,
+        answers.DONE,
+        parameters=_OF_MEMORY,
+        query={"by": text(about="Who forgets it."), "why": text(about="The reason.")},
+        unknown=True,
+        about="Earlier cuts still hold it.",
+    ),
+)

@@ -1,0 +1,98 @@
+"""What does an error look like over HTTP? A status, and a body of RFC 9457 that names its class."""
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import orjson
+
+from recollex.http.schema import Schema
+from recollex.wire.failures import tell_error
+from recollex_engine import errors
+
+CONTENT_TYPE = "application/problem+json"
+
+STATUS: Mapping[type[BaseException], int] = MappingProxyType(
+    {
+        errors.UnknownIdError: 404,
+        errors.MergeCycleError: 409,
+        errors.OperationError: 422,
+        errors.ClosedError: 503,
+        errors.InputError: 422,
+        errors.ReadOnlyError: 403,
+        errors.LockedError: 423,
+        errors.StoreFullError: 507,
+        errors.CorruptError: 500,
+        errors.FormatError: 500,
+        errors.ModelMismatchError: 409,
+        errors.ModelError: 503,
+        errors.RerankError: 502,
+        errors.OverloadedError: 503,
+        errors.DeadlineError: 504,
+        errors.CancelledError: 503,
+        errors.UnauthorizedError: 401,
+        errors.ForbiddenError: 403,
+        errors.ProtocolError: 400,
+        errors.DisconnectedError: 502,
+        errors.InternalError: 500,
+    }
+)
+"""Class -> status; a class that is not here has its base's."""
+
+SCHEMA: Schema = {
+    "type": "object",
+    "description": "An error (RFC 9457). title is its class in recollex.errors.",
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+    },
+    "required": ["type", "title", "status", "detail"],
+    "additionalProperties": True,
+}
+
+
+class RequestError(Exception):
+    """A request that no method was asked for: it has no endpoint, or cannot be read as HTTP."""
+
+    def __init__(self, status: int, title: str, detail: str, **headers: str) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.title = title
+        self.headers = {name.replace("_", "-").lower(): value for name, value in headers.items()}
+
+
+def status_of(error: BaseException) -> int:
+    """Return the status with which an error is answered; 500 for what nobody foresaw.
+
+    >>> status_of(errors.UnknownIdError("m1", "alice"))
+    404
+    """
+    return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
+
+
+def problem(error: BaseException) -> tuple[int, dict[str, str], bytes]:
+    """Return the status, the headers and the body that tell of an error.
+
+    What nobody foresaw is told without a word of its text: that is in the server's log.
+    """
+    if isinstance(error, RequestError):
+        status, title, detail, data = error.status, error.title, str(error), {}
+        headers = {"content-type": CONTENT_TYPE, **error.headers}
+    else:
+        status, headers = status_of(error), {"content-type": CONTENT_TYPE}
+        title, detail, data = tell_error(error)
+    if isinstance(error, errors.UnauthorizedError):
+        headers["www-authenticate"] = "Bearer"
+    if isinstance(error, errors.OverloadedError):
+        headers["retry-after"] = str(max(1, math.ceil(error.retry_after)))
+    body: dict[str, Any] = {
+        **{name: value for name, value in data.items() if name != "cause"},
+        "type": f"urn:recollex:error:{title}",
+        "title": title,
+        "status": status,
+        "detail": detail,
+    }
+    return status, headers, orjson.dumps(body)

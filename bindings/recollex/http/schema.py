@@ -1,0 +1,235 @@
+"""What may a request hold? JSON Schema, of which one value both documents and checks.
+
+A schema is the dict that stands in the OpenAPI document. `read` understands the words that ours use
+and no others: type, enum, properties, required, additionalProperties, items, the bounds of
+numbers, texts and lists, pattern, format date-time, anyOf.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from recollex_engine.errors import InputError
+from recollex_engine.question import MAX_BUDGET, MAX_QUERY
+from recollex_engine.schema import NETWORKS
+from recollex_engine.statement import MAX_NAME, MAX_NAMES, MAX_TEXT
+from recollex_engine.store import MAX_AGENT
+
+Schema = Mapping[str, Any]
+
+NOT_BLANK = r"[^\s\x1c-\x1f\x85]"
+"""What `str.isspace` calls a space is one here too, in any dialect of regular expressions."""
+_RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+
+
+def text(longest: int = MAX_NAME, about: str = "", **more: Any) -> Schema:
+    """Return the schema of a text that is not blank."""
+    return _described(
+        {"type": "string", "minLength": 1, "maxLength": longest, "pattern": NOT_BLANK}, about, more
+    )
+
+
+def whole(least: int, most: int, about: str = "", **more: Any) -> Schema:
+    """Return the schema of a whole number in [least, most]."""
+    return _described({"type": "integer", "minimum": least, "maximum": most}, about, more)
+
+
+def number(least: float, most: float, about: str = "", **more: Any) -> Schema:
+    """Return the schema of a number in [least, most]."""
+    return _described({"type": "number", "minimum": least, "maximum": most}, about, more)
+
+
+def moment(about: str = "", **more: Any) -> Schema:
+    """Return the schema of a time with its zone."""
+    return _described({"type": "string", "format": "date-time"}, about, more)
+
+
+def flag(about: str = "", **more: Any) -> Schema:
+    """Return the schema of a truth value."""
+    return _described({"type": "boolean"}, about, more)
+
+
+def one_of(*values: str, about: str = "", **more: Any) -> Schema:
+    """Return the schema of one of some words."""
+    return _described({"type": "string", "enum": list(values)}, about, more)
+
+
+def listed(item: Schema, about: str = "", least: int = 0, most: int = MAX_NAMES) -> Schema:
+    """Return the schema of a list."""
+    return _described(
+        {"type": "array", "items": item, "minItems": least, "maxItems": most}, about, {}
+    )
+
+
+def members(
+    properties: Mapping[str, Schema], required: tuple[str, ...] = (), about: str = ""
+) -> Schema:
+    """Return the schema of an object with these members and no others."""
+    found: dict[str, Any] = {
+        "type": "object",
+        "properties": dict(properties),
+        "additionalProperties": False,
+    }
+    if required:
+        found["required"] = list(required)
+    return _described(found, about, {})
+
+
+def _described(schema: dict[str, Any], about: str, more: Mapping[str, Any]) -> Schema:
+    return schema | ({"description": about} if about else {}) | dict(more)
+
+
+AGENT = text(MAX_AGENT, "Whose memory.", example="user123")
+ID = text(about="A memory's id.")
+NETWORK = one_of(*NETWORKS)
+METADATA: Schema = {
+    "type": "object",
+    "maxProperties": MAX_NAMES,
+    "additionalProperties": True,
+    "description": "Any JSON values by name.",
+}
+QUERY = text(MAX_QUERY, "The question.", example="What does Alice do?")
+TEXT = text(MAX_TEXT)
+BUDGET = whole(1, MAX_BUDGET, "How many memories each arm may bring.", default=100)
+
+
+def read(value: Any, schema: Schema, name: str) -> Any:
+    """Return a JSON value with its times as datetimes; ``name`` is what messages call it.
+
+    Raises `InputError` that names the place, the bound and the value.
+
+    >>> read({"k": 0}, members({"k": whole(1, 5)}), "body")
+    Traceback (most recent call last):
+    recollex_engine.errors.InputError: body.k must lie in [1, 5], got 0
+    """
+    if "anyOf" in schema:
+        return _read_any(value, schema, name)
+    kind = schema.get("type")
+    if kind is not None and not _is(kind, value):
+        raise InputError(f"{name} must be {_ARTICLE[kind]}, got {_said(value)}")
+    if "enum" in schema and value not in schema["enum"]:
+        raise InputError(f"{name} must be one of {', '.join(schema['enum'])}, got {_said(value)}")
+    if kind == "object":
+        return _read_object(value, schema, name)
+    if kind == "array":
+        _check_length(len(value), schema, name, "Items", "items")
+        item = schema["items"]
+        return [read(each, item, f"{name}[{place}]") for place, each in enumerate(value)]
+    if kind == "string":
+        return _read_text(value, schema, name)
+    if kind in ("integer", "number"):
+        least, most = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
+        if not least <= value <= most:
+            raise InputError(f"{name} must lie in [{least}, {most}], got {_said(value)}")
+        return int(value) if kind == "integer" else value
+    return value
+
+
+def read_word(word: str, schema: Schema, name: str) -> Any:
+    """Return a value that stands in a path or behind a question mark, as `read` does."""
+    kind = schema.get("type")
+    if kind == "integer":
+        if not re.fullmatch(r"-?\d{1,18}", word, re.ASCII):
+            raise InputError(f"{name} must be a whole number, got {word[:80]!r}")
+        return read(int(word), schema, name)
+    if kind == "boolean":
+        if word not in ("true", "false"):
+            raise InputError(f"{name} must be true or false, got {word[:80]!r}")
+        return word == "true"
+    return read(word, schema, name)
+
+
+_ARTICLE = {
+    "object": "an object",
+    "array": "a list",
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+_TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+
+
+def _is(kind: str, value: Any) -> bool:
+    if kind in ("integer", "number"):
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        return kind == "number" or float(value).is_integer()
+    return isinstance(value, _TYPES[kind])
+
+
+def _read_any(value: Any, schema: Schema, name: str) -> Any:
+    said = []
+    for choice in schema["anyOf"]:
+        try:
+            return read(value, choice, name)
+        except InputError as error:
+            said.append(str(error))
+    raise InputError("; or ".join(said))
+
+
+def _read_object(value: dict[str, Any], schema: Schema, name: str) -> dict[str, Any]:
+    properties: Mapping[str, Schema] = schema.get("properties", {})
+    for wanted in schema.get("required", ()):
+        if wanted not in value:
+            raise InputError(f"{name} has no {wanted!r}")
+    if len(value) > schema.get("maxProperties", math.inf):
+        raise InputError(f"{name} may have {schema['maxProperties']} members, got {len(value)}")
+    if not schema.get("additionalProperties", True) and (unknown := value.keys() - properties):
+        raise InputError(
+            f"{name} has an unknown member {min(unknown)[:80]!r}: known are {', '.join(properties)}"
+        )
+    return {
+        key: read(each, properties[key], f"{name}.{key}") if key in properties else each
+        for key, each in value.items()
+    }
+
+
+def _read_text(value: str, schema: Schema, name: str) -> Any:
+    if schema.get("format") == "date-time":
+        return _read_moment(value, name)
+    _check_length(len(value), schema, name, "Length", "characters")
+    if "pattern" in schema and not _compiled(schema["pattern"]).search(value):
+        what = "is blank" if schema["pattern"] == NOT_BLANK else f"must match {schema['pattern']}"
+        raise InputError(f"{name} {what}, got {_said(value)}")
+    return value
+
+
+def _read_moment(value: str, name: str) -> datetime:
+    if _RFC3339.fullmatch(value):
+        try:
+            found = datetime.fromisoformat(value.upper())
+            found.astimezone()  # beyond the ends of the calendar it has none
+        except (ValueError, OverflowError):
+            pass
+        else:
+            return found
+    raise InputError(
+        f"{name} must be a time with its zone, such as 2024-05-01T09:30:00Z, got {_said(value)}"
+    )
+
+
+def _check_length(found: int, schema: Schema, name: str, ending: str, unit: str) -> None:
+    least, most = schema.get(f"min{ending}", 0), schema.get(f"max{ending}", math.inf)
+    if not least <= found <= most:
+        raise InputError(f"{name} must have {least} to {most} {unit}, got {found}")
+
+
+def _said(value: Any) -> str:
+    written = repr(value)
+    return written if len(written) <= 80 else f"{written[:77]}..."
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)

@@ -1,0 +1,128 @@
+"""How is HTTP served beside the socket? By uvicorn, on the loop and the service that are there."""
+
+import asyncio
+import importlib.util
+import ipaddress
+import socket
+import ssl
+from typing import TYPE_CHECKING
+
+from recollex.http.application import Application
+from recollex.server.metrics import Metrics
+from recollex.server.service import Service
+from recollex_engine.errors import InputError
+
+if TYPE_CHECKING:
+    from recollex.http.under_uvicorn import UnderUvicorn
+
+KEEP_ALIVE = 75.0
+"""Seconds for which a connection without a request is kept, or `Limits.idle` if that is less."""
+BACKLOG = 1024
+"""Connections that the system holds until they are taken."""
+
+
+class HttpServer:
+    """Serves one service over HTTP, until it is closed; made by `start_http`.
+
+    Threads: the service's event loop.
+    """
+
+    def __init__(
+        self, listening: socket.socket, server: "UnderUvicorn", task: "asyncio.Task[None]"
+    ) -> None:
+        self._listening = listening
+        self._server = server
+        self._task = task
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """The host and the port at which it listens."""
+        host, port = self._listening.getsockname()[:2]
+        return host, port
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        return len(self._server.server_state.connections)
+
+    async def close(self) -> None:
+        """Take no more requests, and wait for those that run, up to ``limits.drain`` seconds."""
+        self._server.should_exit = True
+        await self._task
+        self._listening.close()
+
+
+async def start_http(
+    service: Service,
+    metrics: Metrics,
+    host: str,
+    port: int,
+    tls: ssl.SSLContext | None = None,
+) -> HttpServer:
+    """Return a server that listens, at any free port if ``port`` is 0.
+
+    Raises `InputError` without ``pip install 'recollex[http]'``, for a host beyond this machine
+    where the service asks for no token, and for an address that cannot be listened at.
+    """
+    missing = [name for name in ("uvicorn", "httptools") if not importlib.util.find_spec(name)]
+    if missing:
+        raise InputError(f"HTTP needs {' and '.join(missing)}: pip install 'recollex[http]'")
+    import uvicorn
+
+    from recollex.http.under_uvicorn import UnderUvicorn, guarding
+
+    limits = service.limits
+    config = uvicorn.Config(
+        Application(service, metrics),
+        http=guarding(limits),
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        backlog=BACKLOG,
+        timeout_keep_alive=max(1, int(min(KEEP_ALIVE, limits.idle))),
+        timeout_graceful_shutdown=max(1, int(limits.drain)),
+    )
+    config.load()
+    config.ssl = tls
+    listening = _listen(host, port, service.access.open)
+    server = UnderUvicorn(config)
+    task = asyncio.create_task(server.serve([listening]))
+    while not (server.started or task.done()):
+        await asyncio.sleep(0.001)
+    if task.done():
+        listening.close()
+        task.result()
+    found = HttpServer(listening, server, task)
+    metrics.gauge(
+        "recollex_http_connections", "HTTP connections that are open.", lambda: found.connections
+    )
+    return found
+
+
+def _listen(host: str, port: int, without_tokens: bool) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        if without_tokens and not _is_loopback(address[0]):
+            raise InputError(
+                f"{host} can be reached from other machines: give a token file, or 127.0.0.1"
+            )
+        listening = socket.socket(family, kind, protocol)
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+            listening.setblocking(False)
+        except BaseException:
+            listening.close()
+            raise
+    except OSError as error:
+        raise InputError(f"HTTP cannot listen at {host}:{port}: {error}") from None
+    return listening
+
+
+def _is_loopback(address: object) -> bool:
+    return ipaddress.ip_address(str(address).partition("%")[0]).is_loopback

@@ -1,0 +1,22 @@
+"""What does a server say of itself to a client that says hello?"""
+
+from typing import Any
+
+from recollex.server.service import Service
+from recollex.wire.messages import CAPABILITIES, PROTOCOL
+
+
+def greeting(service: Service, version: str) -> dict[str, Any]:
+    """Return the answer to "hello", whatever transport brought it; see `PROTOCOL.md`."""
+    return {
+        "protocol": PROTOCOL,
+        "server": f"recollex/{version}",
+        "instance": service.instance,
+        "capabilities": list(CAPABILITIES),
+        "limits": {
+            "message_bytes": service.limits.message_bytes,
+            "items": service.limits.items,
+            "in_flight": service.limits.in_flight,
+            "seconds": service.limits.seconds,
+        },
+    }

@@ -1,0 +1,196 @@
+"""Where do clients come in? A Unix socket, or TCP with or without TLS."""
+
+import asyncio
+import contextlib
+import os
+import socket
+import ssl
+import stat
+import time
+from ipaddress import ip_address
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from recollex.server.connection import Connection
+from recollex.server.greeting import greeting
+from recollex.server.service import Service
+from recollex_engine.errors import InputError, OverloadedError
+
+SWEEP = 1.0
+"""Seconds between two looks at what connections keep the server waiting."""
+BACKLOG = 1024
+
+
+class Listener:
+    """Accepts clients for a service, on any number of sockets. Threads: the event loop's."""
+
+    def __init__(self, service: Service, version: str) -> None:
+        self.service = service
+        self.greeting = greeting(service, version)
+        self.addresses: list[str] = []
+        self._connections: set[Connection] = set()
+        self._numbers = count(1)
+        self._kept = 0
+        self._servers: list[asyncio.Server] = []
+        self._files: list[tuple[Path, int]] = []
+        self._sweeper: asyncio.Task[None] | None = None
+        self._empty = asyncio.Event()
+        self._empty.set()
+
+    def __len__(self) -> int:
+        return len(self._connections)
+
+    async def listen_unix(self, path: str | os.PathLike[str]) -> None:
+        """Listen on a Unix socket that only this user may connect to (mode 0600).
+
+        A socket that a server left behind is replaced. Raises `InputError` where another answers,
+        or something else stands there.
+        """
+        where = Path(path)
+        if where.exists() or where.is_symlink():
+            _clear(where)
+        made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            made.setblocking(False)
+            mask = os.umask(0o177)  # or the file would be open to others until chmod
+            try:
+                made.bind(os.fspath(where))
+            except OSError as error:
+                raise InputError(f"socket {where} cannot be made: {error}") from None
+            finally:
+                os.umask(mask)
+            loop = asyncio.get_running_loop()
+            server = await loop.create_unix_server(self._connection, sock=made, backlog=BACKLOG)
+        except BaseException:
+            made.close()
+            raise
+        self._files.append((where, where.stat().st_ino))
+        self._opened(server, f"unix://{where.absolute()}")
+
+    async def listen_tcp(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
+        """Listen on TCP; port 0 takes any that is free, see `addresses`.
+
+        Raises `InputError` for a host beyond loopback where no token is asked for.
+        """
+        if self.service.access.open and not await _is_loopback(host):
+            raise InputError(
+                f"{host} can be reached from other machines, and without a token file everybody "
+                "there would have every agent: give a token file, or listen on 127.0.0.1"
+            )
+        loop = asyncio.get_running_loop()
+        try:
+            server = await loop.create_server(
+                self._connection, host, port, ssl=tls, backlog=BACKLOG
+            )
+        except OSError as error:
+            raise InputError(f"{host}:{port} cannot be listened on: {error}") from None
+        for each in server.sockets:
+            name, number = each.getsockname()[:2]
+            shown = f"[{name}]" if ":" in name else name
+            self._opened(server, f"{'tls' if tls else 'tcp'}://{shown}:{number}")
+
+    def joined(self, connection: Connection) -> bool:
+        """Count a client in; returns whether there was room."""
+        self._connections.add(connection)
+        self._empty.clear()
+        count = len(self._connections)
+        self.service.observer.connected(connection.name, count)
+        return count <= self.service.limits.connections
+
+    def kept(self, more: int) -> bool:
+        """Count bytes of unfinished messages; returns whether they are few enough."""
+        self._kept += more
+        return self._kept <= self.service.limits.kept_bytes
+
+    def left(self, connection: Connection) -> None:
+        """Count a client out."""
+        self._connections.discard(connection)
+        if not self._connections:
+            self._empty.set()
+        count = len(self._connections)
+        self.service.observer.disconnected(connection.name, count, connection.why)
+
+    def stop_accepting(self) -> None:
+        """Take no more clients; those that are here are served."""
+        for server in self._servers:
+            server.close()
+        for path, inode in self._files:
+            with contextlib.suppress(OSError):  # of another server by now, or gone
+                if path.stat().st_ino == inode:
+                    path.unlink()
+        self._files.clear()
+
+    async def stop(self, within: float) -> None:
+        """Finish what clients have asked, so that each takes its answers; then no more than that.
+
+        Connections that are not done ``within`` seconds are cut off.
+        """
+        self.stop_accepting()
+        for connection in list(self._connections):
+            connection.leave(OverloadedError("the server is stopping", 1.0), finish=True)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._empty.wait(), within)
+        for connection in list(self._connections):
+            connection.abort("the server stopped")
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._sweeper
+
+    def _connection(self) -> Connection:
+        return Connection(self, next(self._numbers))
+
+    def _opened(self, server: asyncio.Server, address: str) -> None:
+        if server not in self._servers:
+            self._servers.append(server)
+        self.addresses.append(address)
+        if self._sweeper is None:
+            self._sweeper = asyncio.get_running_loop().create_task(self._sweep())
+
+    async def _sweep(self) -> None:
+        """Close what keeps the server waiting, again and again."""
+        while True:
+            await asyncio.sleep(SWEEP)
+            now = time.monotonic()
+            self.service.settle()
+            for connection in list(self._connections):
+                connection.check(now)
+
+
+def _clear(path: Path) -> None:
+    """Remove a socket that nobody answers on."""
+    if not stat.S_ISSOCK(path.lstat().st_mode):
+        raise InputError(f"{path} is there, and is no socket: choose another path")
+    probe: Any = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        probe.settimeout(1.0)
+        probe.connect(os.fspath(path))
+    except (ConnectionRefusedError, FileNotFoundError):
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"socket {path} cannot be tried: {error}") from None
+    else:
+        raise InputError(f"another server answers on {path}: stop it, or choose another path")
+    finally:
+        probe.close()
+
+
+async def _is_loopback(host: str) -> bool:
+    """Return whether every address of a host is this machine's own."""
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise InputError(f"{host} is not the name of a host: {error}") from None
+    return bool(host) and all(ip_address(str(each[4][0])).is_loopback for each in found)
+
+
+def tls_context(certificate: str, key: str | None) -> ssl.SSLContext:
+    """Return a server's TLS settings, of a certificate chain and its key in PEM files."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(certificate, key)
+    except (OSError, ssl.SSLError) as error:
+        raise InputError(f"certificate {certificate} cannot be used: {error}") from None
+    return context

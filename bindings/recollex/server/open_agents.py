@@ -1,0 +1,94 @@
+"""Which agents are open? Those used last, and every one in use."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from recollex.agent import Agent
+from recollex.server.observer import Observer
+from recollex.store import Store
+
+
+class OpenAgents:
+    """Opens the agents of a store when they are first used, and keeps at most ``most`` open.
+
+    One in use is never closed, so more are open while more are in use. Agents
+    whose talks a write policy hears are closed only where twice as many are open: what waits in
+    their tiers is nowhere else.
+
+    Threads: any number. Two openings do not wait for each other, unless they are of one agent.
+    """
+
+    def __init__(self, store: Store, most: int, observer: Observer) -> None:
+        self._store = store
+        self._most = most
+        self._observer = observer
+        self._changed = threading.Condition()
+        self._used: OrderedDict[str, int] = OrderedDict()  # least recently used first
+        self._agents: dict[str, Agent] = {}
+        self._busy: set[str] = set()  # being opened or closed
+
+    def __len__(self) -> int:
+        return len(self._agents)
+
+    @contextmanager
+    def using(self, name: str) -> Iterator[Agent]:
+        """Give the agent, open until the body ends. Raises as `Store.agent` does."""
+        agent = self._take(name)
+        try:
+            yield agent
+        finally:
+            with self._changed:
+                self._used[name] -= 1
+            if len(self._agents) > self._most:
+                self._close_idle()
+
+    def _take(self, name: str) -> Agent:
+        with self._changed:
+            self._changed.wait_for(lambda: name not in self._busy)
+            if name in self._agents:
+                self._used[name] += 1
+                self._used.move_to_end(name)
+                return self._agents[name]
+            self._busy.add(name)
+        agent: Agent | None = None
+        try:
+            agent = self._store.agent(name)
+        finally:
+            with self._changed:
+                self._busy.discard(name)
+                if agent is not None:
+                    self._agents[name] = agent
+                    self._used[name] = 1
+                self._changed.notify_all()
+        self._observer.opened(name, len(self._agents))
+        return agent
+
+    def _close_idle(self) -> None:
+        """Close agents that nobody uses, the least recently used first, while too many are open."""
+        while (name := self._idle()) is not None:
+            try:
+                self._store.close_agent(name)
+            except Exception as error:  # a call to it will be told when it opens it again
+                self._observer.failed(None, error)
+            finally:
+                with self._changed:
+                    self._busy.discard(name)
+                    self._changed.notify_all()
+            self._observer.closed(name, len(self._agents))
+
+    def _idle(self) -> str | None:
+        """Take an agent out that may be closed, None if there is none or few enough are open."""
+        with self._changed:
+            if len(self._agents) <= self._most:
+                return None
+            idle = [name for name, users in self._used.items() if users == 0]
+            quiet = (name for name in idle if not self._agents[name].sessions.heard)
+            name = next(quiet, None)
+            if name is None and len(self._agents) > 2 * self._most:
+                name = next(iter(idle), None)
+            if name is not None:
+                del self._used[name], self._agents[name]
+                self._busy.add(name)
+            return name

@@ -1,0 +1,91 @@
+"""What did a server measure between two looks? Its metrics, read back from their text."""
+
+import math
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from recollex_engine.errors import ProtocolError
+
+Labels = frozenset[tuple[str, str]]
+_LINE = re.compile(r"([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)")
+_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+
+
+@dataclass(frozen=True)
+class Readings:
+    """The numbers of one text of metrics, and when it came, on `time.monotonic`'s clock.
+
+    >>> read_metrics('calls_total{method="recall"} 3').value("calls_total", method="recall")
+    3.0
+    """
+
+    values: Mapping[str, Mapping[Labels, float]]
+    at: float = field(default_factory=time.monotonic)
+
+    def value(self, name: str, **labels: str) -> float:
+        """Return the sum of the series of that name that have these labels, and perhaps others."""
+        wanted = frozenset(labels.items())
+        return sum(value for series, value in self.values.get(name, {}).items() if wanted <= series)
+
+    def labels(self, name: str, label: str) -> list[str]:
+        """Return the values of a label that the series of a name have, sorted."""
+        found = {dict(series).get(label, "") for series in self.values.get(name, {})}
+        return sorted(found - {""})
+
+    def since(self, earlier: "Readings") -> "Readings":
+        """Return how much each number grew; ``at`` is then the seconds between the two."""
+        grown = {
+            name: {
+                labels: max(0.0, value - earlier.values.get(name, {}).get(labels, 0.0))
+                for labels, value in series.items()
+            }
+            for name, series in self.values.items()
+        }
+        return Readings(grown, self.at - earlier.at)
+
+    def quantile(self, share: float, name: str, **labels: str) -> float | None:
+        """Return what a ``share`` of a histogram's values do not exceed, as far as buckets tell.
+
+        Within a bucket values are taken to lie evenly; None where there are no values.
+        """
+        buckets = sorted(self._buckets(f"{name}_bucket", labels))
+        total = buckets[-1][1] if buckets else 0.0
+        if not total:
+            return None
+        below, least = 0.0, 0.0
+        for bound, count in buckets:
+            if count >= share * total and count > below:
+                if math.isinf(bound):
+                    return least
+                return least + (bound - least) * (share * total - below) / (count - below)
+            below, least = count, bound
+        return least
+
+    def _buckets(self, name: str, labels: Mapping[str, str]) -> Iterator[tuple[float, float]]:
+        bounds: dict[float, float] = {}
+        for series, value in self.values.get(name, {}).items():
+            told = dict(series)
+            if all(told.get(label) == wanted for label, wanted in labels.items()):
+                bound = float(told["le"])
+                bounds[bound] = bounds.get(bound, 0.0) + value
+        yield from bounds.items()
+
+
+def read_metrics(text: str) -> Readings:
+    """Return the numbers of a text of metrics. Raises `ProtocolError` for another text."""
+    values: dict[str, dict[Labels, float]] = {}
+    for line in text.splitlines():
+        if not line or line.startswith("#"):
+            continue
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise ProtocolError(f"what answers there is no recollex server: {line[:80]!r}")
+        name, labels, value = match.groups()
+        try:
+            number = float(value)
+        except ValueError:
+            raise ProtocolError(f"a metric must be a number: {line[:80]!r}") from None
+        values.setdefault(name, {})[frozenset(_LABEL.findall(labels or ""))] = number
+    return Readings(values)

@@ -1,0 +1,342 @@
+"""What does a server do, whatever speaks to it? Calls of many clients on the agents of one store.
+
+Sockets and HTTP bring calls; the service says who may make them, whose turn it is, and what they
+come to. It knows no bytes.
+"""
+
+import asyncio
+import secrets
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recollex.server.access import Access, Principal
+from recollex.server.answers import Answers
+from recollex.server.calls import NO_OPTIONS, Asker, Call, Options
+from recollex.server.limits import Limits
+from recollex.server.observer import Observer
+from recollex.server.open_agents import OpenAgents
+from recollex.server.workers import Workers
+from recollex.store import Store
+from recollex.wire.methods import METHODS, Method
+from recollex_engine.errors import (
+    CancelledError,
+    DeadlineError,
+    InputError,
+    OverloadedError,
+    ServiceError,
+)
+
+_MANY = frozenset({"operations", "queries", "text", "turns"})
+"""Arguments that are as much work as they have items."""
+RETRY_AFTER = 0.25
+"""Seconds after which an overloaded server should be asked again, at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a service is doing now. waiting: calls that no worker has taken; running: those in work.
+
+    keys: answers to keyed writes that are remembered.
+    """
+
+    waiting: int
+    running: int
+    open_agents: int
+    keys: int
+    stopping: bool
+
+
+class Service:
+    """The agents of a store, for many clients at once.
+
+    ::
+
+        service = Service(recollex.open("memory/"))
+        ids = await service.call(LOCAL, "retain", "alice", {"text": "Alice joined Google."})
+        await service.stop()
+
+    instance: drawn anew each time; a client learns from it that the answers kept for repetitions
+    are gone. Threads: everything is called on one event loop; work is done in threads of its own.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        limits: Limits | None = None,
+        access: Access | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        self.store = store
+        self.limits = limits or Limits()
+        self.access = access or Access()
+        self.observer = observer or Observer()
+        self.instance = secrets.token_hex(8)
+        self._loop = asyncio.get_running_loop()
+        self._agents = OpenAgents(store, self.limits.open_agents, self.observer)
+        self._workers = Workers(self._agents, self.limits, self.observer, self._finished)
+        self._answers = Answers(self.limits.keys)
+        self._calls: set[Call] = set()
+        self._done: deque[list[Call]] = deque()
+        self._woken = False
+        self._seconds_each = 0.001
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._stopping = False
+        self._stopped = False
+
+    async def call(
+        self,
+        principal: Principal,
+        method: str,
+        agent: str | None,
+        arguments: Mapping[str, Any],
+        options: Options = NO_OPTIONS,
+        *,
+        client: object = None,
+        form: Callable[[Any], Any] | None = None,
+    ) -> Any:
+        """Return what a method comes to; raises what it raises, or a `ServiceError`.
+
+        ``agent``: its id; None for methods of the store. client: whose turn it is, the principal's
+        if None. form: applied to the result in the thread that made it; a keyed call is repeated
+        only with the same object. Cancelling the task takes the call back if it has not begun; a
+        write that has begun is finished.
+        """
+        asker = _Awaiting(self._loop)
+        call = self.submit(principal, method, agent, arguments, options, client, asker, form)
+        try:
+            await asker.future
+        except asyncio.CancelledError:
+            self.cancel(call)
+            raise
+        if asker.error is not None:
+            raise asker.error
+        return call.result
+
+    def submit(
+        self,
+        principal: Principal,
+        method: str,
+        agent: str | None,
+        arguments: Mapping[str, Any],
+        options: Options,
+        client: object,
+        asker: Asker,
+        form: Callable[[Any], Any] | None,
+        tag: int = 0,
+    ) -> Call:
+        """Queue a call, of which ``asker`` is told the result or the error, perhaps at once.
+
+        See `call`. Never raises: what is refused is answered with the error.
+        """
+        self.settle()
+        known = METHODS.get(method) if isinstance(method, str) else None
+        call = Call(
+            principal,
+            known or _NO_METHOD,
+            agent if isinstance(agent, str) else "",
+            arguments,
+            options,
+            principal.name if client is None else client,
+            asker,
+            form,
+            tag,
+        )
+        self._calls.add(call)
+        self._idle.clear()
+        try:
+            if known is None:
+                raise InputError(f"there is no method {str(method)[:80]!r}")
+            self._check(call, agent)
+            if known.store:
+                self._answer_of_store(call)
+                return call
+            keyed = options.key is not None and known.scope == "write"
+            found = self._answers.find(call) if keyed else "new"
+            if found == "new":
+                self._enter(call)
+            elif found == "answered":
+                self._answer(call)
+        except Exception as error:
+            call.error = error
+            self._answer(call)
+        return call
+
+    def cancel(self, call: Call) -> None:
+        """Take a call back, if no worker has it yet; it is answered with `CancelledError`."""
+        if not call.over and self._workers.take_back(call):
+            call.error = CancelledError(f"{call.method.name} was cancelled before it began")
+            self._answer(call)
+
+    def status(self) -> Status:
+        """Return what the service is doing now."""
+        waiting = self._workers.waiting
+        running = max(0, len(self._calls) - waiting)
+        return Status(waiting, running, len(self._agents), len(self._answers), self._stopping)
+
+    async def stop(self, close_store: bool = True) -> None:
+        """Take no more calls, finish those that were taken, close the store; twice is fine.
+
+        What is not finished within ``limits.drain`` seconds and has not begun is answered with an
+        error. A write that has begun is finished, however long it takes.
+        """
+        self._stopping = True
+        if self._stopped:
+            return
+        self._stopped = True
+        self.settle()
+        try:
+            await asyncio.wait_for(self._idle.wait(), self.limits.drain)
+        except TimeoutError:
+            for call in list(self._calls):
+                self.cancel(call)
+        await self._loop.run_in_executor(None, self._workers.stop)
+        self.settle()
+        if close_store:
+            await self._loop.run_in_executor(None, self.store.close)
+
+    # -- on the way in ---------------------------------------------------------------------------
+
+    def _check(self, call: Call, agent: object) -> None:
+        """Raise unless a call may be made, by anybody and by whoever makes it."""
+        if self._stopping:
+            raise OverloadedError("the server is stopping", RETRY_AFTER)
+        method = call.method
+        if method.store:
+            if agent is not None:
+                raise InputError(f"{method.name} is of the store: it names no agent")
+            call.principal.check(method.scope, None)
+        else:
+            if not isinstance(agent, str):
+                raise InputError(f"{method.name} needs an agent's id, got {type(agent).__name__}")
+            call.principal.check(method.scope, agent)
+        if call.options.at is not None and not method.cut:
+            raise InputError(f"{method.name} cannot be asked of the past: leave out at")
+        method.check(call.arguments)
+        for name in _MANY & call.arguments.keys():
+            value = call.arguments[name]
+            if isinstance(value, list) and len(value) > self.limits.items:
+                raise InputError(
+                    f"{name} may have up to {self.limits.items:,} items in one call, got "
+                    f"{len(value):,}: send them in several"
+                )
+
+    def _enter(self, call: Call) -> None:
+        """Queue a call that is to be done."""
+        waiting = self._workers.waiting
+        if waiting >= self.limits.waiting:
+            delay = max(RETRY_AFTER, waiting * self._seconds_each)
+            raise OverloadedError(f"{waiting:,} calls wait already", delay)
+        seconds = call.options.seconds
+        seconds = self.limits.seconds if seconds is None else min(seconds, self.limits.seconds)
+        call.deadline = call.entered_at + seconds
+        call.timer = self._loop.call_later(seconds, self._late, call)
+        self._workers.put(call)
+
+    def _answer_of_store(self, call: Call) -> None:
+        """Answer what is not about one agent: which agents there are, of those it may name."""
+        names = [each for each in self.store.agents() if call.principal.reaches(each)]
+        call.result = names if call.form is None else call.form(names)
+        self._answer(call)
+
+    # -- on the way out --------------------------------------------------------------------------
+
+    def _late(self, call: Call) -> None:
+        """Answer a call whose time is over, which a worker may have in hand."""
+        if call.over:
+            return
+        late = DeadlineError(call.method.name, begun=not self._workers.take_back(call))
+        if not late.begun:
+            call.error = late
+            self._answer(call)
+        elif call.claim():  # what becomes of it is kept for a repetition, and told to nobody now
+            call.answered_at = time.perf_counter()
+            call.asker.deliver(call, late)
+
+    def _finished(self, calls: list[Call]) -> None:
+        """Deliver calls on the thread that did them; the event loop settles them later.
+
+        It is woken where that is urgent, and looks by itself before it takes a call.
+        """
+        for call in calls:
+            if call.claim():
+                call.answered_at = time.perf_counter()
+                call.asker.deliver(call, call.error)
+        self._done.append(calls)  # before asking: what gets urgent now is seen by one of the two
+        if self._stopping or any(call.options.key or call.asker.urgent() for call in calls):
+            self._wake()
+
+    def _wake(self) -> None:
+        if not self._woken:
+            self._woken = True
+            self._loop.call_soon_threadsafe(self.settle)
+
+    def settle(self) -> None:
+        """Go on after what was delivered; on the event loop.
+
+        Whoever makes a call urgent (see `Asker`) settles afterwards, or nobody may do it.
+        """
+        self._woken = False
+        while self._done:
+            for call in self._done.popleft():
+                spent = call.answered_at - (call.begun_at or call.entered_at)
+                self._seconds_each += 0.05 * (spent / self.limits.readers - self._seconds_each)
+                self._answer(call)
+
+    def _answer(self, call: Call) -> None:
+        """Settle a call, and tell its answer to those who do not have it."""
+        self._tell(call)
+        if call.options.key is not None and call.method.scope == "write":
+            undone = isinstance(call.error, ServiceError) and not call.begun
+            for follower in self._answers.done(call, keep=not undone):
+                self._tell(follower)
+                self._leave(follower)
+        self._leave(call)
+
+    def _tell(self, call: Call) -> None:
+        if call.claim():
+            call.answered_at = time.perf_counter()
+            call.asker.deliver(call, call.error)
+
+    def _leave(self, call: Call) -> None:
+        if call.left:
+            return
+        call.left = True
+        if call.timer is not None:
+            call.timer.cancel()
+        self._calls.discard(call)
+        self.observer.answered(call, call.error)
+        call.asker.done(call)
+        if not self._calls:
+            self._idle.set()
+
+
+class _Awaiting:
+    """Whoever awaits one call."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.future: asyncio.Future[None] = loop.create_future()
+        self.error: BaseException | None = None
+        self._thread = threading.get_ident()
+
+    def deliver(self, call: Call, error: BaseException | None) -> None:
+        """Keep the answer; `done` comes soon after a worker, and perhaps late after a deadline."""
+        self.error = error
+        if threading.get_ident() == self._thread:
+            self.done(call)
+
+    def urgent(self) -> bool:
+        """Return that somebody waits."""
+        return True
+
+    def done(self, call: Call) -> None:
+        """Go on with whoever waits."""
+        if not self.future.done():
+            self.future.set_result(None)
+
+
+_NO_METHOD = Method("unknown")

@@ -1,0 +1,107 @@
+"""How do calls look to OpenTelemetry? A span each, which says what the stages of a recall took."""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from recollex_engine.errors import InputError
+from recollex_engine.trace import Trace
+
+if TYPE_CHECKING:
+    from recollex.server.calls import Call
+
+INSTALL = "pip install 'recollex[otel]'"
+MOST_KEPT = 1024
+"""Traces of recalls whose answer is still to come."""
+
+
+class Spans:
+    """Makes a span of every call; see `exported`.
+
+    A call's span is named by its method, begins when the call came in, and hangs below the span
+    that the caller named (`traceparent`, W3C Trace Context). Its attributes are the agent, the
+    client, how long the call waited and, of a recall, microseconds by stage. No text of a memory or
+    a question is in it.
+
+    Threads: any.
+    """
+
+    def __init__(self, tracer: Any, shutdown: Callable[[], None] = lambda: None) -> None:
+        try:
+            from opentelemetry import trace
+            from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+        except ImportError:
+            raise InputError(f"spans need OpenTelemetry: {INSTALL}") from None
+        self._api = trace
+        self._context_of = TraceContextTextMapPropagator()
+        self._tracer = tracer
+        self._shutdown = shutdown
+        self._lock = threading.Lock()
+        self._traces: OrderedDict[int, tuple[Call, Trace]] = OrderedDict()
+        self._epoch = time.time_ns() - time.perf_counter_ns()
+
+    @classmethod
+    def exported(cls) -> "Spans":
+        """Return spans that go to a collector, at OTEL_EXPORTER_OTLP_ENDPOINT over HTTP.
+
+        The variables of OpenTelemetry say the rest. Raises `InputError` without the extra.
+        """
+        try:
+            from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+            from opentelemetry.sdk.resources import Resource
+            from opentelemetry.sdk.trace import TracerProvider
+            from opentelemetry.sdk.trace.export import BatchSpanProcessor
+        except ImportError:
+            raise InputError(f"spans need OpenTelemetry: {INSTALL}") from None
+        provider = TracerProvider(resource=Resource.create({"service.name": "recollex"}))
+        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+        return cls(provider.get_tracer("recollex"), provider.shutdown)
+
+    def close(self) -> None:
+        """Send what is still to be sent."""
+        self._shutdown()
+
+    def worked(self, call: "Call", trace: Trace) -> None:
+        """Keep a recall's trace until its call is answered."""
+        if call.over:
+            return  # its time was over while it ran
+        with self._lock:
+            self._traces[id(call)] = call, trace
+            if len(self._traces) > MOST_KEPT:
+                self._traces.popitem(last=False)
+
+    def answered(self, call: "Call", error: BaseException | None) -> None:
+        """Make the span of a call."""
+        with self._lock:
+            of, trace = self._traces.pop(id(call), (None, None))
+        attributes: dict[str, Any] = {
+            "recollex.agent": call.agent,
+            "recollex.client": call.principal.name,
+        }
+        if call.begun:
+            attributes["recollex.waited_us"] = (call.begun_at - call.entered_at) * 1e6
+        if trace is not None and of is call:
+            attributes["recollex.recall_us"] = trace.total
+            for stage, spent in trace.stages.items():
+                attributes[f"recollex.recall.{stage}_us"] = spent
+            if trace.errors:
+                attributes["recollex.recall.failed_arms"] = sorted(trace.errors)
+        parent = call.options.traceparent
+        span = self._tracer.start_span(
+            f"recollex.{call.method.name}",
+            context=parent and self._context_of.extract({"traceparent": parent}),
+            kind=self._api.SpanKind.SERVER,
+            start_time=self._nanoseconds(call.entered_at),
+            attributes=attributes,
+        )
+        if error is not None:
+            kind = type(error).__name__
+            span.set_attribute("error.type", kind)
+            span.set_status(self._api.Status(self._api.StatusCode.ERROR, kind))
+        span.end(self._nanoseconds(call.answered_at))
+
+    def _nanoseconds(self, moment: float) -> int:
+        """Return a moment of `time.perf_counter` as the world counts."""
+        return self._epoch + int(moment * 1e9)

@@ -1,0 +1,107 @@
+"""How is a server watched? What it does becomes metrics, lines of a log and, if wanted, spans."""
+
+from typing import TYPE_CHECKING
+
+from recollex.server.logs import Log
+from recollex.server.metrics import Metrics
+from recollex.server.observer import Observer
+from recollex_engine.trace import Trace
+
+if TYPE_CHECKING:
+    from recollex.server.calls import Call
+    from recollex.server.service import Service
+    from recollex.server.spans import Spans
+
+
+class Watching(Observer):
+    """An observer that measures, logs and traces. Threads: as `Observer` says."""
+
+    def __init__(
+        self, metrics: Metrics | None = None, log: Log | None = None, spans: "Spans | None" = None
+    ) -> None:
+        self.metrics = metrics or Metrics()
+        self.log = log or Log()
+        self.spans = spans
+        self._connections = 0
+        self._open_agents = 0
+        self.metrics.gauge(
+            "recollex_connections", "Connections that are open.", lambda: self._connections
+        )
+        self.metrics.gauge(
+            "recollex_open_agents", "Agents that are open.", lambda: self._open_agents
+        )
+
+    def watch_queue(self, service: "Service") -> None:
+        """Measure how many calls of a service wait, and how many run."""
+        self.metrics.gauge(
+            "recollex_queue_depth",
+            "Calls that wait for a thread.",
+            lambda: service.status().waiting,
+        )
+        self.metrics.gauge(
+            "recollex_running_calls",
+            "Calls that a thread works at.",
+            lambda: service.status().running,
+        )
+
+    def close(self) -> None:
+        """Send what spans there are still to send."""
+        if self.spans is not None:
+            self.spans.close()
+
+    def measures(self) -> str:
+        """Return what was measured, in Prometheus' text format."""
+        return self.metrics.text()
+
+    def answered(self, call: "Call", error: BaseException | None) -> None:
+        """Take note of a call that was answered; its times are its own."""
+        seconds = call.answered_at - call.entered_at
+        outcome = "ok" if error is None else type(error).__name__
+        self.metrics.answered(call.method.name, outcome, seconds)
+        if call.begun:
+            self.metrics.waited(call.begun_at - call.entered_at)
+        self.log.answered(
+            call.method.name, call.agent, call.principal.name, seconds, call.arguments, error
+        )
+        if self.spans is not None:
+            self.spans.answered(call, error)
+
+    def worked(self, call: "Call", trace: Trace | None) -> None:
+        """Take note of what a worker did for a call; the trace is a recall's."""
+        if trace is not None:
+            self.metrics.recalled(trace)
+            if self.spans is not None:
+                self.spans.worked(call, trace)
+
+    def grouped(self, agent: str, calls: int, seconds: float) -> None:
+        """Take note of writes of one agent that were made durable together."""
+        self.metrics.batched(calls)
+
+    def opened(self, agent: str, open_agents: int) -> None:
+        """Take note of an agent that was opened, and of how many are."""
+        self._open_agents = open_agents
+        self.log.event("agent opened", "debug", agent=agent, open_agents=open_agents)
+
+    def closed(self, agent: str, open_agents: int) -> None:
+        """Take note of an agent that was closed because others were used later."""
+        self._open_agents = open_agents
+        self.log.event("agent closed", "debug", agent=agent, open_agents=open_agents)
+
+    def connected(self, client: str, connections: int) -> None:
+        """Take note of a connection."""
+        self._connections = connections
+        self.log.event("connected", "debug", client=client, connections=connections)
+
+    def disconnected(self, client: str, connections: int, why: str) -> None:
+        """Take note of a connection's end, and of why it ended."""
+        self._connections = connections
+        self.log.event("disconnected", "debug", client=client, connections=connections, why=why)
+
+    def failed(self, call: "Call | None", error: BaseException) -> None:
+        """Take note of an error that nobody foresaw."""
+        if call is None:
+            self.log.bug(error)
+        else:
+            self.log.bug(
+                error, method=call.method.name, agent=call.agent, client=call.principal.name
+            )

@@ -1,0 +1,243 @@
+"""Who does the calls? Threads that take reads by turns, and writes of one agent together."""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from queue import SimpleQueue
+
+from recollex.agent import Agent
+from recollex.server.calls import Call
+from recollex.server.limits import Limits
+from recollex.server.observer import Observer
+from recollex.server.open_agents import OpenAgents
+from recollex.server.queues import FairQueue
+from recollex_engine.errors import DeadlineError, InternalError, RecollexError
+from recollex_engine.memory import Recall
+
+
+class Workers:
+    """Threads that do calls, fairly: each client in its turn, and each agent.
+
+    Reads: ``limits.readers`` threads. One agent's reads leave a thread to another's, if such wait.
+    Writes: ``limits.writers`` threads, of which one at a time serves an agent: it takes what waits
+    for it, one of each client in turn, does each as a transaction of its own, and waits for the
+    disk once. ``finished`` is told of every call that was put in, on the thread that did it.
+    """
+
+    def __init__(
+        self,
+        agents: OpenAgents,
+        limits: Limits,
+        observer: Observer,
+        finished: Callable[[list[Call]], None],
+    ) -> None:
+        self._agents = agents
+        self._limits = limits
+        self._observer = observer
+        self._finished = finished
+        self._lock = threading.Lock()
+        self._to_read: SimpleQueue[None] = SimpleQueue()  # one a call: wakes a thread
+        self._to_write: SimpleQueue[None] = SimpleQueue()
+        self._reads = FairQueue[Call]()
+        self._reading: dict[str, int] = {}  # agent -> threads
+        self._writes: OrderedDict[str, FairQueue[Call]] = OrderedDict()  # agents in their turns
+        self._writing: set[str] = set()
+        self._waiting_writes = 0
+        self._stopping = False
+        names = ["read"] * limits.readers + ["write"] * limits.writers
+        self._threads = [
+            threading.Thread(
+                target=self._read if name == "read" else self._write,
+                name=f"recollex {name} {place}",
+                daemon=True,
+            )
+            for place, name in enumerate(names)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def waiting(self) -> int:
+        """How many calls nobody has taken yet."""
+        return len(self._reads) + self._waiting_writes
+
+    def put(self, call: Call) -> None:
+        """Queue a call."""
+        with self._lock:
+            if call.method.scope == "read":
+                self._reads.put(call.client, call)
+                self._to_read.put(None)
+                return
+            queue = self._writes.get(call.agent)
+            if queue is None:
+                queue = self._writes[call.agent] = FairQueue()
+            queue.put(call.client, call)
+            self._waiting_writes += 1
+            self._to_write.put(None)
+
+    def take_back(self, call: Call) -> bool:
+        """Take a call out of the queue; returns False where a worker has it already."""
+        with self._lock:
+            if call.method.scope == "read":
+                return self._reads.remove(call.client, call)
+            queue = self._writes.get(call.agent)
+            if queue is None or not queue.remove(call.client, call):
+                return False
+            self._waiting_writes -= 1
+            if not queue:
+                del self._writes[call.agent]
+            return True
+
+    def stop(self) -> None:
+        """Finish what was put in, then end the threads."""
+        with self._lock:
+            self._stopping = True
+        for _ in self._threads:
+            self._to_read.put(None)
+            self._to_write.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        while (call := self._next_read()) is not None:
+            try:
+                self._do(call)
+            finally:
+                with self._lock:
+                    self._reading[call.agent] -= 1
+                    if not self._reading[call.agent]:
+                        del self._reading[call.agent]
+                self._finished([call])
+
+    def _next_read(self) -> Call | None:
+        while True:
+            self._to_read.get()
+            with self._lock:
+                if self._reads:
+                    return self._fair_read()
+                if self._stopping:
+                    return None
+
+    def _fair_read(self) -> Call:
+        """Take the read whose turn it is, of an agent that does not have most threads already."""
+        most = max(1, self._limits.readers - 1)
+        call = None
+        if any(threads >= most for threads in self._reading.values()):
+            call = self._reads.take_if(lambda each: self._reading.get(each.agent, 0) < most)
+        if call is None:
+            call = self._reads.take()
+        self._reading[call.agent] = self._reading.get(call.agent, 0) + 1
+        return call
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def _write(self) -> None:
+        while (calls := self._next_writes()) is not None:
+            agent = calls[0].agent
+            try:
+                if len(calls) == 1:
+                    self._do(calls[0])
+                else:
+                    self._do_together(agent, calls)
+            finally:
+                with self._lock:
+                    self._writing.discard(agent)
+                    again = len(self._threads) if self._stopping else agent in self._writes
+                    for _ in range(again):
+                        self._to_write.put(None)
+                self._finished(calls)
+
+    def _next_writes(self) -> list[Call] | None:
+        """Take the writes that wait for the agent whose turn it is."""
+        while True:
+            self._to_write.get()
+            with self._lock:
+                free = (name for name in self._writes if name not in self._writing)
+                agent = next(free, None)
+                if agent is not None:
+                    return self._fair_writes(agent)
+                if self._stopping and not self._writes:
+                    return None
+
+    def _fair_writes(self, agent: str) -> list[Call]:
+        """Take writes that wait for an agent, one of each client in turn; it is busy from now on.
+
+        At most ``limits.group``, and nothing behind one that must see what was written before it.
+        """
+        queue = self._writes.pop(agent)
+        calls = [queue.take()]
+        while queue and calls[-1].method.grouped and len(calls) < self._limits.group:
+            calls.append(queue.take())
+        self._waiting_writes -= len(calls)
+        if queue:
+            self._writes[agent] = queue  # behind the other agents
+        self._writing.add(agent)
+        return calls
+
+    def _do_together(self, agent: str, calls: list[Call]) -> None:
+        """Do writes as a transaction each, and wait for the disk once; the last may be ungrouped.
+
+        A failure of the flush is every call's that had succeeded.
+        """
+        last = None if calls[-1].method.grouped else calls[-1]
+        grouped = calls if last is None else calls[:-1]
+        start = time.perf_counter()
+        try:
+            with self._agents.using(agent) as opened:
+                with opened.engine.together():
+                    for call in grouped:
+                        self._do_with(opened, call)
+                    start = time.perf_counter()
+                self._observer.grouped(agent, len(grouped), time.perf_counter() - start)
+        except BaseException as error:
+            for call in grouped:
+                if call.error is None:
+                    call.result, call.error = None, error
+        if last is not None:
+            self._do(last)
+
+    # -- either ----------------------------------------------------------------------------------
+
+    def _do(self, call: Call) -> None:
+        """Do a call; what becomes of it is its `result` or its `error`."""
+        if not _in_time(call):
+            return
+        try:
+            if call.method.store:
+                raise LookupError(call.method.name)
+            with self._agents.using(call.agent) as agent:
+                self._do_with(agent, call)
+        except BaseException as error:
+            self._fail(call, error)
+
+    def _do_with(self, agent: Agent, call: Call) -> None:
+        if not (call.begun or _in_time(call)):
+            return
+        try:
+            at = call.options.at
+            result = call.method.bound(agent if at is None else agent.at(at))(**call.arguments)
+            call.result = result if call.form is None else call.form(result)
+        except BaseException as error:
+            self._fail(call, error)
+            return
+        self._observer.worked(call, result.trace if isinstance(result, Recall) else None)
+
+    def _fail(self, call: Call, error: BaseException) -> None:
+        if isinstance(error, RecollexError):
+            call.error = error
+        else:
+            call.error = InternalError("the server failed; its log says how")
+            self._observer.failed(call, error)
+
+
+def _in_time(call: Call) -> bool:
+    """Note that a call begins; False where nobody waits for it any more."""
+    now = time.perf_counter()
+    if call.deadline and now > call.deadline:
+        call.error = DeadlineError(call.method.name, begun=False)
+        return False
+    call.begun_at = now
+    return True

@@ -1,0 +1,67 @@
+"""How does an error travel? As [name, message, data], and arrives as the same class.
+
+The name is a class of `recollex_engine.errors` and looked up in one frozen table; data holds its
+fields. What is none of these is told as `InternalError`, without a word of its text: that is in
+the server's log.
+"""
+
+import inspect
+import types
+from collections.abc import Mapping
+from typing import Any
+
+from recollex_engine import errors
+from recollex_engine.errors import InternalError, ProtocolError, RecollexError
+
+ERRORS: Mapping[str, type[RecollexError]] = types.MappingProxyType(
+    {
+        name: kind
+        for name, kind in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(kind, RecollexError)
+    }
+)
+"""Name -> class of every error that travels."""
+
+_PLAIN = str | int | float | bool | None
+
+
+def tell_error(error: BaseException) -> list[Any]:
+    """Return an error as [name, message, data].
+
+    >>> tell_error(errors.OverloadedError("too many calls wait", 0.5))
+    ['OverloadedError', 'too many calls wait: try again in 0.5 s', {'retry_after': 0.5}]
+    """
+    if type(error).__name__ not in ERRORS or type(error) is not ERRORS[type(error).__name__]:
+        return ["InternalError", "the server failed; its log says how", {}]
+    data: dict[str, Any] = {
+        name: value if isinstance(value, _PLAIN) else str(value)
+        for name, value in vars(error).items()
+        if not name.startswith("_")
+    }
+    if isinstance(error, OSError) and error.errno is not None:
+        data |= {"errno": error.errno, "strerror": error.strerror}
+    if error.__cause__ is not None and type(error.__cause__).__name__ in ERRORS:
+        data["cause"] = tell_error(error.__cause__)
+    return [type(error).__name__, str(error), data]
+
+
+def read_error(told: object) -> RecollexError:
+    """Return the error that a server told; an `InternalError` for a name that is not known here."""
+    if not isinstance(told, list) or len(told) != 3 or not isinstance(told[2], dict):
+        raise ProtocolError(f"an error is [name, message, data], got {str(told)[:200]}")
+    name, message, data = told
+    kind = ERRORS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        return InternalError(f"{name}: {message}")
+    if issubclass(kind, OSError) and "errno" in data:
+        error: RecollexError = kind.__new__(kind, data["errno"], data.get("strerror"))
+        OSError.__init__(error, data["errno"], data.get("strerror"))
+    else:
+        error = kind.__new__(kind, message)
+        error.args = (message,)
+    for key, value in data.items():
+        if key not in ("errno", "strerror", "cause") and isinstance(value, _PLAIN):
+            vars(error)[str(key)] = value
+    if "cause" in data:
+        error.__cause__ = read_error(data["cause"])
+    return error

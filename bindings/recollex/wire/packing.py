@@ -1,0 +1,201 @@
+"""How does a value become bytes? MessagePack, with five extension types.
+
+::
+
+    1  moment    int64, big-endian: microseconds since 1970 UTC
+    2  duration  int64, big-endian: microseconds
+    3  array     dtype "2" | "4" | "8" (float16, 32, 64), uint8 dimensions, uint32 big-endian each,
+                 then the numbers, little-endian, in C order
+    4  deflated  uint32 big-endian length, then zlib of an array's payload
+    5  record    MessagePack of a str, the name in `records`, and of a map, the fields
+
+Nothing else is known: no pickle, no class that is not in the table. Tuples arrive as lists, but in
+records, whose fields say what they are.
+"""
+
+import struct
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgpack
+import numpy as np
+import numpy.typing as npt
+
+from recollex.wire.records import ALL, name_of, read_record, record
+from recollex_engine.clock import from_micros, to_micros
+from recollex_engine.errors import InputError, ProtocolError
+
+MOMENT, DURATION, ARRAY, DEFLATED, RECORD = 1, 2, 3, 4, 5
+MAX_DEPTH = 64
+"""Containers within containers, records counted."""
+MAX_INFLATED = 64 << 20
+"""Bytes that the deflated arrays of one value may have together."""
+
+_INT64 = struct.Struct(">q")
+_UINT32 = struct.Struct(">I")
+_KINDS = {np.dtype(f"<f{kind}"): str(kind).encode() for kind in (2, 4, 8)}
+_DTYPES: dict[int, np.dtype[Any]] = {kind[0]: dtype for dtype, kind in _KINDS.items()}
+_MICROSECOND = timedelta(microseconds=1)
+_LEVEL = 1
+
+
+def pack(value: object, deflate: bool = False) -> bytes:
+    """Return a value as bytes. ``deflate``: compress arrays of more than a kilobyte.
+
+    Raises `InputError` for what cannot travel.
+
+    >>> from datetime import UTC
+    >>> unpack(pack({"at": datetime(2024, 5, 1, tzinfo=UTC), "tags": ("a", "b")}))
+    {'at': datetime.datetime(2024, 5, 1, 0, 0, tzinfo=datetime.timezone.utc), 'tags': ['a', 'b']}
+    """
+    try:
+        return bytes(msgpack.packb(value, default=_deflating if deflate else _plain))
+    except UnicodeEncodeError as error:
+        raise InputError(f"a text is not valid Unicode: {error}") from None
+    except OverflowError:
+        raise InputError("a whole number must lie in [-2**63, 2**64)") from None
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"a value cannot be sent: {error}") from None
+
+
+def unpack(data: bytes | bytearray | memoryview, allowed: Mapping[str, str] = ALL) -> Any:
+    """Return the value that `pack` wrote; ``allowed``: the records that may be in it.
+
+    Arrays are read-only and share the memory of ``data``. Raises `ProtocolError` for other bytes,
+    and whatever the class of a record raises for fields that it does not accept.
+    """
+    unpacking = Unpacking(allowed)
+    value = unpacking.unpack(data)
+    if unpacking.refused is not None:
+        raise unpacking.refused
+    return value
+
+
+class Unpacking:
+    """Unpacks the values of one connection. Threads: one at a time.
+
+    refused: what a record of the last value did not accept, None if there was nothing; None stands
+    in its place. So whoever reads requests can answer the one in which it was.
+    """
+
+    def __init__(self, allowed: Mapping[str, str] = ALL) -> None:
+        self._allowed = allowed
+        self._depth = 0
+        self._inflated = 0
+        self.refused: InputError | None = None
+
+    def unpack(self, data: bytes | bytearray | memoryview) -> Any:
+        """Return one value; see `unpack`, but for what records refuse."""
+        self.refused = None
+        self._inflated = 0
+        try:
+            return msgpack.unpackb(data, ext_hook=self.extension, strict_map_key=True)
+        except (msgpack.UnpackException, ValueError, TypeError, struct.error) as error:
+            raise ProtocolError(f"not a message: {str(error)[:200]}") from None
+
+    def extension(self, code: int, data: bytes) -> Any:
+        """Return the value of an extension type; the hook of a `msgpack.Unpacker`."""
+        if code == MOMENT:
+            return from_micros(_INT64.unpack(data)[0])
+        if code == RECORD:
+            return self._record(data)
+        if code == ARRAY:
+            return _array(data)
+        if code == DEFLATED:
+            found = _inflated(data, MAX_INFLATED - self._inflated)
+            self._inflated += len(found)
+            return _array(found)
+        if code == DURATION:
+            return _MICROSECOND * _INT64.unpack(data)[0]
+        raise ProtocolError(f"extension types are 1 to 5, got {code}")
+
+    def _record(self, data: bytes) -> Any:
+        self._depth += 1
+        try:
+            if self._depth > MAX_DEPTH:
+                raise ProtocolError(f"records may be nested up to {MAX_DEPTH} deep")
+            unpacker = msgpack.Unpacker(
+                ext_hook=self.extension, strict_map_key=True, max_buffer_size=len(data)
+            )
+            unpacker.feed(data)
+            name, told = unpacker.unpack(), unpacker.unpack()
+            if unpacker.tell() != len(data):
+                raise ProtocolError("a record is a str and a map, and nothing behind them")
+            return read_record(name, told, self._allowed)
+        except InputError as error:
+            self.refused = self.refused or error
+            return None
+        except msgpack.OutOfData:
+            raise ProtocolError("a record is a str and a map") from None
+        finally:
+            self._depth -= 1
+
+
+def _plain(value: object) -> Any:
+    return _extended(value, _plain, deflate=False)
+
+
+def _deflating(value: object) -> Any:
+    return _extended(value, _deflating, deflate=True)
+
+
+def _extended(value: Any, default: Callable[[object], Any], deflate: bool) -> Any:
+    """Return what MessagePack can hold in place of a value that it cannot."""
+    if isinstance(value, datetime):
+        return msgpack.ExtType(MOMENT, _INT64.pack(to_micros(value, "a time")))
+    if (name := name_of(value)) is not None:
+        packer = msgpack.Packer(default=default)
+        return msgpack.ExtType(RECORD, packer.pack(name) + packer.pack(record(name).told(value)))
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        return _extension_of(value, deflate)
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, timedelta):
+        return msgpack.ExtType(DURATION, _INT64.pack(value // _MICROSECOND))
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Sequence | Iterator):
+        return list(value)
+    raise InputError(f"a {type(value).__name__} cannot be sent to a server")
+
+
+def _extension_of(value: Any, deflate: bool) -> msgpack.ExtType:
+    dtype = value.dtype.newbyteorder("<")
+    if dtype not in _KINDS:
+        dtype = np.dtype("<f8")
+    head = _KINDS[dtype] + bytes([value.ndim]) + b"".join(map(_UINT32.pack, value.shape))
+    data = head + np.ascontiguousarray(value, dtype).tobytes()
+    if deflate and len(data) > 1024:
+        return msgpack.ExtType(DEFLATED, _UINT32.pack(len(data)) + zlib.compress(data, _LEVEL))
+    return msgpack.ExtType(ARRAY, data)
+
+
+def _array(data: bytes) -> npt.NDArray[Any]:
+    if len(data) < 2 or data[0] not in _DTYPES or len(data) < 2 + 4 * data[1]:
+        raise ProtocolError("an array begins with its type, its dimensions and their lengths")
+    dtype, start = _DTYPES[data[0]], 2 + 4 * data[1]
+    shape = struct.unpack_from(f">{data[1]}I", data, 2)
+    expected = dtype.itemsize
+    for length in shape:
+        expected *= length
+    found = len(data) - start
+    if found != expected:
+        raise ProtocolError(f"an array of shape {shape} has {expected} bytes, got {found}")
+    return np.frombuffer(data, dtype, offset=start).reshape(shape)
+
+
+def _inflated(data: bytes, most: int) -> bytes:
+    (length,) = _UINT32.unpack_from(data)
+    if length > most:
+        raise ProtocolError(f"deflated arrays may have {MAX_INFLATED:,} bytes, got {length:,} more")
+    try:
+        found = zlib.decompressobj().decompress(data[4:], length + 1)
+    except zlib.error as error:
+        raise ProtocolError(f"a deflated array is broken: {error}") from None
+    if len(found) != length:
+        raise ProtocolError(f"a deflated array says that it has {length:,} bytes, and has not")
+    return found

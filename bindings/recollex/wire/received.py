@@ -1,0 +1,283 @@
+"""What is a result without the store that made it? The same class, filled from a message.
+
+A `Recall`, `Fact`, `FactList` or `Event` reads the store when it is looked at. What travels is what
+it would read, and what arrives is a subclass that has it: equal to the original, and complete.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from recollex.wire import packing
+from recollex.wire.records import Restorer, restorer_of
+from recollex_engine.clock import to_micros
+from recollex_engine.errors import ProtocolError
+from recollex_engine.events import Event
+from recollex_engine.facts import Fact, FactList
+from recollex_engine.memory import Memory, Recall, memories_of
+from recollex_engine.memory_columns import Columns
+from recollex_engine.ranking import Ranking
+from recollex_engine.trace import Trace
+
+_RECALL = {
+    "query": str,
+    "tokens": int,
+    "token_counter": str,
+    "count": int,
+    "op": int,
+    "memories": bytes,
+}
+"""Field -> type of what a recall cannot do without."""
+
+
+class ReceivedRecall(Recall):
+    """A `Recall` from a server; its memories are unpacked when first looked at."""
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        for name, kind in _RECALL.items():
+            if type(told.get(name)) is not kind:
+                raise ProtocolError(f"{name} of a recall must be a {kind.__name__}")
+        if not isinstance(told.get("trace"), Trace | None):
+            raise ProtocolError("trace of a recall must be a Trace, or nil")
+        span = told.get("time_range")
+        super().__init__(
+            told["query"],
+            None,
+            Ranking.empty(),
+            told["tokens"],
+            told["token_counter"],
+            None if span is None else (span[0], span[1]),
+            trace if isinstance(trace := told.get("trace"), Trace) else Trace(),
+            confidence=told.get("confidence"),
+            signs=told.get("signs"),
+            subgraph=told.get("subgraph"),
+        )
+        self._told = told
+
+    def __len__(self) -> int:
+        return int(self._told["count"])
+
+    @property
+    def packed(self) -> bytes:
+        """The memories' columns, as they came."""
+        found: bytes = self._told["memories"]
+        return found
+
+    @cached_property
+    def _columns(self) -> Columns:
+        found: Columns = packing.unpack(self._told["memories"])
+        if not isinstance(found, dict):
+            raise ProtocolError("the memories of a recall are columns")
+        return found
+
+    def columns(self) -> Columns:
+        """Return what the memories are made of."""
+        return self._columns
+
+    @cached_property
+    def _memories(self) -> list[Memory]:
+        try:
+            return memories_of(self._columns)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise ProtocolError(f"the memories of a recall are none: {error!r:.200}") from None
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of the memories."""
+        return self._columns["id"]
+
+    @property
+    def op(self) -> int:
+        """The operation that names the view which answered."""
+        return int(self._told["op"])
+
+
+class ReceivedFact(Fact):
+    """A `Fact` from a server."""
+
+    __slots__ = ("_told",)
+    _told: dict[str, Any]
+
+    source = property(lambda self: self._told["source"])
+    mentions = property(lambda self: self._told["mentions"])
+    uncertainty = property(lambda self: self._told["uncertainty"])
+    by = property(lambda self: self._told["by"])
+    why = property(lambda self: self._told["why"])
+    closed_by = property(lambda self: self._told["closed_by"])
+    closed_why = property(lambda self: self._told["closed_why"])
+    conflicts = property(lambda self: self._told["conflicts"])
+
+    def active_at(self, moment: datetime) -> bool:
+        """Return whether the valid time holds ``moment``."""
+        return _holds(self.valid, moment)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fact) and _compared(self) == _compared(other)
+
+    def __hash__(self) -> int:
+        return hash(_compared(self))
+
+
+class ReceivedFacts(FactList):
+    """A `FactList` from a server."""
+
+    def __init__(self, facts: list[Fact], entities: list[int], op: int) -> None:
+        self._facts = facts
+        self._entities = entities
+        self._op = op
+        self.versions = np.array([fact.version for fact in facts], np.int64)
+
+    @classmethod
+    def emptied(cls, facts: FactList) -> "ReceivedFacts":
+        """Return what a list says of itself, without its facts."""
+        return cls([], facts.entities, _op(facts))
+
+    def holding(self, facts: list[Fact]) -> "ReceivedFacts":
+        """Return the list with facts that came before it."""
+        return ReceivedFacts(facts, self._entities, self._op)
+
+    def __len__(self) -> int:
+        return len(self._facts)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return ReceivedFacts(self._facts[index], self._entities, self._op)
+        return self._facts[index]
+
+    def __iter__(self) -> Iterator[Fact]:
+        return iter(self._facts)
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids alone."""
+        return [fact.id for fact in self._facts]
+
+    @property
+    def entities(self) -> list[int]:
+        """The numbers of the entities that the facts of the whole answer name, ascending."""
+        return self._entities
+
+    def __repr__(self) -> str:
+        return f"<FactList: {len(self)} facts after operation {self._op}>"
+
+
+class ReceivedEvent(Event):
+    """An `Event` from a server."""
+
+    __slots__ = ("_told",)
+    _told: dict[str, Any]
+
+    evidence = property(lambda self: self._told["evidence"])
+
+    def active_fact_count(self, moment: datetime) -> int:
+        """Return how many of its facts are valid at ``moment``."""
+        return sum(fact.active_at(moment) for fact in self.evidence)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Event) and _compared(self) == _compared(other)
+
+    def __hash__(self) -> int:
+        return hash(_compared(self))
+
+
+for _received in (ReceivedFact, ReceivedEvent):
+    _received.__qualname__ = _received.__mro__[1].__qualname__  # for `repr`
+
+
+def _op(facts: FactList) -> int:
+    return facts._op if isinstance(facts, ReceivedFacts) else facts.view.op
+
+
+def _compared(value: Any) -> tuple[Any, ...]:
+    return tuple(getattr(value, field.name) for field in fields(value) if field.compare)
+
+
+def _holds(valid: Sequence[datetime | None], moment: datetime) -> bool:
+    at = to_micros(moment, "moment")
+    start, end = valid
+    return (start is None or to_micros(start, "start") <= at) and (
+        end is None or at < to_micros(end, "end")
+    )
+
+
+_FACT = tuple(field.name for field in fields(Fact) if field.name != "view")
+_LOOKED_UP = ("source", "mentions", "uncertainty", "by", "why", "closed_by", "closed_why")
+_EVENT = tuple(field.name for field in fields(Event) if field.name != "view")
+
+
+class _Recalls:
+    name = "Recall"
+
+    def told(self, value: Recall) -> dict[str, Any]:
+        """Return what a recall says; of one that goes back to its server, what `backfill` reads."""
+        back = isinstance(value, ReceivedRecall)
+        return {
+            "query": value.query,
+            "tokens": value.tokens,
+            "token_counter": value.token_counter,
+            "time_range": value.time_range,
+            "trace": None if back else value.trace,
+            "confidence": value.confidence,
+            "signs": None if back else value.signs,
+            "subgraph": None if back else value.subgraph,
+            "op": value.op,
+            "count": len(value),
+            "memories": packing.pack(value.columns()),
+        }
+
+    def made(self, told: dict[str, Any]) -> Recall:
+        return ReceivedRecall(told)
+
+
+class _Facts:
+    name = "Fact"
+
+    def told(self, value: Fact) -> dict[str, Any]:
+        return {name: getattr(value, name) for name in (*_FACT, *_LOOKED_UP, "conflicts")}
+
+    def made(self, told: dict[str, Any]) -> Fact:
+        for name in ("valid", "recorded", "evidence", "mentions", "conflicts"):
+            told[name] = tuple(told[name])
+        fact = ReceivedFact(**{name: told[name] for name in _FACT}, view=cast(Any, None))
+        object.__setattr__(fact, "_told", told)
+        return fact
+
+
+class _FactLists:
+    name = "FactList"
+
+    def told(self, value: FactList) -> dict[str, Any]:
+        return {"facts": list(value), "entities": value.entities, "op": _op(value)}
+
+    def made(self, told: dict[str, Any]) -> FactList:
+        return ReceivedFacts(told["facts"], told["entities"], told["op"])
+
+
+class _Events:
+    name = "Event"
+
+    def __init__(self) -> None:
+        hints = {field.name: field.type for field in fields(Event)}
+        self._restorers: dict[str, Restorer] = {
+            name: restorer for name in _EVENT if (restorer := restorer_of(hints[name])) is not None
+        }
+
+    def told(self, value: Event) -> dict[str, Any]:
+        return {name: getattr(value, name) for name in _EVENT} | {"evidence": value.evidence}
+
+    def made(self, told: dict[str, Any]) -> Event:
+        for name, restore in self._restorers.items():
+            told[name] = restore(told[name])
+        event = ReceivedEvent(**{name: told[name] for name in _EVENT}, view=cast(Any, None))
+        object.__setattr__(event, "_told", told)
+        return event
+
+
+RECORDS: Mapping[str, Any] = {
+    each.name: each for each in (_Recalls(), _Facts(), _FactLists(), _Events())
+}
+"""Name -> how it travels."""

@@ -1,0 +1,159 @@
+"""Which dataclasses travel, and how? Under their names, as maps of their fields.
+
+One frozen table: nothing that a message names is ever looked up elsewhere. A class is imported when
+the first of its values travels, so a client that only retains never loads a kernel.
+"""
+
+import importlib
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import cache
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from recollex_engine.errors import ProtocolError, RecollexError
+
+ARGUMENTS: Mapping[str, str] = types.MappingProxyType(
+    {
+        "Mention": "recollex_engine.literals",
+        "Source": "recollex_engine.literals",
+        "Text": "recollex_engine.literals",
+        "Packing": "recollex_engine.packing",
+        "WritePolicy": "recollex_engine.triggers",
+        "Statement": "recollex_engine.statement",
+        "Retain": "recollex_engine.memory_operations",
+        "Forget": "recollex_engine.memory_operations",
+        "Archive": "recollex_engine.memory_operations",
+        "Correct": "recollex_engine.memory_operations",
+        "UpsertEntity": "recollex_engine.operations",
+        "MergeEntity": "recollex_engine.operations",
+        "UpsertEdge": "recollex_engine.operations",
+        "ArchiveEdge": "recollex_engine.operations",
+        "RetroCorrect": "recollex_engine.operations",
+        "UpsertEvent": "recollex_engine.operations",
+        "Link": "recollex_engine.operations",
+        "UpsertEpisode": "recollex_engine.operations",
+        "Recall": "recollex_engine.memory",
+        "Memory": "recollex_engine.memory",
+        "Closure": "recollex_engine.memory",
+        "Signs": "recollex_engine.confidence",
+        "Trace": "recollex_engine.trace",
+    }
+)
+"""Name -> module of what a client may send; a recall, for `Sessions.backfill`."""
+
+RESULTS: Mapping[str, str] = types.MappingProxyType(
+    {
+        "Closure": "recollex_engine.memory",
+        "Memory": "recollex_engine.memory",
+        "Recall": "recollex_engine.memory",
+        "Signs": "recollex_engine.confidence",
+        "Trace": "recollex_engine.trace",
+        "Subgraph": "recollex_engine.subgraph",
+        "Fact": "recollex_engine.facts",
+        "FactList": "recollex_engine.facts",
+        "Conflict": "recollex_engine.facts",
+        "Entity": "recollex_engine.entity_nodes",
+        "Event": "recollex_engine.events",
+        "EventLink": "recollex_engine.events",
+        "Participant": "recollex_engine.events",
+        "Episode": "recollex_engine.episodes",
+        "Difference": "recollex_engine.difference",
+        "LogEntry": "recollex_engine.logbook",
+        "Stats": "recollex_engine.stats",
+        "Verification": "recollex_engine.verification",
+        "HeardTurn": "recollex.sessions",
+        "Mention": "recollex_engine.literals",
+    }
+)
+"""Name -> module of what a server answers."""
+
+ALL: Mapping[str, str] = types.MappingProxyType({**ARGUMENTS, **RESULTS})
+
+SPECIAL: Mapping[str, str] = types.MappingProxyType(
+    dict.fromkeys(("Recall", "Fact", "FactList", "Event"), "recollex.wire.received")
+)
+"""Records that look into the store that made them: `recollex.wire.received` writes and reads them.
+"""
+
+Restorer = Callable[[Any], Any]
+
+
+class Record:
+    """How one class travels: `told` gives its fields, `made` an object of received fields."""
+
+    def __init__(self, name: str) -> None:
+        cls: Any = getattr(importlib.import_module(ALL[name]), name)
+        self.name = name
+        self._class = cls
+        self._names = tuple(field.name for field in fields(cls))
+        hints = get_type_hints(cls)
+        self._restorers = {
+            name: restorer for name in self._names if (restorer := restorer_of(hints[name]))
+        }
+
+    def told(self, value: Any) -> dict[str, Any]:
+        """Return the fields of an object of the class."""
+        return {name: getattr(value, name) for name in self._names}
+
+    def made(self, told: dict[str, Any]) -> Any:
+        """Return the object of received fields; those that this version does not know are left out.
+
+        Raises whatever the class raises for values that it does not accept.
+        """
+        given = {name: told[name] for name in self._names if name in told}
+        for name, restore in self._restorers.items():
+            if isinstance(given.get(name), list | dict):
+                given[name] = restore(given[name])
+        return self._class(**given)
+
+
+@cache
+def record(name: str) -> Any:
+    """Return what has the methods of `Record` for the class of that name, one of `ALL`."""
+    if name in SPECIAL:
+        return importlib.import_module(SPECIAL[name]).RECORDS[name]
+    return Record(name)
+
+
+def name_of(value: object) -> str | None:
+    """Return the name under which a value travels, None if it is no record."""
+    for kind in type(value).__mro__:
+        if ALL.get(kind.__name__) == kind.__module__:
+            return kind.__name__
+    return None
+
+
+def read_record(name: object, told: object, allowed: Mapping[str, str]) -> Any:
+    """Return the object that was sent as a record.
+
+    Raises `ProtocolError` for one not allowed or of other fields, and what its class refuses.
+    """
+    if not isinstance(name, str) or name not in allowed or not isinstance(told, dict):
+        raise ProtocolError(f"a record must be one of {', '.join(allowed)}, got {str(name)[:80]!r}")
+    try:
+        return record(name).made(told)
+    except RecollexError:
+        raise
+    except (
+        Exception
+    ) as error:  # fields that are missing, or of another type than it takes for given
+        raise ProtocolError(f"a {name} cannot be made of what was sent: {error!r:.200}") from None
+
+
+def restorer_of(annotation: Any) -> Restorer | None:
+    """Return what makes the tuples again that an annotation names, None where it names none.
+
+    >>> restorer_of(tuple[tuple[str, int], ...])([["a", 1]])
+    (('a', 1),)
+    """
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is tuple:
+        restore = restorer_of(arguments[0]) if arguments[1:] == (Ellipsis,) else None
+        return tuple if restore is None else lambda values: tuple(map(restore, values))
+    if origin in (Union, types.UnionType):
+        found = [each for each in map(restorer_of, arguments) if each]
+        return found[0] if found else None
+    if origin is Mapping and (each := restorer_of(arguments[1])) is not None:
+        return lambda values: {name: each(value) for name, value in values.items()}
+    return None

@@ -1,0 +1,97 @@
+"""A service over HTTP in a thread of its own, and an embedder that needs no model."""
+
+import asyncio
+import contextlib
+import threading
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import numpy.typing as npt
+
+import recollex
+from recollex.http.serving import HttpServer, start_http
+from recollex.server.access import Access
+from recollex.server.limits import Limits
+from recollex.server.service import Service
+from recollex.server.watching import Watching
+
+
+class HashedWords(recollex.GivenVectors):
+    """A text's vector counts its words, each at a place drawn by its hash."""
+
+    def __init__(self, dimension: int = 64) -> None:
+        super().__init__(dimension)
+        self.fingerprint = f"hashed-words-{dimension}"
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        threads: int = 1,
+        progress: Callable[[int], None] | None = None,
+    ) -> npt.NDArray[np.float32]:
+        return np.array([self.embed_query(text) for text in texts], np.float32)
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        counts = np.zeros(self.dimension, np.float32)
+        counts[0] = 0.1
+        for word in text.lower().split():
+            counts[zlib.crc32(word.encode("utf-8", "replace")) % self.dimension] += 1
+        return counts / np.linalg.norm(counts)
+
+
+class Served:
+    """A running server: `http` talks to it, `on_loop` runs something on its loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.service: Service
+        self.server: HttpServer
+        self.watching: Watching
+
+    @property
+    def url(self) -> str:
+        host, port = self.server.address
+        return f"http://{host}:{port}"
+
+    def http(self, **options: Any) -> httpx.Client:
+        return httpx.Client(base_url=self.url, timeout=120, **options)
+
+    def on_loop(self, work: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
+
+
+@contextlib.contextmanager
+def served(
+    folder: Path,
+    limits: Limits | None = None,
+    access: Access | None = None,
+    watching: Watching | None = None,
+    embedder: Any = None,
+) -> Iterator[Served]:
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    running = Served(loop)
+    running.watching = watching or Watching()
+    store = recollex.open(folder, embedder=embedder or HashedWords(), durability="off")
+
+    async def start() -> None:
+        running.service = Service(store, limits, access, running.watching)
+        running.server = await start_http(running.service, running.watching.metrics, "127.0.0.1", 0)
+
+    async def stop() -> None:
+        await running.server.close()
+        await running.service.stop()
+
+    try:
+        running.on_loop(start())
+        yield running
+    finally:
+        running.on_loop(stop())
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()

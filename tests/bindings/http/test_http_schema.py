@@ -1,0 +1,77 @@
+"""The API does what its document says, of whatever a client may send."""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import hypothesis
+import pytest
+import schemathesis
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_schema_conformance,
+    status_code_conformance,
+    unsupported_method,
+)
+
+from recollex.http import openapi
+from recollex.http.application import ENDPOINTS
+from recollex.wire.methods import METHODS
+from tests.bindings.http.http_service import served
+
+EXAMPLES = int(os.environ.get("RECOLLEX_HTTP_EXAMPLES", "5"))
+"""Requests of each operation; thousands of them find rarer ways to be wrong."""
+
+DOCUMENT = openapi.document(ENDPOINTS, with_tokens=False)
+SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with served(tmp_path_factory.mktemp("schema")) as running:
+        yield running.url
+
+
+@SCHEMA.parametrize()
+@hypothesis.settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=EXAMPLES < 10,
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
+def test_answers_are_as_documented(url: str, case: Any) -> None:
+    case.call_and_validate(
+        base_url=url,
+        checks=[
+            schemathesis.checks.not_a_server_error,
+            status_code_conformance,
+            content_type_conformance,
+            response_schema_conformance,
+            negative_data_rejection,
+            unsupported_method,
+        ],
+    )
+
+
+def test_the_document_describes_every_endpoint_once() -> None:
+    operations = [operation for verbs in DOCUMENT["paths"].values() for operation in verbs.values()]
+    assert len(operations) == len(ENDPOINTS)
+    names = [operation["operationId"] for operation in operations]
+    assert len(set(names)) == len(names)
+    assert {endpoint.method for endpoint in ENDPOINTS} <= set(METHODS)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "POST /api/memories/batch",
+        "POST /api/search",
+        "GET /api/agents/{agent_id}/profile",
+        "PUT /api/agents/{agent_id}",
+        "PUT /api/agents/{agent_id}/profile",
+        "GET /api/agents",
+    ],
+)
+def test_memoras_paths_are_there(path: str) -> None:
+    assert path in {f"{endpoint.verb} {endpoint.path}" for endpoint in ENDPOINTS}

@@ -1,0 +1,58 @@
+"""A server to be attacked, in a process of its own: `python hostile_server.py FOLDER`.
+
+It prints its two addresses and the id of its process, and ends when its input does.
+"""
+
+import asyncio
+import json
+import os
+import resource
+import sys
+from pathlib import Path
+
+import recollex
+from recollex.http.serving import start_http
+from recollex.server.limits import Limits
+from recollex.server.logs import Log
+from recollex.server.serving import Server
+from recollex.server.watching import Watching
+from tests.bindings.http.http_service import HashedWords
+
+LIMITS = Limits(
+    drain=3.0,
+    handshake=1.0,
+    part=1.0,
+    idle=600.0,
+    message_bytes=1 << 20,
+    open_agents=32,
+    connections=12_000,
+)
+TEXTS = [
+    f"Note {number}: {place} has {thing}."
+    for number, (place, thing) in enumerate(
+        (place, thing)
+        for place in ("the shed", "the attic", "the cellar", "the garden")
+        for thing in ("a ladder", "a lamp", "two chairs", "a bicycle", "paint")
+    )
+]
+
+
+async def serve(folder: Path) -> None:
+    store = recollex.open(folder / "store", embedder=HashedWords(), durability="off")
+    with (folder / "log.jsonl").open("w") as log:
+        watching = Watching(log=Log(log, "info"))
+        async with Server(store, limits=LIMITS, observer=watching) as server:
+            await server.listen(f"unix://{folder}/socket")
+            http = await start_http(server.service, watching.metrics, "127.0.0.1", 0)
+            store.agent("victim").retain(TEXTS, id=[f"n{n}" for n in range(len(TEXTS))])
+            store.agent("victim").recall("Where is the ladder?")
+            told = {"socket": str(folder / "socket"), "http": http.address, "pid": os.getpid()}
+            print(json.dumps(told), flush=True)
+            await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+            await http.close()
+
+
+if __name__ == "__main__":
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    asyncio.run(serve(Path(sys.argv[1])))

@@ -1,0 +1,181 @@
+"""`recollex serve` as a process: it tells where, it ends on a signal, and loses nothing it said."""
+
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from recollex.cli import main
+from recollex.wire.packing import pack
+from tests.bindings.serving import DIMENSION, VECTOR, Raw, Told, given
+
+VECTORS = f"given:{DIMENSION}"
+
+
+@contextmanager
+def process(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run a server, and give it with the address that it tells."""
+    code = "import sys; from recollex.cli import main; sys.exit(main(sys.argv[1:]))"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    server = subprocess.Popen(
+        [sys.executable, "-c", code, "serve", "--embedder", VECTORS, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    with server:
+        try:
+            assert server.stdout is not None
+            line = server.stdout.readline()
+            assert line.startswith("listening on "), server.stderr and server.stderr.read()
+            yield server, line.removeprefix("listening on ").strip()
+        finally:
+            server.kill()
+
+
+def write_until_it_ends(address: str, agent: str, acknowledged: list[str]) -> None:
+    """Retain again and again, and note what was answered; pipelined, as an eager client would."""
+    try:
+        with Raw(address) as client:
+            for number in range(100_000):
+                if number >= 8:
+                    message = client.receive()
+                    while message[0] != 1:
+                        message = client.receive()
+                    if message[2] is None:
+                        acknowledged.extend(message[3])
+                arguments = {"text": f"Number {number}.", "id": f"{number}", "embedding": VECTOR}
+                client.write(pack([0, number, "retain", [agent, arguments, {}]]))
+    except (EOFError, OSError):
+        return
+    finally:
+        acknowledged.append("end")
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGKILL])
+def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, by: signal.Signals) -> None:
+    acknowledged: dict[str, list[str]] = {f"agent {n}": [] for n in range(4)}
+    with process("--store", str(tmp_path / "memory"), "--durability", "interval") as (
+        server,
+        address,
+    ):
+        threads = [
+            threading.Thread(target=write_until_it_ends, args=(address, agent, ids))
+            for agent, ids in acknowledged.items()
+        ]
+        for thread in threads:
+            thread.start()
+        while min(map(len, acknowledged.values())) < 50:
+            time.sleep(0.01)
+        server.send_signal(by)
+        for thread in threads:
+            thread.join(30)
+            assert not thread.is_alive()
+        code = server.wait(30)
+    assert code == (0 if by == signal.SIGTERM else -signal.SIGKILL)
+    with given(tmp_path / "memory") as store:
+        for agent, ids in acknowledged.items():
+            assert ids.pop() == "end" and len(ids) >= 50
+            assert {memory.id for memory in store.agent(agent).list(limit=100_000)} >= set(ids)
+    assert (tmp_path / "memory" / "socket").exists() == (by == signal.SIGKILL)
+
+
+def test_it_listens_where_it_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    with process("--store", str(tmp_path / "memory"), "--listen", "127.0.0.1:0") as (_, address):
+        assert re.fullmatch(r"tcp://127\.0\.0\.1:\d+", address)
+        with Raw(address) as client:
+            assert client.call("agents", None, {}) == []
+    with process("--store", str(tmp_path / "memory"), "--socket", str(path)) as (_, address):
+        assert address == f"unix://{path}"
+        with Raw(address) as client, pytest.raises(Told, match="has no memory"):
+            client.call("get", "a", {"id": "x"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--listen", "0.0.0.0:0"], "give a token file"),
+        (["--listen", "nowhere"], "host:port"),
+        (["--tokens", "/nowhere"], "token file /nowhere cannot be read"),
+        (["--certificate", "x.pem"], "is for TCP"),
+        (["--embedder", "given:x"], "given:N says how long"),
+        (["--socket", "/nowhere/socket"], "cannot be made"),
+    ],
+)
+def test_what_cannot_be_served_is_told_in_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    given = [] if "--embedder" in arguments else ["--embedder", VECTORS]
+    code = main(["serve", "--store", str(tmp_path / "memory"), *given, *arguments])
+    said = capsys.readouterr().err
+    assert code == 2 and words in said and said.count("\n") == 1
+
+
+def test_a_token_file_that_others_may_read_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tokens = tmp_path / "tokens.toml"
+    for text, mode, words in [
+        ('[[token]]\nname = "a"\nsecret = "0123456789abcdef"\n', 0o644, "chmod 600"),
+        ('[[token]]\nname = "a"\nsecret = "short"\n', 0o600, "at least 16"),
+        ('[[token]]\nsecret = "0123456789abcdef"\n', 0o600, "needs a name"),
+        ('[[token]]\nname = "a"\nsha256 = "00"\n', 0o600, "64 hex digits"),
+        ('[[token]]\nname = "a"\n', 0o600, "either a secret or its sha256"),
+        ('[[token]]\nname = "a"\nsecret = "0123456789abcdef"\nscope = "all"\n', 0o600, "scope"),
+        ("", 0o600, "must hold [[token]]"),
+    ]:
+        tokens.write_text(text)
+        tokens.chmod(mode)
+        assert main(["serve", "--store", str(tmp_path / "m"), "--embedder", VECTORS,
+                     "--tokens", str(tokens)]) == 2  # fmt: skip
+        assert words in capsys.readouterr().err
+
+
+def test_a_second_server_of_a_store_is_told_that_the_agent_is_open(tmp_path: Path) -> None:
+    with given(tmp_path / "memory") as store:
+        store.agent("a").retain("Tea.", embedding=VECTOR)
+        with (
+            process("--store", str(tmp_path / "memory")) as (_, address),
+            Raw(address) as client,
+            pytest.raises(Told) as told,
+        ):
+            client.call("list", "a", {})
+    assert told.value.name == "LockedError"
+
+
+def test_ten_thousand_idle_connections_slow_nobody(tmp_path: Path) -> None:
+
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    count = min(10_000, limit[1] // 3 - 200)
+    if count < 1_000:
+        pytest.skip("needs more open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit[1], limit[1]))
+    try:
+        path = tmp_path / "s"
+        with process("--store", str(tmp_path / "memory"), "--socket", str(path)) as (_, address):
+            idle = []
+            for _ in range(count):
+                one = socket.socket(socket.AF_UNIX)
+                one.connect(str(path))
+                idle.append(one)
+            with Raw(address) as client:
+                for _ in range(100):
+                    assert client.call("ping", None, {}) is None
+            for one in idle:
+                one.close()
+            with Raw(address) as client:
+                assert client.call("agents", None, {}) == []
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limit)

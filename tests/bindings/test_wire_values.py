@@ -1,0 +1,228 @@
+"""Values, errors and methods on their way from one end to the other."""
+
+import inspect
+import types
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import recollex
+from recollex.wire.failures import ERRORS, read_error, tell_error
+from recollex.wire.methods import HOMES, LOCAL, METHODS
+from recollex.wire.packing import pack, unpack
+from recollex.wire.parts import joined
+from recollex.wire.records import ALL, ARGUMENTS, record
+from recollex_engine import errors
+from recollex_engine.errors import InputError, ProtocolError
+
+moments = st.datetimes(
+    datetime(1, 1, 3), datetime(9999, 12, 29), timezones=st.sampled_from([UTC, timezone.max])
+)
+flat = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**63), 2**64 - 1),
+    st.floats(allow_nan=False),
+    st.text(max_size=20),
+    st.binary(max_size=20),
+    moments,
+    st.timedeltas(timedelta(days=-9999), timedelta(days=9999)),
+)
+values = st.recursive(
+    flat,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=4), inner, max_size=4)
+    ),
+)
+
+
+@settings(deadline=None)
+@given(values)
+def test_a_value_arrives_as_it_was(value: object) -> None:
+    assert unpack(pack(value)) == value
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(["f2", "f4", "f8", ">f4"]),
+    st.lists(st.integers(0, 5), max_size=3),
+    st.booleans(),
+    st.integers(0, 2**32),
+)
+def test_an_array_arrives_to_the_bit(kind: str, shape: list[int], deflate: bool, seed: int) -> None:
+    array = np.random.default_rng(seed).normal(size=[each * 7 for each in shape]).astype(kind)
+    arrived = unpack(pack(array, deflate))
+    assert arrived.dtype == array.dtype.newbyteorder("<") and arrived.shape == array.shape
+    assert arrived.tobytes() == array.astype(arrived.dtype).tobytes()
+
+
+def test_what_travels_with_numbers_of_numpy() -> None:
+    assert unpack(pack({"k": np.int64(3), "x": np.float32(0.5), "l": np.arange(3)})) == {
+        "k": 3,
+        "x": 0.5,
+        "l": [0, 1, 2],
+    }
+
+
+@pytest.mark.parametrize(
+    "value", [{1, 2}, object(), 2**64, "\ud800", [datetime(2024, 1, 1)], lambda: None, 1j, int]
+)
+def test_what_cannot_travel_is_told_where_it_would_begin(value: object) -> None:
+    with pytest.raises(InputError):
+        pack(value)
+
+
+def test_everything_that_an_agent_returns_arrives_equal(tmp_path: Path) -> None:
+    vectors = recollex.GivenVectors(8)
+    with recollex.open(tmp_path, embedder=vectors, durability="off") as store:
+        agent = store.agent("alice")
+        one = np.ones(8) / 8**0.5
+        begun = datetime.now(UTC)
+        long = " ".join(f"Sentence number {number} tells of Oslo." for number in range(90))
+        ids = agent.retain(
+            ["Ann moved to Oslo.", "Bob likes tea.", "Bob left."],
+            tags=[["x"], [], []],
+            metadata=[{"a": [1, {"b": None}]}, {}, {}],
+            context=[None, "call", None],
+            valid_until=[None, begun + timedelta(days=1), None],
+            embedding=np.tile(one, (3, 1)),
+        )
+        agent.archive(ids[2], by="ann", why="done")
+        fact = agent.facts.add(
+            "Ann", "lives_in", "Oslo", evidence=ids[0], source=recollex.Source("u", "h"), by="me"
+        )
+        agent.facts.add("Ann", "lives_in", "Rome", valid=(begun, None))
+        agent.facts.add(
+            "Ann", "said", recollex.Text("tea"), mentions=[recollex.Mention("d", (0, 3), "tea")]
+        )
+        event = agent.events.add(
+            "Moved.", participants={"Ann": "host"}, facts=[fact], span="in 2023"
+        )
+        episode = agent.events.add_episode("A year", [event])
+        recall = agent.recall("Oslo", query_embedding=one, explain=True, pack="subgraph")
+        assert long and len(recall) == 2
+        now = datetime.now(UTC)
+        results: list[Any] = [
+            agent.list(),
+            agent.history(ids[2]),
+            agent.get(ids[0]),
+            agent.facts.get(fact),
+            agent.facts.entities(),
+            agent.facts.entity("Ann"),
+            agent.facts.conflicts()[0][0],
+            agent.events.get(event),
+            agent.events.find(),
+            agent.events.get_episode(episode),
+            agent.log(),
+            agent.diff(begun),
+            agent.stats(),
+            agent.verify(),
+            recall.subgraph,
+            recall.signs,
+            recall.trace,
+        ]
+        for result in results:
+            arrived = unpack(pack(result))
+            assert arrived == result
+            if hasattr(result, "to_dict"):
+                assert arrived.to_dict() == result.to_dict()
+        arrived = unpack(pack(recall))
+        assert isinstance(arrived, recollex.Recall) and list(arrived) == list(recall)
+        assert arrived.to_dict() == recall.to_dict() and arrived.to_prompt() == recall.to_prompt()
+        assert (arrived.ids, arrived.op, len(arrived)) == (recall.ids, recall.op, len(recall))
+        again = unpack(pack(arrived), ARGUMENTS)  # as `backfill` sends it back
+        assert list(again) == list(recall)
+        facts = agent.facts.find(subject="Ann")
+        arrived = unpack(pack(facts))
+        assert list(arrived) == list(facts) and arrived.entities == facts.entities
+        assert (arrived.ids, list(arrived[1:])) == (facts.ids, list(facts[1:]))
+        for there, here in zip(arrived, facts, strict=True):
+            assert hash(there) == hash(here) and there.active_at(now) == here.active_at(now)
+            for name in ("source", "mentions", "by", "why", "conflicts", "uncertainty"):
+                assert getattr(there, name) == getattr(here, name)
+        there, here = unpack(pack(agent.events.get(event))), agent.events.get(event)
+        assert there.active_fact_count(now) == here.active_fact_count(now) == 1
+
+
+def test_a_policy_and_a_packing_arrive_as_they_were() -> None:
+    policy = recollex.WritePolicy(keep=0.5, session_gap=timedelta(minutes=5), events=("decision",))
+    for value in (policy, recollex.Packing(depth=1, fan_out={"subject": 3}), recollex.Text("x")):
+        assert unpack(pack(value), ARGUMENTS) == value
+    with pytest.raises(ProtocolError, match="a record must be one of"):
+        unpack(pack(recollex.Stats(*[0] * 12, None, None, None)), ARGUMENTS)
+
+
+def test_every_record_is_a_class_of_its_name() -> None:
+    for name in ALL:
+        assert record(name).name == name
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.UnknownIdError("x", "a", "fact"),
+        errors.OverloadedError("too many calls wait", 0.5),
+        errors.DeadlineError("recall", True),
+        errors.StoreFullError(28, "the disk is full"),
+        errors.LockedError("/x/y", "process 7"),
+        errors.CorruptError("/x", "a", "b"),
+        errors.MergeCycleError("a", "b"),
+        errors.ForbiddenError("no"),
+        errors.ModelMismatchError("a", "m@1", "n@2"),
+        errors.RerankError("r", "what"),
+        errors.InputError("k must be 1"),
+        errors.ReadOnlyError("no"),
+    ],
+)
+def test_an_error_arrives_as_it_was(error: errors.RecollexError) -> None:
+    arrived = read_error(unpack(pack(tell_error(error))))
+    assert type(arrived) is type(error) and str(arrived) == str(error)
+    assert vars(arrived) == vars(error)
+
+
+def test_an_error_arrives_with_its_cause() -> None:
+    error = errors.OperationError("operation 2", errors.UnknownIdError("x", "a"))
+    error.__cause__ = errors.UnknownIdError("x", "a")
+    arrived = read_error(unpack(pack(tell_error(error))))
+    assert isinstance(arrived.__cause__, errors.UnknownIdError)
+
+
+def test_what_nobody_foresaw_is_told_without_its_words() -> None:
+    told = tell_error(RuntimeError("a secret"))
+    assert told[0] == "InternalError" and "secret" not in str(told)
+    assert isinstance(read_error(["NewError", "words", {}]), errors.InternalError)
+    assert set(ERRORS) >= {"InputError", "OverloadedError"}
+
+
+def public(home: type) -> set[str]:
+    return {
+        name
+        for name, member in inspect.getmembers(home)
+        if not name.startswith("_") and isinstance(member, types.FunctionType)
+    }
+
+
+def test_every_public_method_is_in_the_table_or_local_for_a_reason() -> None:
+    homes = {
+        "": recollex.Agent,
+        **{
+            group: getattr(__import__(module, fromlist=[name]), name)
+            for group, (module, name) in HOMES.items()
+            if group
+        },
+    }
+    there = {
+        f"{group}.{name}".lstrip(".") for group, home in homes.items() for name in public(home)
+    } | public(recollex.Store)
+    assert there | {"transact"} == METHODS.keys() | LOCAL.keys()
+    assert not METHODS.keys() & LOCAL.keys()
+
+
+def test_parts_are_joined_to_what_was_whole() -> None:
+    assert joined([], "whole") == "whole"
+    assert joined([[1], [2]], [3]) == [1, 2, 3]
