@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollex_kernels
-from recollex_kernels.vectors import cosines, quantize, scan_top
+from recollex_kernels.vectors import cosines, eight_bits, encode, scan_top
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -52,14 +52,13 @@ def cosines_of(vectors, rows, query):
     return out
 
 
-def quantized(vectors):
+def encoded(vectors):
     n, width = vectors.shape
-    codes, scales = np.empty((n, width), np.int8), np.empty(n, np.float32)
-    residuals = np.empty(n, np.float32)
-    quantize(bits(vectors), codes, scales, residuals)
-    for array in (codes, scales, residuals):
+    parts = np.empty((n, width // 2), np.uint8), *(np.empty(n, np.float32) for _ in range(3))
+    encode(bits(vectors), *parts)
+    for array in parts:
         array.flags.writeable = False
-    return codes, scales, residuals
+    return parts
 
 
 def clustered(n, width, seed, grid=None):
@@ -136,18 +135,17 @@ def test_cosines_equal_the_definition_to_the_bit(width):
 
 
 @pytest.mark.parametrize("size", [1.0, 1e-6, 1e-3, 6e4])
-def test_the_residual_bounds_what_the_codes_lose(size):
+def test_eight_bits_are_the_nearest(size):
     rng = np.random.default_rng(3)
     vectors = (rng.uniform(-1, 1, (200, 40)) * size).astype(np.float16)
     vectors[::7] = 0
-    vectors[1] = np.float16(size)  # every code 127, nothing lost but rounding
-    codes, scales, residuals = quantized(vectors)
-    lost = vectors.astype(np.float64) - scales[:, None].astype(np.float64) * codes
-    norms = np.linalg.norm(lost, axis=1)
-    assert (residuals >= norms).all()
-    assert (residuals <= norms * 1.00001 + scales * 1e-5).all()
+    out = np.empty((200, 40), np.int8)
+    eight_bits(bits(vectors), out)
+    scales = np.abs(vectors).max(axis=1).astype(np.float64) / 127
+    assert not out[scales == 0].any()
+    lost = vectors.astype(np.float64) - scales[:, None] * out
     assert (np.abs(lost) <= scales[:, None] * 0.5001).all()
-    assert np.abs(codes.astype(int)).max() == 127
+    assert np.abs(out.astype(int)).max() == 127
 
 
 def brute(vectors, first_row, end_row, memory_of_row, allowed, query, floor, k):
@@ -162,14 +160,15 @@ def brute(vectors, first_row, end_row, memory_of_row, allowed, query, floor, k):
     return order, [best[m][1] for m in order], [float(best[m][0]) for m in order]
 
 
-def check_scan(vectors, query, memory_of_row, allowed, first_row, end_row, floor, k, coded=None):
-    parts = quantized(vectors[: len(vectors) if coded is None else coded])
+def check_scan(vectors, query, memory_of_row, allowed, first_row, end_row, floor, k):
+    parts = encoded(vectors)
     found = scan_top(
         bits(vectors),
         *parts,
         first_row,
         end_row,
         frozen(memory_of_row, np.uint32),
+        frozen(np.searchsorted(memory_of_row, np.arange(len(allowed) + 1)), np.uint32),
         frozen(allowed, np.uint8),
         query,
         floor,
@@ -188,12 +187,11 @@ def test_scan_equals_scoring_every_row_and_sorting(seed, grid, floor):
     vectors = clustered(n, width, seed, grid) * np.float16(rng.choice([1.0, 0.01, 100.0]))
     query = vectors[rng.integers(n)].astype(np.float32)
     memory_of_row = np.repeat(np.arange(n), rng.integers(1, 4, n))[:n]
-    allowed = rng.integers(0, 4, n) > 0
+    allowed = rng.random(n) < rng.choice([1.0, 0.7, 0.02])
     first_row = int(rng.integers(0, n) if rng.random() < 0.3 else 0)
     end_row = int(rng.integers(first_row, n + 1) if rng.random() < 0.3 else n)
-    coded = int(rng.integers(0, n + 1)) if rng.random() < 0.3 else None
     k = int(rng.choice([0, 1, 10, 100, 5000]))
-    check_scan(vectors, query, memory_of_row, allowed, first_row, end_row, floor, k, coded)
+    check_scan(vectors, query, memory_of_row, allowed, first_row, end_row, floor, k)
 
 
 @pytest.mark.parametrize("query_size", [0.0, 1e-20, 1.0, 1e6])
