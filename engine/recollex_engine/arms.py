@@ -9,17 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.postings import Postings
 from recollex_engine.schema import NONE
 from recollex_engine.view import View
-from recollex_kernels.keyword import (
-    add_postings,
-    best_rows,
-    document_frequency,
-    phrase_rows,
-)
-from recollex_kernels.tail import add_chains, chain_frequency
-from recollex_kernels.topk import top_allowed
+from recollex_kernels.keyword import add_postings, document_frequency, phrase_rows
 from recollex_kernels.vectors import cosines, scan_top
+from recollex_kernels.words import search_words, word_weights
 
 K1, B = 0.9, 0.4
 """BM25's saturation and length normalisation: the field's choice for short texts (Anserini)."""
@@ -125,19 +120,26 @@ def keyword(
     scores = np.zeros(view.memories, np.float32)
     if not len(terms) or not view.memories:
         return Words(Ranked.empty(), scores, 0.0, 0.0)
-    frequency = np.zeros(len(terms), np.int64)
-    for segment in view.segments:
+    segments, tail = view.segments, view.tail
+    last = segments[-1].postings if segments else _NO_POSTINGS
+    earlier = np.zeros(len(terms), np.int64)
+    for segment in segments[:-1]:
         lists = segment.postings
-        frequency += document_frequency(lists.starts, lists.memories, terms, view.memories)
-    tail = view.tail
-    frequency += chain_frequency(tail.head, tail.previous, tail.memories, terms, view.memories)
-    idf = np.log1p((view.memories - frequency + 0.5) / (frequency + 0.5))
-    met = terms != NONE
-    known, weights = terms[met], idf[met].astype(np.float32)
+        earlier += document_frequency(lists.starts, lists.memories, terms, view.memories)
+    known, idf, most, unknown = word_weights(
+        last.starts,
+        last.memories,
+        tail.head,
+        tail.previous,
+        tail.memories,
+        terms,
+        earlier,
+        view.memories,
+    )
     mean = view.total_length / view.memories or 1.0
     fixed, per_word = np.float32(k1 * (1 - b)), np.float32(k1 * b / mean)
     words = view.of_memories("words")
-    for segment in view.segments:
+    for segment in segments[:-1]:
         lists = segment.postings
         add_postings(
             lists.starts,
@@ -147,11 +149,14 @@ def keyword(
             fixed,
             per_word,
             known,
-            weights,
+            idf.astype(np.float32),
             view.memories,
             scores,
         )
-    add_chains(
+    memories, best, rows = search_words(
+        last.starts,
+        last.memories,
+        last.counts,
         tail.head,
         tail.previous,
         tail.memories,
@@ -160,24 +165,19 @@ def keyword(
         fixed,
         per_word,
         known,
-        weights,
+        idf,
         view.memories,
-        scores,
-    )
-    memories, best = top_allowed(scores, allowed, 0.0, budget)
-    rows = best_rows(
+        allowed,
         view.buffer("first_row"),
         view.buffer("term_offset"),
         view.buffer("term"),
-        memories,
-        known,
-        weights,
-        fixed,
-        per_word,
+        budget,
+        scores,
     )
-    most = float(idf.sum())
-    unknown = float(idf[frequency == 0].sum()) / most
     return Words(Ranked(memories, best, rows), scores, most, unknown)
+
+
+_NO_POSTINGS = Postings(0, 0, np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.uint8))
 
 
 def semantic(

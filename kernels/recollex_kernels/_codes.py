@@ -252,23 +252,31 @@ def bounds(
     steps: F32,
     norms: F32,
     losses: F32,
+    first: int,
+    count: int,
     step: np.float32,
     per_norm: np.float32,
     per_loss: np.float32,
     shift: np.int32,
     out_likely: F32,
     out_most: F32,
+    to: int,
 ) -> None:
-    """Set ``out_most[i]`` to what a row's similarity cannot exceed, ``out_likely`` to its estimate.
+    """Set ``out_most[to + i]`` to a bound of the similarity of row first + i, for i < count.
 
-    Shapes: sums int32[>= n] from ``four_sums``; steps, norms, losses float32[n] from
+    ``out_likely[i]`` is its estimate. Places are given, not slices: a slice costs 10 ns.
+
+    Shapes: sums int32[>= count] from ``four_sums``; steps, norms, losses float32[N] from
     ``encode_row``; step, per_norm, per_loss, shift from ``encode_query``, rounded to float32 (its
     slack covers that).
 
-    Cost: O(n), in vector code.
+    Cost: O(count), in vector code.
     """
-    for i in range(out_most.shape[0]):
+    for p in range(count):
+        row, i = np.uint64(first + p), np.uint64(p)
         whole = np.float32(np.int32(np.int32(2) * sums[i] - shift))
-        likely = (steps[i] * step) * whole
+        likely = (steps[row] * step) * whole
         out_likely[i] = likely
-        out_most[i] = likely + (norms[i] * per_norm + (losses[i] * per_loss + np.float32(_TINY)))
+        out_most[np.uint64(to + p)] = likely + (
+            norms[row] * per_norm + (losses[row] * per_loss + np.float32(_TINY))
+        )

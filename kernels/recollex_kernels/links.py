@@ -106,6 +106,7 @@ def links(
             size = min(_TILE, ends[i] - first)
             if size <= 0:
                 continue
+            codes_of_query = query_codes[i]
             for p in range(0, size, TOGETHER):
                 row = first + p
                 four_sums(
@@ -114,21 +115,24 @@ def links(
                     min(row + 1, ends[i] - 1),
                     min(row + 2, ends[i] - 1),
                     min(row + 3, ends[i] - 1),
-                    query_codes[i],
+                    codes_of_query,
                     sums,
                     p,
                 )
             bounds(
                 sums,
-                steps[first : first + size],
-                norms[first : first + size],
-                losses[first : first + size],
+                steps,
+                norms,
+                losses,
+                first,
+                size,
                 parts[i, 0],
                 parts[i, 1],
                 parts[i, 2],
                 shifts[i],
                 likely,
-                most[:size],
+                most,
+                0,
             )
             decoded = False
             for p in range(size):

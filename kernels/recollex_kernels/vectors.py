@@ -14,6 +14,7 @@ from recollex_kernels._scores import kth_greatest, strongest
 
 _DIRECT = 256  # fewer rows than this are scored without looking at their codes
 _TILE = 64  # rows whose bounds are computed and compared together
+_AHEAD = 8  # rows asked of memory before they are read
 _SPARSE = 8  # fewer than one in so many allowed: their rows are listed first
 
 
@@ -77,16 +78,17 @@ def eight_bits(vectors: U16, out: I8) -> None:
 
 
 @kernel
-def _any_reaches(most: F32, limit: np.float32) -> bool:
-    """Return whether one of a tile's bounds is at least ``limit``; a last, short tile may be.
+def _any_reaches(most: F32, first: int, limit: np.float32) -> bool:
+    """Return whether one of a tile's bounds, from place ``first`` on, is at least ``limit``.
 
-    The constant trip count and the int32 sum are what lets the compiler use vector compares.
+    The last, short tile may be said to. The constant trip count and the int32 sum are what lets
+    the compiler use vector compares.
     """
-    if most.shape[0] < _TILE:
+    if first + _TILE > most.shape[0]:
         return True
     reached = np.int32(0)
     for i in range(_TILE):
-        reached = np.int32(reached + np.int32(most[np.uint64(i)] >= limit))
+        reached = np.int32(reached + np.int32(most[np.uint64(first + i)] >= limit))
     return bool(reached > 0)
 
 
@@ -186,54 +188,63 @@ def _bound_rows(
     n = 0
     for low in range(0, out_most.shape[0], _TILE):
         size = min(_TILE, out_most.shape[0] - low)
-        most = out_most[low : low + size]
+        whole = size - size % TOGETHER
         if chosen.shape[0] > 0:
-            part = chosen[low : low + size]
             for p in range(0, size, TOGETHER):
-                second, third = part[min(p + 1, size - 1)], part[min(p + 2, size - 1)]
-                last = part[min(p + 3, size - 1)]
-                four_sums(codes, part[p], second, third, last, query_codes, sums, p)
+                last = low + size - 1
+                four_sums(
+                    codes,
+                    chosen[low + p],
+                    chosen[min(low + p + 1, last)],
+                    chosen[min(low + p + 2, last)],
+                    chosen[min(low + p + 3, last)],
+                    query_codes,
+                    sums,
+                    p,
+                )
             for p in range(size):
-                row = part[p]
+                row = chosen[low + p]
                 own[0, p], own[1, p], own[2, p] = steps[row], norms[row], losses[row]
             bounds(
                 sums,
-                own[0, :size],
-                own[1, :size],
-                own[2, :size],
+                own[0],
+                own[1],
+                own[2],
+                0,
+                size,
                 step,
                 per_norm,
                 per_loss,
                 shift,
                 likely,
-                most,
+                out_most,
+                low,
             )
         else:
             at = first + low
-            whole = size - size % TOGETHER
             for p in range(0, whole, TOGETHER):
                 row = at + p
                 four_sums(codes, row, row + 1, row + 2, row + 3, query_codes, sums, p)
             if whole < size:
-                second, third = min(whole + 1, size - 1), min(whole + 2, size - 1)
-                four_sums(
-                    *(codes, at + whole, at + second, at + third, at + size - 1),
-                    *(query_codes, sums, whole),
-                )
-            end = at + size
+                last = at + size - 1
+                second, third = min(at + whole + 1, last), min(at + whole + 2, last)
+                four_sums(codes, at + whole, second, third, last, query_codes, sums, whole)
             bounds(
                 sums,
-                steps[at:end],
-                norms[at:end],
-                losses[at:end],
+                steps,
+                norms,
+                losses,
+                at,
+                size,
                 step,
                 per_norm,
                 per_loss,
                 shift,
                 likely,
-                most,
+                out_most,
+                low,
             )
-        if not _any_reaches(likely[:size], limit):
+        if size == _TILE and not _any_reaches(likely, 0, limit):
             continue
         for p in range(size):
             if likely[p] > limit:
@@ -290,7 +301,6 @@ def scan_top(
     limit = np.float32(floor)
     few, listed = _rows_of_allowed(first, end, memory_of_row, first_row, allowed)
     count = listed.shape[0] if few else end - first
-    near = np.empty(_TILE, np.uint32)
     best = np.empty(room(size), np.float32)
     memories = np.empty(room(size), np.uint32)
     rows = np.empty(room(size), np.uint32)
@@ -298,47 +308,60 @@ def scan_top(
     most = np.empty(count if coded else 0, np.float32)
     if coded:
         likely = _bound_rows(
-            *(codes, steps, norms, losses, listed, first, memory_of_row, allowed),
-            *(query, limit, size, most),
+            codes,
+            steps,
+            norms,
+            losses,
+            listed,
+            first,
+            memory_of_row,
+            allowed,
+            query,
+            limit,
+            size,
+            most,
         )
         limit = _least_of_best(vectors, likely, memory_of_row, query, limit, size)
+    near, reached = np.empty(count, np.uint32), 0
+    for low in range(0, count, _TILE):
+        if coded and not _any_reaches(most, low, limit):
+            continue
+        for place in range(low, min(low + _TILE, count)):
+            if not coded or most[place] >= limit:
+                i = listed[place] if few else np.uint32(first + place)
+                if allowed[memory_of_row[i]] != 0:
+                    near[reached] = i
+                    reached += 1
     n = 0
     full = False
     have = False  # the memory whose rows are being read
     memory = np.uint32(0)
     row = np.uint32(0)
     score = np.float32(0)
-    for low in range(0, count, _TILE):
-        high = min(low + _TILE, count)
-        if coded and not _any_reaches(most[low:high], limit):
+    for place in range(min(reached, _AHEAD)):
+        prefetch_row(vectors, near[place])
+    for place in range(reached):
+        if place + _AHEAD < reached:
+            prefetch_row(vectors, near[place + _AHEAD])
+        i = near[place]
+        exact = similarity(vectors, i, query)
+        if exact < limit or (full and exact == limit):  # a later memory loses a tie
             continue
-        reached = 0
-        for place in range(low, high):
-            if not coded or most[place] >= limit:
-                i = listed[place] if few else np.uint32(first + place)
-                if allowed[memory_of_row[i]] != 0:
-                    near[reached] = i
-                    prefetch_row(vectors, i)
-                    reached += 1
-        for i in near[:reached]:
-            exact = similarity(vectors, i, query)
-            if exact < limit or (full and exact == limit):  # a later memory loses a tie
-                continue
-            m = memory_of_row[i]
-            if have and m == memory:
-                if exact > score:
-                    score = exact
-                    row = i
-                continue
-            if have:
-                best[n], memories[n], rows[n] = score, memory, row
-                n += 1
-                if n == best.shape[0]:
-                    limit, n, full = prune(size, best, memories, rows), size, True
-            have = True
-            memory = m
-            row = i
-            score = exact
+        m = memory_of_row[i]
+        if have and m == memory:
+            if exact > score:
+                score = exact
+                row = i
+            continue
+        if have:
+            best[n], memories[n], rows[n] = score, memory, row
+            n += 1
+            if n == best.shape[0]:
+                limit, n, full = prune(size, best, memories, rows), size, True
+        have = True
+        memory = m
+        row = i
+        score = exact
     if have:
         best[n], memories[n], rows[n] = score, memory, row
         n += 1
