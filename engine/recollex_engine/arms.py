@@ -12,9 +12,14 @@ import numpy.typing as npt
 from recollex_engine.postings import Postings
 from recollex_engine.schema import NONE
 from recollex_engine.view import View
-from recollex_kernels.keyword import add_postings, document_frequency, phrase_rows
-from recollex_kernels.vectors import cosines, scan_top
-from recollex_kernels.words import search_words, word_weights
+from recollex_kernels.keyword import (
+    add_postings,
+    document_frequency,
+    search_words,
+    word_weights,
+)
+from recollex_kernels.nearest import best_of_rows, scan_top
+from recollex_kernels.postings import phrase_rows
 
 K1, B = 0.9, 0.4
 """BM25's saturation and length normalisation: the field's choice for short texts (Anserini)."""
@@ -196,19 +201,21 @@ def semantic(
     if not view.rows:
         return Ranked.empty()
     graphs = [s.hnsw for s in view.segments if s.hnsw is not None and s.hnsw.end_row <= view.rows]
-    if exact or not graphs or _share(allowed) < SELECTIVE:
+    share = 1.0 if exact or not graphs else _share(allowed)
+    if exact or not graphs or share < SELECTIVE:
         return scan(view, 0, view.rows, query, allowed, floor, budget)
-    parts, covered = [], 0
-    wanted = int(budget / max(_share(allowed), SELECTIVE) * 1.2) + 16
+    parts, proposed, covered = [], [], 0
+    wanted = int(budget / max(share, SELECTIVE) * 1.2) + 16
+    code = _code(query)
     for graph in graphs:
         if graph.first_row > covered:
             parts.append(scan(view, covered, graph.first_row, query, allowed, floor, budget))
-        found = graph.search(_code(query), wanted)
-        parts.append(best_passages(view, found, query, allowed, floor))
+        proposed.append(graph.search(code, wanted, len(graphs)))
         covered = graph.end_row
     if covered < view.rows:
         parts.append(scan(view, covered, view.rows, query, allowed, floor, budget))
-    return _merge(parts, budget)
+    found = best_passages(view, np.concatenate(proposed), query, allowed, floor, budget)
+    return _merge([found, *parts], budget) if parts else found
 
 
 def _share(allowed: npt.NDArray[np.uint8]) -> float:
@@ -255,14 +262,13 @@ def best_passages(
     query: npt.NDArray[np.float32],
     allowed: npt.NDArray[np.uint8],
     floor: float,
+    budget: int,
 ) -> Ranked:
-    """Return the memories of ``rows`` that are allowed and reach ``floor``, by their best row."""
-    rows = np.sort(rows[rows < view.rows])
-    rows = rows[allowed[view.memory_of_row[rows]] == 1]
-    scores = np.empty(len(rows), np.float32)
-    cosines(view.vectors, rows, query, scores)
-    near = scores >= floor
-    return _merge([Ranked(view.memory_of_row[rows[near]], scores[near], rows[near])], len(rows))
+    """Return the best of the memories of ``rows`` that are allowed and reach ``floor``."""
+    memories, best, scores = best_of_rows(
+        view.vectors, rows, view.memory_of_row, allowed, query, floor, budget
+    )
+    return Ranked(memories, scores, best)
 
 
 def _merge(parts: list[Ranked], budget: int) -> Ranked:
