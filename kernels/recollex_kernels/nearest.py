@@ -15,7 +15,7 @@ from recollex_kernels._scores import kth_greatest, strongest
 _DIRECT = 256  # fewer rows than this are scored without looking at their codes
 _TILE = 64  # rows whose bounds are computed and compared together
 _AHEAD = 8  # rows asked of memory before they are read
-_SPARSE = 8  # fewer than one in so many allowed: their rows are listed first
+_SPARSE = 3  # fewer than one in so many allowed: their rows are listed first
 
 
 @kernel
@@ -63,7 +63,7 @@ def _rows_of_allowed(
 ) -> tuple[bool, U32]:
     """Return whether few memories of rows [first, end) are allowed, and then their rows, ascending.
 
-    Where every eighth is allowed, or more, to look at all rows costs less: nothing is listed.
+    Where every third is allowed, or more, to look at all rows costs less: nothing is listed.
     """
     low, high = np.int64(memory_of_row[first]), np.int64(memory_of_row[end - 1]) + 1
     marks = allowed[low:high]
@@ -287,7 +287,7 @@ def scan_top(
         query              float32[D]
 
     Cost: O(rows * D / 2) reads of a byte, about 3 ns a row of 384 in cache, and 20 ns for each of
-    the rows scored exactly: of 100,000 real messages 1,500 as a rule. Where fewer than an eighth
+    the rows scored exactly: of 100,000 real messages 1,500 as a rule. Where fewer than a third
     are allowed, a byte a memory and 10 ns for each that is.
     """
     size = max(0, min(k, end - first))
