@@ -123,8 +123,9 @@ def chat(path: Path) -> Iterator[Message]:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             message = json.loads(line)
-            at = datetime.fromisoformat(message["at"])
-            yield Message(at, message["speaker"], message["text"])
+            if message["text"].strip():
+                at = datetime.fromisoformat(message["at"])
+                yield Message(at, message["speaker"], message["text"])
 
 
 def made_up() -> Iterator[Message]:

@@ -145,6 +145,8 @@ text='who said the Grand Canyon?')
         A phrase stands between straight or curly double quotes that open before a word and close
         after one, so an inch sign is no quote; an unpaired quote is an ordinary character.
         """
+        if '"' not in text and "“" not in text:
+            return ParsedQuery(self._terms(text), (), text)
         phrases = []
         for match in _QUOTED.finditer(text):
             phrase = self.sequence(match[1] if match[1] is not None else match[2])
@@ -155,8 +157,10 @@ text='who said the Grand Canyon?')
             if phrase:
                 phrases.append(tuple(phrase))
         bare = _QUOTED.sub(lambda match: match[1] if match[1] is not None else match[2], text)
-        terms = tuple(dict.fromkeys(term for term in self.sequence(bare) if term is not None))
-        return ParsedQuery(terms, tuple(dict.fromkeys(phrases)), bare)
+        return ParsedQuery(self._terms(bare), tuple(dict.fromkeys(phrases)), bare)
+
+    def _terms(self, text: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(term for term in self.sequence(text) if term is not None))
 
 
 class _Memo(dict[str, str | None]):

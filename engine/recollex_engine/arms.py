@@ -9,22 +9,23 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.postings import Postings
 from recollex_engine.schema import NONE
 from recollex_engine.view import View
 from recollex_kernels.keyword import (
     add_postings,
-    best_rows,
     document_frequency,
-    phrase_rows,
+    search_words,
+    word_weights,
 )
-from recollex_kernels.tail import add_chains, chain_frequency
-from recollex_kernels.topk import top_allowed
-from recollex_kernels.vectors import cosines, scan_top
+from recollex_kernels.nearest import best_of_rows, scan_top
+from recollex_kernels.postings import phrase_rows
 
 K1, B = 0.9, 0.4
 """BM25's saturation and length normalisation: the field's choice for short texts (Anserini)."""
-SELECTIVE = 0.1
-"""Share of memories below which a filter is scanned exactly rather than tested on the graph."""
+SELECTIVE = 0.25
+"""Share of memories below which a filter is scanned exactly rather than tested on the graph: there
+the graph must propose four times as many, which takes it as long as the scan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,19 +126,26 @@ def keyword(
     scores = np.zeros(view.memories, np.float32)
     if not len(terms) or not view.memories:
         return Words(Ranked.empty(), scores, 0.0, 0.0)
-    frequency = np.zeros(len(terms), np.int64)
-    for segment in view.segments:
+    segments, tail = view.segments, view.tail
+    last = segments[-1].postings if segments else _NO_POSTINGS
+    earlier = np.zeros(len(terms), np.int64)
+    for segment in segments[:-1]:
         lists = segment.postings
-        frequency += document_frequency(lists.starts, lists.memories, terms, view.memories)
-    tail = view.tail
-    frequency += chain_frequency(tail.head, tail.previous, tail.memories, terms, view.memories)
-    idf = np.log1p((view.memories - frequency + 0.5) / (frequency + 0.5))
-    met = terms != NONE
-    known, weights = terms[met], idf[met].astype(np.float32)
+        earlier += document_frequency(lists.starts, lists.memories, terms, view.memories)
+    known, idf, most, unknown = word_weights(
+        last.starts,
+        last.memories,
+        tail.head,
+        tail.previous,
+        tail.memories,
+        terms,
+        earlier,
+        view.memories,
+    )
     mean = view.total_length / view.memories or 1.0
     fixed, per_word = np.float32(k1 * (1 - b)), np.float32(k1 * b / mean)
     words = view.of_memories("words")
-    for segment in view.segments:
+    for segment in segments[:-1]:
         lists = segment.postings
         add_postings(
             lists.starts,
@@ -147,11 +155,14 @@ def keyword(
             fixed,
             per_word,
             known,
-            weights,
+            idf.astype(np.float32),
             view.memories,
             scores,
         )
-    add_chains(
+    memories, best, rows = search_words(
+        last.starts,
+        last.memories,
+        last.counts,
         tail.head,
         tail.previous,
         tail.memories,
@@ -160,24 +171,19 @@ def keyword(
         fixed,
         per_word,
         known,
-        weights,
+        idf,
         view.memories,
-        scores,
-    )
-    memories, best = top_allowed(scores, allowed, 0.0, budget)
-    rows = best_rows(
+        allowed,
         view.buffer("first_row"),
         view.buffer("term_offset"),
         view.buffer("term"),
-        memories,
-        known,
-        weights,
-        fixed,
-        per_word,
+        budget,
+        scores,
     )
-    most = float(idf.sum())
-    unknown = float(idf[frequency == 0].sum()) / most
     return Words(Ranked(memories, best, rows), scores, most, unknown)
+
+
+_NO_POSTINGS = Postings(0, 0, np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.uint8))
 
 
 def semantic(
@@ -196,19 +202,21 @@ def semantic(
     if not view.rows:
         return Ranked.empty()
     graphs = [s.hnsw for s in view.segments if s.hnsw is not None and s.hnsw.end_row <= view.rows]
-    if exact or not graphs or _share(allowed) < SELECTIVE:
+    share = 1.0 if exact or not graphs else _share(allowed)
+    if exact or not graphs or share < SELECTIVE:
         return scan(view, 0, view.rows, query, allowed, floor, budget)
-    parts, covered = [], 0
-    wanted = int(budget / max(_share(allowed), SELECTIVE) * 1.2) + 16
+    parts, proposed, covered = [], [], 0
+    wanted = int(budget / max(share, SELECTIVE) * 1.2) + 16
+    code = _code(query)
     for graph in graphs:
         if graph.first_row > covered:
             parts.append(scan(view, covered, graph.first_row, query, allowed, floor, budget))
-        found = graph.search(_code(query), wanted)
-        parts.append(best_passages(view, found, query, allowed, floor))
+        proposed.append(graph.search(code, wanted, len(graphs)))
         covered = graph.end_row
     if covered < view.rows:
         parts.append(scan(view, covered, view.rows, query, allowed, floor, budget))
-    return _merge(parts, budget)
+    found = best_passages(view, np.concatenate(proposed), query, allowed, floor, budget)
+    return _merge([found, *parts], budget) if parts else found
 
 
 def _share(allowed: npt.NDArray[np.uint8]) -> float:
@@ -234,11 +242,13 @@ def scan(
     memories, rows, scores = scan_top(
         view.vectors,
         view.codes,
-        view.of_rows("scale"),
-        view.of_rows("residual"),
+        view.buffer("code_step"),
+        view.buffer("code_norm"),
+        view.buffer("code_loss"),
         first_row,
         end_row,
         view.memory_of_row,
+        view.buffer("first_row"),
         allowed,
         query,
         floor,
@@ -253,14 +263,13 @@ def best_passages(
     query: npt.NDArray[np.float32],
     allowed: npt.NDArray[np.uint8],
     floor: float,
+    budget: int,
 ) -> Ranked:
-    """Return the memories of ``rows`` that are allowed and reach ``floor``, by their best row."""
-    rows = np.sort(rows[rows < view.rows])
-    rows = rows[allowed[view.memory_of_row[rows]] == 1]
-    scores = np.empty(len(rows), np.float32)
-    cosines(view.vectors, rows, query, scores)
-    near = scores >= floor
-    return _merge([Ranked(view.memory_of_row[rows[near]], scores[near], rows[near])], len(rows))
+    """Return the best of the memories of ``rows`` that are allowed and reach ``floor``."""
+    memories, best, scores = best_of_rows(
+        view.vectors, rows, view.memory_of_row, allowed, query, floor, budget
+    )
+    return Ranked(memories, scores, best)
 
 
 def _merge(parts: list[Ranked], budget: int) -> Ranked:

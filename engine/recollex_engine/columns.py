@@ -33,7 +33,7 @@ from recollex_engine.settings import Settings
 from recollex_engine.speakers import Speakers
 from recollex_engine.tail import Tail
 from recollex_kernels.filters import mask_open
-from recollex_kernels.vectors import quantize
+from recollex_kernels.vectors import encode
 
 AT_HAND = 10_000
 """Labels and names of entities whose text is kept at hand."""
@@ -237,21 +237,21 @@ class Columns:
         return int(latest[key]) if key < len(latest) else NONE
 
     def extend_rows(self, memory_of_row: Sequence[int], vectors: npt.NDArray[np.uint16]) -> None:
-        """Append passages' memories and their vectors in eight bits."""
+        """Append passages' memories and their vectors in four bits."""
         count, dimension = vectors.shape
-        codes = np.empty((count, dimension), np.int8)
-        scales, residuals = np.empty(count, np.float32), np.empty(count, np.float32)
-        quantize(vectors, codes, scales, residuals)
-        self.column["code"].extend(codes.reshape(-1))
-        self.column["scale"].extend(scales)
-        self.column["residual"].extend(residuals)
+        codes = np.empty((count, dimension // 2), np.uint8)
+        steps, norms, losses = np.empty((3, count), np.float32)
+        encode(vectors, codes, steps, norms, losses)
+        self.column["code4"].extend(codes.reshape(-1))
+        for name, values in zip(("step", "norm", "loss"), (steps, norms, losses), strict=True):
+            self.column[f"code_{name}"].extend(values)
         self.column["memory_of_row"].extend(np.array(memory_of_row, np.uint32))
 
     def drop_rows(self, rows: int) -> None:
         """Take back `extend_rows` down to ``rows``: they were tried on, not recorded."""
-        for name in ("memory_of_row", "scale", "residual"):
+        for name in ("memory_of_row", "code_step", "code_norm", "code_loss"):
             self.column[name].truncate(rows)
-        self.column["code"].truncate(rows * self.dimension)
+        self.column["code4"].truncate(rows * (self.dimension // 2))
 
     def extend(self, name: str, items: Sequence[Any]) -> None:
         """Append items to one column."""

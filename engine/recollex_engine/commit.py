@@ -14,13 +14,13 @@ Numbers are little-endian. Each is aligned and stored by one instruction, so a r
 process sees the old or the new value, never a mixture.
 """
 
-import mmap
 import os
 import struct
 from pathlib import Path
 
 from recollex_engine.disk import replace_file, write_at
 from recollex_engine.errors import FormatError, ReadOnlyError
+from recollex_engine.overlay import shared_bytes
 
 SIZE = 64
 VERSION = 1
@@ -101,18 +101,17 @@ class CommitWord:
             size = os.fstat(fd).st_size
             if size < SIZE:
                 return None
-            access = mmap.ACCESS_WRITE if self.writable else mmap.ACCESS_READ
-            pages = mmap.mmap(fd, SIZE, access=access)
+            pages = shared_bytes(fd, SIZE, writable=self.writable)
         finally:
             os.close(fd)
-        magic, version, _ = _HEADER.unpack_from(pages)
+        magic, version, _ = _HEADER.unpack_from(pages.data)
         if magic != _MAGIC:
             return None
         if version != VERSION:
             raise FormatError(
                 f"{self.path} has format {version}, this recollex reads format {VERSION}"
             )
-        self._words = memoryview(pages).cast("Q")
+        self._words = pages.data.cast("Q")
         return self._words
 
     def _repair(self) -> None:

@@ -72,25 +72,36 @@ class Signs:
 
 
 def read_signs(
-    memories: npt.NDArray[np.uint32],
+    members: npt.NDArray[np.uint32],
+    keyword: npt.NDArray[np.float64],
     semantic: npt.NDArray[np.float64],
-    base: npt.NDArray[np.float64],
-    named: npt.NDArray[np.float64],
-    ranked: npt.NDArray[np.uint32],
-    scores: npt.NDArray[np.float64],
+    share: float,
+    places: npt.NDArray[np.int64],
     speaker: npt.NDArray[np.uint32],
+    named: npt.NDArray[np.uint32],
+    scores: npt.NDArray[np.float64],
+    naming: npt.NDArray[np.float64],
     unknown: float,
 ) -> Signs:
     """Return the signs of n > 0 candidates.
 
-    memories: the candidates, ascending; aligned with them semantic, their semantic evidence, base,
-    keyword and semantic evidence together, and named, 1 for those whose speaker the question names.
-    ranked: the candidates as they were fused; aligned with them scores, without what the naming of
-    a speaker adds. speaker: of every memory. unknown: see `Signs`.
+    members, keyword, semantic, places: see `neighbourhood.surround`; share: what keyword evidence
+    weighs beside semantic. speaker: of every memory; named: those whom the question names. scores,
+    naming: of the candidates, the score and what of it the naming of a speaker added. unknown: see
+    `Signs`.
 
-    Cost: about 10 us for 300.
+    Cost: about 5 us for 400.
     """
     likeness, lead, ahead = standing(
-        semantic, base, STANDS_OUT_OF, memories, named, ranked, scores, speaker
+        members,
+        keyword,
+        semantic,
+        share,
+        places,
+        STANDS_OUT_OF,
+        speaker,
+        named,
+        scores,
+        naming,
     ).tolist()
     return Signs(likeness, lead, max(0.0, ahead), max(0.0, -ahead), unknown)

@@ -175,15 +175,16 @@ class Contextual:
         parts = _Parts([name for name in PARTS if weights[name]], table, order)
         memories, signs = members[places], None
         if evidence.query is not None and evidence.words is not None:
-            spoken = buffer("speaker")[memories]
             signs = read_signs(
-                memories,
-                c[places],
-                KEYWORD_CONTEXT * b[places] + c[places],
-                (spoken[:, None] == named).any(axis=1).astype(np.float64),
-                memories,
-                scores - table[PARTS.index("speaker")],
+                members,
+                b,
+                c,
+                KEYWORD_CONTEXT,
+                places,
                 buffer("speaker"),
+                named,
+                scores,
+                table[_SPEAKER],
                 evidence.words.unknown,
             )
         return Fused(memories[order], scores[order], parts, own, signs)
@@ -235,6 +236,7 @@ class Contextual:
 
 _BREVITY = np.minimum(np.log1p(np.arange(FEW_WORDS + 1.0)) - np.log1p(FEW_WORDS), 0)
 _NO_QUOTES = np.empty(0, np.float32)
+_SPEAKER = PARTS.index("speaker")
 
 
 class _Parts(Mapping[str, npt.NDArray[np.float64]]):

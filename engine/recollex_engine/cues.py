@@ -53,6 +53,10 @@ def first_name(person: str) -> str | None:
     return match[0] if match else None
 
 
+NO_CUES = Cues(addressed=False, asks_when=False, order=0, words=frozenset())
+"""What a question shows that has not been read."""
+
+
 def read_cues(text: str) -> Cues:
     """Return the cues of a question; cost some 10 us."""
     folded = text.lower().replace("\u2019", "'")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from recollex_engine.replica import Replica
 from recollex_kernels.links import links
-from recollex_kernels.vectors import cosines
+from recollex_kernels.vectors import cosines, eight_bits
 
 LIMIT = 5
 """Links of a memory to earlier ones: TEMPR 2.4.3 counts 3 to 5."""
@@ -38,7 +38,7 @@ def semantic_links(
     columns = replica.columns
     memory_of_row = columns.array("memory_of_row")
     end_row = len(memory_of_row)
-    codes = columns.array("code").reshape(end_row, columns.dimension)
+    codes = columns.array("code4").reshape(end_row, columns.dimension // 2)
     memories = int(memory_of_row[-1]) + 1
     allowed = np.ones(memories, np.uint8)
     allowed[: columns.memories] = columns.open[: columns.memories]
@@ -48,9 +48,12 @@ def semantic_links(
     counts = np.empty(count, np.int64)
     first_scan = 0
     proposed: list[npt.NDArray[np.uint32]] = []
+    new = np.empty((count, columns.dimension), np.int8)
+    if first_row > SCANNED_ROWS:
+        eight_bits(vectors[first_row:], new)
     for segment in replica.segments if first_row > SCANNED_ROWS else ():
         if segment.hnsw is not None and segment.hnsw.first_row == first_scan:
-            proposed.append(segment.hnsw.search_many(codes[first_row:], PROPOSED))
+            proposed.append(segment.hnsw.search_many(new, PROPOSED))
             first_scan = segment.hnsw.end_row
 
     def compare(first: int, end: int) -> None:
@@ -58,8 +61,9 @@ def semantic_links(
         links(
             vectors,
             codes,
-            columns.array("scale"),
-            columns.array("residual"),
+            columns.array("code_step"),
+            columns.array("code_norm"),
+            columns.array("code_loss"),
             memory_of_row,
             allowed,
             first_scan,

@@ -66,18 +66,21 @@ class _Writable:
         }
 
 
-def shared_bytes(fd: int, capacity: int) -> NDArray[np.uint8]:
-    """Return ``capacity`` read-only bytes that show the file, and what is appended to it later.
+def shared_bytes(fd: int, capacity: int, *, writable: bool = False) -> NDArray[np.uint8]:
+    """Return ``capacity`` bytes that show the file, and what is appended to it later.
 
+    With ``writable`` what is written to them reaches the file and whoever has it mapped.
     ``capacity`` may lie beyond the end of the file. Touching a page that lies wholly beyond the
-    end kills the process (SIGBUS): the caller checks the file's length first. Raises `OSError`
-    where the system cannot do it. Cost: 1 map, 10 us.
+    end kills the process (SIGBUS): the caller checks the file's length first. The descriptor may be
+    closed, as `mmap.mmap` would keep one of its own. Raises `OSError` where the system cannot do
+    it. Cost: 1 map, 10 us.
     """
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
     pages = mmap.mmap(-1, capacity, flags=flags, prot=mmap.PROT_READ)
     array: NDArray[np.uint8] = np.frombuffer(pages, np.uint8)
-    _map_at(array.ctypes.data, capacity, mmap.PROT_READ, mmap.MAP_SHARED, fd)
-    return array
+    protection = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
+    _map_at(array.ctypes.data, capacity, protection, mmap.MAP_SHARED, fd)
+    return np.asarray(_Writable(pages, array.ctypes.data, capacity)) if writable else array
 
 
 def _map_at(address: int, size: int, protection: int, flags: int, fd: int) -> None:

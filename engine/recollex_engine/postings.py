@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from recollex_engine.errors import FormatError
 from recollex_engine.pack import read_pack, write_pack
-from recollex_kernels.keyword import build_postings
+from recollex_kernels.postings import build_postings
 
 FORMAT = 2
 

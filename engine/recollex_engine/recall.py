@@ -19,7 +19,7 @@ from recollex_engine.analyzer import Analyzer, ParsedQuery
 from recollex_engine.arms import Ranked, Words
 from recollex_engine.candidates import Candidates
 from recollex_engine.clock import from_micros
-from recollex_engine.cues import Cues, read_cues
+from recollex_engine.cues import NO_CUES, Cues, read_cues
 from recollex_engine.dates import TimeRange
 from recollex_engine.errors import InputError
 from recollex_engine.fact_view import FactView
@@ -150,7 +150,7 @@ class _Pipeline:
         self.lists: dict[str, Ranked] = {}
         self.words: Words | None = None
         self.found: TimeRange | None = None
-        self.cues: Cues = read_cues("")
+        self.cues: Cues = NO_CUES
         self.allowed = view.open
         self.quoted: npt.NDArray[np.float32] | None = None
 

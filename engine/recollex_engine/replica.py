@@ -27,6 +27,7 @@ from recollex_engine.schema import schema
 from recollex_engine.timeline import Timeline
 from recollex_engine.vectors_file import VectorsReader
 from recollex_engine.view import Segment, View
+from recollex_kernels.vectors import eight_bits
 
 COLUMNS = "columns"
 LOG = "log"
@@ -188,9 +189,9 @@ class Replica:
 
     def codes(self, first: int, end: int) -> npt.NDArray[np.int8]:
         """Return the vectors of applied rows [first, end) in eight bits: int8[n, dimension]."""
-        dimension = self.columns.dimension
-        flat = self.columns.array("code")[first * dimension : end * dimension]
-        return flat.reshape(end - first, dimension)
+        codes = np.empty((end - first, self.columns.dimension), np.int8)
+        eight_bits(self.rows_of_file(first, end), codes)
+        return codes
 
     def view(self, op: int | None = None) -> View:
         """Return what a reader sees now, or saw at ``op``; cost O(1) while there is nothing new."""

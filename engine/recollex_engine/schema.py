@@ -28,7 +28,8 @@ Properties of a passage (one item a row)::
 
     memory_of_row uint32, passage_start, passage_end uint32 (characters), passage_tokens uint32
     length uint32 (words that are not stop words), term_offset uint64 [rows + 1], term uint32 (flat)
-    code int8 [rows * dimension], scale, residual float32     the vector in eight bits
+    code4 uint8 [rows * dimension / 2], code_step, code_norm, code_loss float32
+        the vector in four bits a component, and what that loses
 
 Properties of an operation (one item an op, by op - 1)::
 
@@ -114,7 +115,7 @@ ROW = {
     "length": "<u4",
     "term_offset": "<u8",
 }
-CODE = {"code": "|i1", "scale": "<f4", "residual": "<f4"}
+CODE = {"code4": "|u1", "code_step": "<f4", "code_norm": "<f4", "code_loss": "<f4"}
 OP = {
     "op_recorded_at": "<i8",
     "op_memories": "<u4",

@@ -176,7 +176,10 @@ def check_embedding(value: object, name: str, dimension: int) -> Vectors:
 
     A vector that has this length already is returned as it is.
     """
-    vector = _numbers(value, name, f"({dimension},)")
+    if isinstance(value, np.ndarray) and value.dtype == np.float32:
+        vector: Vectors = np.ascontiguousarray(value)
+    else:
+        vector = _numbers(value, name, f"({dimension},)")
     if vector.shape != (dimension,):
         raise InputError(f"{name} must have shape ({dimension},), got {vector.shape}")
     square = float(vector @ vector)

@@ -111,11 +111,11 @@ class View:
         return int(self._buffers["first_row"][self.indexed_memories]) if self.memories else 0
 
     @cached_property
-    def codes(self) -> npt.NDArray[np.int8]:
-        """The rows' vectors in eight bits: int8[rows, dimension]."""
-        dimension = self.columns.dimension
-        flat = self._buffers["code"][: self.rows * dimension]
-        return flat.reshape(self.rows, dimension)
+    def codes(self) -> npt.NDArray[np.uint8]:
+        """The rows' vectors in four bits a component: uint8[rows, dimension / 2]."""
+        width = self.columns.dimension // 2
+        flat = self._buffers["code4"][: self.rows * width]
+        return flat.reshape(self.rows, width)
 
     @cached_property
     def memory_of_row(self) -> npt.NDArray[np.uint32]:

@@ -17,6 +17,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 I8: TypeAlias = npt.NDArray[np.int8]
 I16: TypeAlias = npt.NDArray[np.int16]
+I32: TypeAlias = npt.NDArray[np.int32]
 U8: TypeAlias = npt.NDArray[np.uint8]
 U16: TypeAlias = npt.NDArray[np.uint16]
 U32: TypeAlias = npt.NDArray[np.uint32]

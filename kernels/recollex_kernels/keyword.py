@@ -1,73 +1,18 @@
-"""BM25 over indexed documents: posting lists, and the forward terms that they are made of.
+"""BM25: what the words of a question weigh, and which memories hold them best.
 
-Forward terms are the term ids of each document in text order, with repetitions; the terms of
-document d are ``forward_terms[forward_offsets[d]:forward_offsets[d + 1]]``. The entry ``STOP``
-marks the place of a stop word: it is never counted, and a phrase may ask for it. Which stretch of
-text is a document, the offsets say: the engine gives memories to BM25 and passages to phrases.
+Documents stand in posting lists (see ``postings``) and, where none covers them yet, in chains (see
+``tail``). `word_weights` and `search_words` run all steps of the last segment and the tail, because
+each call from the interpreter costs as much as a small step.
 """
 
 import numpy as np
 
-from recollex_kernels._jit import F32, I64, U8, U32, U64, kernel
+from recollex_kernels._jit import F32, F64, I64, U8, U32, U64, kernel
+from recollex_kernels._scores import kth_greatest
+from recollex_kernels._topk import top_allowed
 
-STOP = np.uint32(0xFFFFFFFF)
-_MOST = 255  # counts saturate here
-
-
-@kernel
-def build_postings(
-    forward_offsets: U64 | I64,
-    forward_terms: U32,
-    first_document: int,
-    end_document: int,
-    vocabulary: int,
-) -> tuple[I64, U32, U8]:
-    """Return the postings of documents [first_document, end_document): starts, documents, counts.
-
-    Documents of term t are ``documents[starts[t]:starts[t + 1]]``, ascending, each once, with the
-    number of times the term occurs in the document, at most 255.
-
-    Shapes, for D documents, V = ``vocabulary``, P postings:
-        forward_offsets  int64 or uint64[>= end_document + 1]
-        forward_terms    uint32[]      in [0, V), or STOP
-        returned         int64[V+1], uint32[P], uint8[P]
-
-    Cost: O(tokens + V), a counting sort in two passes.
-    """
-    starts = np.zeros(vocabulary + 1, np.int64)
-    latest = np.full(vocabulary, -1, np.int64)  # the last document seen to hold the term
-    for document in range(first_document, end_document):
-        for i in range(
-            np.int64(forward_offsets[document]), np.int64(forward_offsets[document + 1])
-        ):
-            t = forward_terms[i]
-            if t != STOP and latest[t] != document:
-                latest[t] = document
-                starts[t + np.uint32(1)] += 1
-    for v in range(vocabulary):
-        starts[v + 1] += starts[v]
-    documents = np.empty(starts[vocabulary], np.uint32)
-    counts = np.empty(starts[vocabulary], np.uint8)
-    ends = starts[:vocabulary].copy()
-    latest[:] = -1
-    for document in range(first_document, end_document):
-        for i in range(
-            np.int64(forward_offsets[document]), np.int64(forward_offsets[document + 1])
-        ):
-            t = forward_terms[i]
-            if t == STOP:
-                continue
-            if latest[t] == document:
-                p = ends[t] - 1
-                if counts[p] < _MOST:
-                    counts[p] += np.uint8(1)
-            else:
-                latest[t] = document
-                p = ends[t]
-                ends[t] = p + 1
-                documents[p] = document
-                counts[p] = 1
-    return starts, documents, counts
+NONE = np.uint32(0xFFFFFFFF)
+_SAMPLE = 1024  # postings of one word that are looked at for a score that the list reaches
 
 
 @kernel
@@ -123,7 +68,7 @@ def add_postings(
         norm(d) = k1 * (1 - b) + (k1 * b / mean length) * length(d) = fixed + per_word * length(d)
 
     evaluated in float32 as ``idf * (f / (f + norm))``, query terms in their order, so a document's
-    sum has the same bits here and in ``tail.add_chains``.
+    sum has the same bits here and in ``add_chains``.
 
     Shapes, for V indexed terms, P postings, D documents, Q query terms:
         starts, documents, counts  int64[V+1], uint32[P], uint8[P]  as build_postings returns them
@@ -146,6 +91,65 @@ def add_postings(
             d = term_documents[p]
             f = np.float32(term_counts[p])
             out[d] += weight * (f / (f + (fixed + per_word * np.float32(lengths[d]))))
+
+
+@kernel
+def chain_frequency(head: U32, previous: U32, documents: U32, terms: U32, end_document: int) -> I64:
+    """Return, for each term, how many documents of the chains before ``end_document`` hold it.
+
+    Shapes, for Q terms: terms uint32[Q], a term >= V is in no document; returned int64[Q].
+
+    Cost: O(postings of the Q terms).
+    """
+    frequency = np.zeros(terms.shape[0], np.int64)
+    for q in range(terms.shape[0]):
+        if terms[q] >= head.shape[0]:
+            continue
+        posting = head[terms[q]]
+        while posting != 0:
+            frequency[q] += documents[posting] < end_document
+            posting = previous[posting]
+    return frequency
+
+
+@kernel
+def add_chains(
+    head: U32,
+    previous: U32,
+    documents: U32,
+    counts: U8,
+    lengths: U32,
+    fixed: np.float32,
+    per_word: np.float32,
+    terms: U32,
+    idf: F32,
+    end_document: int,
+    out: F32,
+) -> None:
+    """Add the BM25 weight of every query term to ``out``, from chains.
+
+    Equation and order of each document's sum: those of ``add_postings``, to the bit.
+
+    Shapes, for Q query terms, D documents:
+        head, previous, documents, counts   as `extend_chains` and `publish_chains` leave them
+        lengths  uint32[D]
+        fixed, per_word  float32, as for ``add_postings``
+        terms    uint32[Q]     a term >= V adds nothing; a repeated term counts again
+        idf      float32[Q]    aligned with terms
+        out      float32[>= end_document]  changed in place below it
+
+    Cost: O(postings of the Q terms), no allocation.
+    """
+    for q in range(terms.shape[0]):
+        if terms[q] >= head.shape[0]:
+            continue
+        posting = head[terms[q]]
+        while posting != 0:
+            d = documents[posting]
+            if d < end_document:
+                f = np.float32(counts[posting])
+                out[d] += idf[q] * (f / (f + (fixed + per_word * np.float32(lengths[d]))))
+            posting = previous[posting]
 
 
 @kernel
@@ -201,29 +205,138 @@ def best_rows(
 
 
 @kernel
-def phrase_rows(forward_offsets: U64 | I64, forward_terms: U32, candidates: U32, phrase: U32) -> U8:
-    """Return, for each candidate row, 1 if the phrase's terms occur in it one after another.
+def word_weights(
+    starts: I64,
+    documents: U32,
+    head: U32,
+    previous: U32,
+    chain_documents: U32,
+    terms: U32,
+    earlier: I64,
+    end_document: int,
+) -> tuple[U32, F64, float, float]:
+    """Return the terms that are known and their idf, the sum of all idf, the share of the unmet.
 
-    A STOP in the phrase matches a STOP in the row, that is any stop word. An empty phrase is in
-    every row.
+    Equation, N = ``end_document``, df the documents before it that hold the term:
+        idf = ln(1 + (N - df + .5) / (df + .5))
 
-    Shapes, for C candidates, P terms in the phrase:
-        candidates  uint32[C]  rows
-        phrase      uint32[P]
-        returned    uint8[C]
+    Shapes, for Q terms:
+        starts, documents  of one segment, see `document_frequency`
+        head, previous, chain_documents   see `chain_frequency`
+        terms              uint32[Q]    NONE for a word that nobody ever met
+        earlier            int64[Q]     documents of the segments before that hold each
+        returned           uint32[n], float64[n], the terms in their order without NONE; the share
+                           of idf that belongs to words which no document of the N holds
 
-    Cost: O(tokens of the candidates * P) at worst.
+    Cost: O(Q log P) and the chains of the terms.
     """
-    found = np.zeros(candidates.shape[0], np.uint8)
-    length = phrase.shape[0]
-    for c in range(candidates.shape[0]):
-        row = np.int64(candidates[c])
-        first, end = np.int64(forward_offsets[row]), np.int64(forward_offsets[row + 1])
-        for i in range(first, end - length + 1):
-            j = 0
-            while j < length and forward_terms[i + j] == phrase[j]:
-                j += 1
-            if j == length:
-                found[c] = 1
-                break
-    return found
+    frequency = earlier + document_frequency(starts, documents, terms, end_document)
+    frequency += chain_frequency(head, previous, chain_documents, terms, end_document)
+    known, weights = np.empty(terms.shape[0], np.uint32), np.empty(terms.shape[0], np.float64)
+    n, most, unmet = 0, 0.0, 0.0
+    for q in range(terms.shape[0]):
+        df = np.float64(frequency[q])
+        idf = np.log1p((end_document - df + 0.5) / (df + 0.5))
+        most += idf
+        if frequency[q] == 0:
+            unmet += idf
+        if terms[q] != NONE:
+            known[n], weights[n] = terms[q], idf
+            n += 1
+    return known[:n], weights[:n], most, unmet / most
+
+
+@kernel
+def _reached(
+    starts: I64,
+    documents: U32,
+    terms: U32,
+    idf: F32,
+    scores: F32,
+    allowed: U8,
+    end_document: int,
+    k: int,
+) -> np.float32:
+    """Return a number that the ``k``-th best score is above; 0 where none is known.
+
+    It is just below the k-th best of the documents that hold the word of the greatest weight among
+    those that enough documents hold.
+    """
+    best, weight = -1, np.float32(0)
+    for q in range(terms.shape[0]):
+        t = np.int64(terms[q])
+        if t < starts.shape[0] - 1 and starts[t + 1] - starts[t] >= k and idf[q] > weight:
+            best, weight = int(t), idf[q]
+    if best < 0 or k < 1:
+        return np.float32(0)
+    found = np.empty(min(_SAMPLE, starts[best + 1] - starts[best]), np.float32)
+    n = 0
+    for p in range(starts[best], starts[best] + found.shape[0]):
+        d = documents[p]
+        if d >= end_document:
+            break
+        if allowed[d] == 1:
+            found[n] = scores[d]
+            n += 1
+    if n < k:
+        return np.float32(0)
+    just_below: np.float32 = np.nextafter(np.float32(kth_greatest(found[:n], k)), np.float32(0))
+    return just_below
+
+
+@kernel
+def search_words(
+    starts: I64,
+    documents: U32,
+    counts: U8,
+    head: U32,
+    previous: U32,
+    chain_documents: U32,
+    chain_counts: U8,
+    lengths: U32,
+    fixed: np.float32,
+    per_word: np.float32,
+    terms: U32,
+    idf: F64,
+    end_document: int,
+    allowed: U8,
+    first_row: U32,
+    forward_offsets: U64 | I64,
+    forward_terms: U32,
+    k: int,
+    out: F32,
+) -> tuple[U32, F32, U32]:
+    """Add one segment's and the tail's weights to ``out``; return the best memories of all of it.
+
+    Returned are the ``k`` best allowed memories with a score above 0, their scores and their best
+    rows: those of `_topk.top_allowed` and `best_rows`.
+
+    Shapes: as for `add_postings`, `add_chains` and `best_rows`; idf float64[Q]
+    from `word_weights`, rounded here; out float32[>= end_document] holds what other segments add.
+
+    Cost: that of its steps; which scores are looked at one by one is narrowed beforehand by what
+    the documents with the weightiest word reach.
+    """
+    weights = idf.astype(np.float32)
+    add_postings(
+        starts, documents, counts, lengths, fixed, per_word, terms, weights, end_document, out
+    )
+    add_chains(
+        head,
+        previous,
+        chain_documents,
+        chain_counts,
+        lengths,
+        fixed,
+        per_word,
+        terms,
+        weights,
+        end_document,
+        out,
+    )
+    reached = _reached(starts, documents, terms, weights, out, allowed, end_document, k)
+    memories, best = top_allowed(out, allowed, float(reached), k)
+    rows = best_rows(
+        first_row, forward_offsets, forward_terms, memories, terms, weights, fixed, per_word
+    )
+    return memories, best, rows

@@ -6,11 +6,10 @@ width D that is a multiple of 8, and finite.
 
 import numpy as np
 
-from recollex_kernels._codes import code_dot, encode_query
+from recollex_kernels._codes import TOGETHER, bounds, encode_query, four_sums
 from recollex_kernels._float16 import decode_row, similarity
-from recollex_kernels._jit import F32, I8, I64, U8, U16, U32, kernel
+from recollex_kernels._jit import F32, I64, U8, U16, U32, kernel
 
-_SLACK = 1.000001  # above what float64 loses here
 _TILE = 64  # rows of codes that stay in the first-level cache while new rows pass over them
 
 
@@ -45,9 +44,10 @@ def _insert(memory: np.uint32, weight: np.float32, n: int, memories: U32, weight
 @kernel
 def links(
     vectors: U16,
-    codes: I8,
-    scales: F32,
-    residuals: F32,
+    codes: U8,
+    steps: F32,
+    norms: F32,
+    losses: F32,
     memory_of_row: U32,
     allowed: U8,
     first_scan: int,
@@ -67,42 +67,34 @@ def links(
     most ``limit``, by higher similarity, then lower memory. (TEMPR 2.4.2: threshold 0.7, weight =
     cosine.) The similarities are those of ``cosines``, the lists those of comparing every pair.
 
-    A pair is scored exactly only if its upper bound (see ``_codes``) reaches the threshold, and the
-    second half of its codes is read only if the first half and the norms of the second leave that
-    open: v.q <= v1.q1 + |v2| |q2| (Cauchy and Schwarz), which most pairs of texts do not survive.
+    A pair is scored exactly only if its upper bound (see ``_codes``) reaches the threshold.
 
     Shapes, for N vectors of width D, M memories, n = end_new - first_new new rows:
         vectors            uint16[N, D]  float16 bit patterns
-        codes, scales, residuals  int8[N, D], float32[N], float32[N]  from ``quantize``
+        codes              uint8[N, D / 2], with steps, norms, losses float32[N] from ``encode``
         memory_of_row      uint32[N]     ascending
         allowed            uint8[M]
         out_memories, out_weights, out_counts  uint32[n, limit], float32[n, limit], int64[n]
 
-    Cost: O(n * rows * D), about 7 ns a pair at width 384; codes are read a cache block at a time.
+    Cost: O(n * rows * D), about 3 ns a pair at width 384; codes are read a cache block at a time.
     """
     width = vectors.shape[1]
     fresh = end_new - first_new
     query = np.empty(width, np.float32)
-    query_codes = np.empty((fresh, width), np.int16)
-    steps = np.empty(fresh, np.float64)
-    per_scales = np.empty(fresh, np.float64)
-    per_residuals = np.empty(fresh, np.float64)
+    query_codes = np.empty((fresh, width), np.int8)
+    parts = np.empty((fresh, 3), np.float32)  # what `bounds` needs of a query
+    shifts = np.empty(fresh, np.int32)
     ends = np.empty(fresh, np.int64)  # the first row of each new row's own memory
-    half = width // 2
-    rests = np.empty(fresh, np.float64)  # the norms of the new rows' second halves
-    tails = np.empty(_TILE, np.float64)  # bounds of the norms of the tile's second halves
-    dots = np.empty(_TILE, np.int32)
+    sums = np.empty(_TILE + TOGETHER, np.int32)
+    likely, most = np.empty(_TILE, np.float32), np.empty(_TILE, np.float32)
     least = np.float32(threshold)
     last = 0
     for i in range(fresh):
         row = first_new + i
         out_counts[i] = 0
         decode_row(vectors, row, query)
-        steps[i], per_scales[i], per_residuals[i] = encode_query(query, query_codes[i])
-        rest = 0.0
-        for j in range(half, width):
-            rest += np.float64(query[j]) * np.float64(query[j])
-        rests[i] = np.sqrt(rest) * _SLACK
+        step, per_norm, per_loss, shift = encode_query(query, query_codes[i])
+        parts[i, 0], parts[i, 1], parts[i, 2], shifts[i] = step, per_norm, per_loss, shift
         ends[i] = row
         while ends[i] > 0 and memory_of_row[ends[i] - 1] == memory_of_row[row]:
             ends[i] -= 1
@@ -110,32 +102,45 @@ def links(
     if limit <= 0:
         return
     for first in range(first_scan, last, _TILE):
-        for p in range(min(_TILE, last - first)):
-            row = first + p
-            squares = np.int32(0)
-            for j in range(half, width):
-                squares = np.int32(squares + np.int32(codes[row, j]) * np.int32(codes[row, j]))
-            tails[p] = (
-                np.float64(scales[row]) * np.sqrt(np.float64(squares)) + np.float64(residuals[row])
-            ) * _SLACK
         for i in range(fresh):
             size = min(_TILE, ends[i] - first)
-            for p in range(size):
-                dots[p] = code_dot(codes[first + p, :half], query_codes[i, :half])
+            if size <= 0:
+                continue
+            codes_of_query = query_codes[i]
+            for p in range(0, size, TOGETHER):
+                row = first + p
+                four_sums(
+                    codes,
+                    row,
+                    min(row + 1, ends[i] - 1),
+                    min(row + 2, ends[i] - 1),
+                    min(row + 3, ends[i] - 1),
+                    codes_of_query,
+                    sums,
+                    p,
+                )
+            bounds(
+                sums,
+                steps,
+                norms,
+                losses,
+                first,
+                size,
+                parts[i, 0],
+                parts[i, 1],
+                parts[i, 2],
+                shifts[i],
+                likely,
+                most,
+                0,
+            )
             decoded = False
             for p in range(size):
                 row = first + p
-                bound = np.float64(scales[row]) * (steps[i] * np.float64(dots[p]) + per_scales[i])
-                bound += np.float64(residuals[row]) * per_residuals[i] + tails[p] * rests[i]
-                if bound < least:
-                    continue
-                dots[p] += code_dot(codes[row, half:], query_codes[i, half:])
-                bound = np.float64(scales[row]) * (steps[i] * np.float64(dots[p]) + per_scales[i])
-                bound += np.float64(residuals[row]) * per_residuals[i]
-                if bound < least or allowed[memory_of_row[row]] == 0:
+                if most[p] < least or allowed[memory_of_row[row]] == 0:
                     continue
                 n = out_counts[i]
-                if n == limit and bound < out_weights[i, limit - 1]:
+                if n == limit and most[p] < out_weights[i, limit - 1]:
                     continue
                 if not decoded:
                     decoded = True

@@ -2,57 +2,61 @@
 
 import numpy as np
 
-from recollex_kernels._jit import F64, U32, kernel
+from recollex_kernels._jit import F64, I64, U32, kernel
 
 NONE = np.uint32(0xFFFFFFFF)
 
 
 @kernel
 def standing(
+    members: U32,
+    keyword: F64,
     semantic: F64,
-    base: F64,
+    share: float,
+    places: I64,
     place: int,
-    memories: U32,
-    named: F64,
-    ranked: U32,
-    scores: F64,
     speaker: U32,
+    named: U32,
+    scores: F64,
+    naming: F64,
 ) -> F64:
-    """Return the greatest ``semantic``, how ``base`` leads, and how far the named are ahead.
+    """Return the greatest ``semantic``, how the best base leads, and how far the named are ahead.
 
-    The lead: the greatest ``base``, less the one at ``place`` from 1 in descending order, or less 0
-    where there are fewer or it is below 0. Ahead: the greatest score of a memory that is named,
-    less the greatest of one that is not and has a speaker; 0 unless there are both.
+    The base of a candidate is share * keyword + semantic. The lead: the greatest, less the one at
+    ``place`` from 1 in descending order, or less 0 where there are fewer or it is below 0. Ahead:
+    the greatest scores - naming of a candidate whose speaker is one of ``named``, less the greatest
+    of one that is not and has a speaker; 0 unless there are both.
 
-    Shapes, for n memories, at least 1, M in all:
-        semantic, base  float64[n]  aligned with memories
-        memories  uint32[n]   ascending, each in [0, M)
-        named     float64[n]  aligned with memories: 1 if named, else 0
-        ranked    uint32[n]   the same memories in any order
-        scores    float64[n]  aligned with ranked
+    Shapes, for m members, n candidates, at least 1, M memories in all:
+        members, keyword, semantic, places   as `neighbourhood.surround` returns them
         speaker   uint32[>= M]  a label, or NONE
+        named     uint32[]      labels
+        scores, naming  float64[n]  of the candidates; naming is what naming a speaker added
         returned  float64[3]
 
-    Cost: O(n * (place + log n)).
+    Cost: O(n * place) at worst.
     """
-    n = memories.shape[0]
     best = np.full(place, -np.inf)
     likeness = -np.inf
-    for i in range(n):
-        likeness = max(likeness, semantic[i])
-        if base[i] > best[place - 1]:
+    ours, others = -np.inf, -np.inf
+    for i in range(places.shape[0]):
+        at = places[i]
+        likeness = max(likeness, semantic[at])
+        base = share * keyword[at] + semantic[at]
+        if base > best[place - 1]:
             j = place - 1
-            while j > 0 and best[j - 1] < base[i]:
+            while j > 0 and best[j - 1] < base:
                 best[j] = best[j - 1]
                 j -= 1
-            best[j] = base[i]
-    ours, others = -np.inf, -np.inf
-    for i in range(n):
-        m = ranked[i]
-        if named[np.searchsorted(memories, m)] == 1:
-            ours = max(ours, scores[i])
-        elif speaker[m] != NONE:
-            others = max(others, scores[i])
+            best[j] = base
+        label = speaker[members[at]]
+        is_named = False
+        for s in range(named.shape[0]):
+            is_named = is_named or named[s] == label
+        if is_named:
+            ours = max(ours, scores[i] - naming[i])
+        elif label != NONE:
+            others = max(others, scores[i] - naming[i])
     found = np.zeros(3, np.float64)
     found[0] = likeness
     found[1] = best[0] - max(best[place - 1], 0.0)

@@ -6,10 +6,11 @@ is the latest entry of the key, ``previous[i]`` the one before entry i, NONE whe
 
 import numpy as np
 
-from recollex_kernels._float16 import similarity
+from recollex_kernels._float16 import prefetch_row, similarity
 from recollex_kernels._jit import F32, I64, U8, U16, U32, U64, kernel
 
 NONE = np.uint32(0xFFFFFFFF)
+_AHEAD = 8  # rows asked of memory before they are read
 _TIME_FLOOR = np.float32(0.3)  # TEMPR 2.4.1: the least weight of a temporal link
 
 # what an entry of the heap names, in the bits above its id
@@ -246,6 +247,7 @@ def spread(
     reached = np.empty(size, np.float32)
     close = np.empty(max(0, neighbours), np.uint32)
     weights = np.empty(max(0, neighbours), np.float32)
+    mentioning = np.empty(most, np.uint32)
     found = 0
     n = 0
     a = np.empty(seeds.shape[0] + 4096, np.float32)
@@ -271,7 +273,7 @@ def spread(
             if n + most > a.shape[0]:
                 a, c, t = _longer(a, c, t, n + most)
             i = entity_head[u]
-            looked = 0
+            looked = met = 0
             while i != NONE and looked < hub:
                 m = mention_memory[i]
                 if m < n_memories:
@@ -279,11 +281,17 @@ def spread(
                     if scratch_memories[m] != stamp:
                         scratch_memories[m] = stamp
                         if allowed[m] != 0:
-                            cosine = _cosine(m, first_row, vectors, query)
-                            if cosine >= nearest:
-                                tag = _MEMORY | np.uint64(m)
-                                n = _push(n, activation, cosine, tag, a, c, t)
+                            mentioning[met] = m
+                            met += 1
                 i = mention_previous[i]
+            for j in range(met + _AHEAD):
+                if j < met:
+                    prefetch_row(vectors, first_row[mentioning[j]])
+                if j >= _AHEAD:
+                    m = mentioning[j - _AHEAD]
+                    cosine = _cosine(m, first_row, vectors, query)
+                    if cosine >= nearest:
+                        n = _push(n, activation, cosine, _MEMORY | np.uint64(m), a, c, t)
             continue
         memories[found] = u
         reached[found] = activation

@@ -11,7 +11,7 @@ Two steps add documents, so that a reader in another thread never meets a postin
 
 import numpy as np
 
-from recollex_kernels._jit import F32, I64, U8, U32, U64, kernel
+from recollex_kernels._jit import I64, U8, U32, U64, kernel
 
 STOP = np.uint32(0xFFFFFFFF)
 _MOST = 255  # counts saturate here
@@ -80,62 +80,3 @@ def publish_chains(
         t = terms[i]
         if t != STOP:
             out_head[t] = latest[t]
-
-
-@kernel
-def chain_frequency(head: U32, previous: U32, documents: U32, terms: U32, end_document: int) -> I64:
-    """Return, for each term, how many documents of the chains before ``end_document`` hold it.
-
-    Shapes, for Q terms: terms uint32[Q], a term >= V is in no document; returned int64[Q].
-
-    Cost: O(postings of the Q terms).
-    """
-    frequency = np.zeros(terms.shape[0], np.int64)
-    for q in range(terms.shape[0]):
-        if terms[q] >= head.shape[0]:
-            continue
-        posting = head[terms[q]]
-        while posting != 0:
-            frequency[q] += documents[posting] < end_document
-            posting = previous[posting]
-    return frequency
-
-
-@kernel
-def add_chains(
-    head: U32,
-    previous: U32,
-    documents: U32,
-    counts: U8,
-    lengths: U32,
-    fixed: np.float32,
-    per_word: np.float32,
-    terms: U32,
-    idf: F32,
-    end_document: int,
-    out: F32,
-) -> None:
-    """Add the BM25 weight of every query term to ``out``, from chains.
-
-    Equation and order of each document's sum: those of ``keyword.add_postings``, to the bit.
-
-    Shapes, for Q query terms, D documents:
-        head, previous, documents, counts   as `extend_chains` and `publish_chains` leave them
-        lengths  uint32[D]
-        fixed, per_word  float32, as for ``add_postings``
-        terms    uint32[Q]     a term >= V adds nothing; a repeated term counts again
-        idf      float32[Q]    aligned with terms
-        out      float32[>= end_document]  changed in place below it
-
-    Cost: O(postings of the Q terms), no allocation.
-    """
-    for q in range(terms.shape[0]):
-        if terms[q] >= head.shape[0]:
-            continue
-        posting = head[terms[q]]
-        while posting != 0:
-            d = documents[posting]
-            if d < end_document:
-                f = np.float32(counts[posting])
-                out[d] += idf[q] * (f / (f + (fixed + per_word * np.float32(lengths[d]))))
-            posting = previous[posting]

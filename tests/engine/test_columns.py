@@ -265,7 +265,7 @@ def test_rows_that_were_tried_on_leave_nothing():
     history = History(Random(1), 30)
     columns = Columns(Path("unused"))
     apply(columns, history.operations[:20], history.rows_of)
-    held = columns.array("code")
+    held = columns.array("code4")
     before = held.tobytes()
     rows = columns.rows
     columns.extend_rows([columns.memories] * 500, history.rows_of(0, 500))

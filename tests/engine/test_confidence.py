@@ -21,12 +21,14 @@ def test_the_speaker_whom_the_question_names_is_ahead_or_behind(
 ) -> None:
     signs = read_signs(
         np.array([2, 5, 9], np.uint32),
+        np.array([0.6, 1.6, 0.2]),
         np.array([0.4, 0.9, -0.2]),
-        np.array([1.0, 2.5, 0.0]),
-        np.array([0.0, 1.0, 0.0]),
-        np.array([2, 5, 9], np.uint32),
-        np.array([2.0, ours, 9.0]),  # the last has no speaker
+        1.0,
+        np.array([0, 1, 2]),
         np.array([NONE, NONE, 7, NONE, NONE, 8, NONE, NONE, NONE, NONE], np.uint32),
+        np.array([8], np.uint32),
+        np.array([2.0, ours + 0.5, 9.0]),  # the last has no speaker
+        np.array([0.0, 0.5, 0.0]),
         0.25,
     )
     assert signs == Signs(0.9, 2.5, named, misattributed, 0.25)

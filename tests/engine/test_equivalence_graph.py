@@ -32,9 +32,9 @@ def open_store(tmp_path, monkeypatch):
     opened = []
     search = Hnsw.search
 
-    def counted(self, code, count):
+    def counted(self, code, count, graphs):
         open_store.searches += 1
-        return search(self, code, count)
+        return search(self, code, count, graphs)
 
     monkeypatch.setattr(Hnsw, "search", counted)
 

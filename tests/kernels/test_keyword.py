@@ -6,14 +6,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.keyword import (
-    STOP,
+    NONE,
+    add_chains,
     add_postings,
     best_rows,
-    build_postings,
+    chain_frequency,
     document_frequency,
-    phrase_rows,
+    search_words,
+    word_weights,
 )
-from recollex_kernels.tail import add_chains, chain_frequency, extend_chains, publish_chains
+from recollex_kernels.postings import STOP, build_postings, phrase_rows
+from recollex_kernels.tail import extend_chains, publish_chains
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -191,3 +194,39 @@ def test_best_rows_equal_scoring_every_passage_of_every_memory(memories, query):
         per_word,
     )
     assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_search_is_its_steps(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.choice([5, 60, 900]))
+    texts = [rng.integers(0, VOCABULARY, rng.integers(0, 9)).tolist() for _ in range(n)]
+    split, end = n * 2 // 3, n - n // 10
+    terms = frozen([4, int(NONE), 1, VOCABULARY + 1, 3], np.uint32)
+    starts, rows, counts = build_postings(*forward(texts), 0, split, VOCABULARY)
+    head, previous, held, tail_counts = chained(texts, split)
+    earlier = np.array([0, 0, 2, 0, 0])
+    known, idf, most, unmet = word_weights(starts, rows, head, previous, held, terms, earlier, end)
+    frequency = [len(holding(texts, 0, end, term)) for term in terms.tolist()] + earlier
+    expected = np.log1p((end - frequency + 0.5) / (frequency + 0.5))
+    assert known.tolist() == [4, 1, VOCABULARY + 1, 3]
+    np.testing.assert_allclose(idf, expected[[0, 2, 3, 4]])
+    np.testing.assert_allclose([most, unmet], [expected.sum(), expected[[1, 3]].sum() / most])
+    lengths = frozen([len(text) for text in texts], np.uint32)
+    allowed = frozen(rng.random(n) < 0.8, np.uint8)
+    first_row = frozen(np.arange(n + 1), np.uint32)
+    offsets, forward_terms = forward(texts)
+    norm = np.float32(0.5), np.float32(0.1)
+    for k in (0, 1, 7, 100):
+        out = np.zeros(end, np.float32)
+        found, best, passages = search_words(
+            *(starts, rows, counts, head, previous, held, tail_counts, lengths, *norm),
+            *(known, idf, end, allowed, first_row, offsets, forward_terms, k, out),
+        )
+        weights = idf.astype(np.float32)
+        whole = scores(texts, split, end, known.tolist(), weights, lengths, norm)
+        assert out.tobytes() == whole.tobytes()
+        order = [m for m in range(end) if allowed[m] and whole[m] > 0]
+        order = sorted(order, key=lambda m: (-whole[m], m))[:k]
+        assert found.tolist() == passages.tolist() == order
+        assert best.tolist() == whole[order].tolist()

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.links import links
-from recollex_kernels.vectors import cosines, quantize
+from recollex_kernels.vectors import cosines, encode
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -27,14 +27,13 @@ def cosines_of(vectors, rows, query):
     return out
 
 
-def quantized(vectors):
+def encoded(vectors):
     n, width = vectors.shape
-    codes, scales = np.empty((n, width), np.int8), np.empty(n, np.float32)
-    residuals = np.empty(n, np.float32)
-    quantize(bits(vectors), codes, scales, residuals)
-    for array in (codes, scales, residuals):
+    parts = np.empty((n, width // 2), np.uint8), *(np.empty(n, np.float32) for _ in range(3))
+    encode(bits(vectors), *parts)
+    for array in parts:
         array.flags.writeable = False
-    return codes, scales, residuals
+    return parts
 
 
 def clustered(n, width, seed, grid=None):
@@ -76,7 +75,7 @@ def test_links_equal_comparing_every_pair(seed, grid, threshold):
     counts = np.empty(n - first_new, np.int64)
     links(
         bits(vectors),
-        *quantized(vectors),
+        *encoded(vectors),
         frozen(memory_of_row, np.uint32),
         frozen(allowed, np.uint8),
         first_scan,

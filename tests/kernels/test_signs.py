@@ -14,28 +14,28 @@ WHO = st.sampled_from(["nobody", "named", "other"])
 @given(
     st.lists(st.tuples(VALUES, VALUES, VALUES, WHO), min_size=1, max_size=24),
     st.integers(1, 12),
-    st.randoms(use_true_random=False),
 )
-def test_equals_the_definition(
-    rows: list[tuple[float, float, float, str]], place: int, random: object
-) -> None:
+def test_equals_the_definition(rows: list[tuple[float, float, float, str]], place: int) -> None:
     count = len(rows)
-    memories = np.arange(count, dtype=np.uint32) * 3 + 1
-    order = list(range(count))
-    random.shuffle(order)  # type: ignore[attr-defined]
-    speaker = np.full(3 * count + 1, NONE, np.uint32)
-    for memory, (*_, who) in zip(memories, rows, strict=True):
+    members = np.arange(2 * count, dtype=np.uint32) * 3 + 1  # every second is a candidate
+    speaker = np.full(6 * count + 1, NONE, np.uint32)
+    for memory, (*_, who) in zip(members[1::2], rows, strict=True):
         speaker[memory] = {"nobody": NONE, "named": 5, "other": 6}[who]
     speaker.flags.writeable = False
+    semantic, keyword = np.full(2 * count, 9.0), np.zeros(2 * count)
+    semantic[1::2] = [row[0] for row in rows]
+    keyword[1::2] = [(row[1] - row[0]) / 2 for row in rows]
     found = standing(
-        np.array([row[0] for row in rows]),
-        np.array([row[1] for row in rows]),
+        members,
+        keyword,
+        semantic,
+        2.0,
+        np.arange(count) * 2 + 1,
         place,
-        memories,
-        np.array([float(row[3] == "named") for row in rows]),
-        memories[order],
-        np.array([rows[n][2] for n in order]),
         speaker,
+        np.array([4, 5], np.uint32),
+        np.array([row[2] + 8 for row in rows]),
+        np.full(count, 8.0),
     )
     base = sorted((row[1] for row in rows), reverse=True)
     below = max(0.0, base[place - 1]) if place <= count else 0.0

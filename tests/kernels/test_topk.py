@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.topk import top_allowed
+from recollex_kernels._topk import top_allowed
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")

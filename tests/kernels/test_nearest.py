@@ -1,0 +1,133 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollex_kernels.nearest import best_of_rows, scan_top
+from recollex_kernels.vectors import cosines, encode
+
+settings.register_profile("kernels", deadline=None)
+settings.load_profile("kernels")
+
+
+def frozen(values, dtype):
+    array = np.array(values, dtype=dtype)
+    array.flags.writeable = False
+    return array
+
+
+def bits(vectors):
+    array = np.ascontiguousarray(vectors, dtype=np.float16).view(np.uint16)
+    array.flags.writeable = False
+    return array
+
+
+def cosines_of(vectors, rows, query):
+    out = np.empty(len(rows), np.float32)
+    cosines(bits(vectors), frozen(rows, np.uint32), query, out)
+    return out
+
+
+def encoded(vectors):
+    n, width = vectors.shape
+    parts = np.empty((n, width // 2), np.uint8), *(np.empty(n, np.float32) for _ in range(3))
+    encode(bits(vectors), *parts)
+    for array in parts:
+        array.flags.writeable = False
+    return parts
+
+
+def clustered(n, width, seed, grid=None):
+    """Unit vectors around a few centres; a coarse grid forces equal scores."""
+    rng = np.random.default_rng(seed)
+    vectors = rng.standard_normal((8, width))[rng.integers(0, 8, n)]
+    vectors = vectors + 0.5 * rng.standard_normal((n, width))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    if grid:
+        vectors = np.round(vectors * grid) / grid
+    return vectors.astype(np.float16)
+
+
+def brute(vectors, first_row, end_row, memory_of_row, allowed, query, floor, k):
+    scores = cosines_of(vectors, range(len(vectors)), query)
+    best = {}
+    for row in range(first_row, end_row):
+        memory, score = int(memory_of_row[row]), scores[row]
+        better = memory not in best or score > best[memory][0]
+        if allowed[memory] and score >= np.float32(floor) and better:
+            best[memory] = (score, row)
+    order = sorted(best, key=lambda m: (-best[m][0], m))[:k]
+    return order, [best[m][1] for m in order], [float(best[m][0]) for m in order]
+
+
+def check_scan(vectors, query, memory_of_row, allowed, first_row, end_row, floor, k):
+    parts = encoded(vectors)
+    found = scan_top(
+        bits(vectors),
+        *parts,
+        first_row,
+        end_row,
+        frozen(memory_of_row, np.uint32),
+        frozen(np.searchsorted(memory_of_row, np.arange(len(allowed) + 1)), np.uint32),
+        frozen(allowed, np.uint8),
+        query,
+        floor,
+        k,
+    )
+    expected = brute(vectors, first_row, end_row, memory_of_row, allowed, query, floor, k)
+    assert tuple(part.tolist() for part in found) == expected
+
+
+@given(st.integers(0, 10**6), st.sampled_from([2, 4, 0]), st.sampled_from([-2.0, 0.0, 0.5]))
+@settings(max_examples=40)
+def test_scan_equals_scoring_every_row_and_sorting(seed, grid, floor):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 2600))
+    width = int(rng.choice([8, 40, 64]))
+    vectors = clustered(n, width, seed, grid) * np.float16(rng.choice([1.0, 0.01, 100.0]))
+    query = vectors[rng.integers(n)].astype(np.float32)
+    memory_of_row = np.repeat(np.arange(n), rng.integers(1, 4, n))[:n]
+    allowed = rng.random(n) < rng.choice([1.0, 0.7, 0.02])
+    first_row = int(rng.integers(0, n) if rng.random() < 0.3 else 0)
+    end_row = int(rng.integers(first_row, n + 1) if rng.random() < 0.3 else n)
+    k = int(rng.choice([0, 1, 10, 100, 5000]))
+    check_scan(vectors, query, memory_of_row, allowed, first_row, end_row, floor, k)
+
+
+@pytest.mark.parametrize("query_size", [0.0, 1e-20, 1.0, 1e6])
+def test_scan_of_wide_rows_equals_scoring_every_row(query_size):
+    vectors = clustered(3000, 384, 5)
+    vectors[100:200] = vectors[:100]  # equal rows of different memories
+    vectors[300] = 0
+    query = (vectors[7].astype(np.float32) * np.float32(query_size)).astype(np.float32)
+    check_scan(vectors, query, np.arange(3000) // 2, np.ones(3000), 0, 3000, -10.0, 100)
+    check_scan(vectors, query, np.arange(3000), np.ones(3000), 0, 3000, 0.3, 20)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([2, 4, 0]), st.sampled_from([-2.0, 0.0, 0.5]))
+@settings(max_examples=40)
+def test_the_best_of_some_rows_are_those_of_scoring_them(seed, grid, floor):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 400))
+    vectors = clustered(n, 40, seed, grid)
+    query = vectors[rng.integers(n)].astype(np.float32)
+    memory_of_row = np.repeat(np.arange(n), rng.integers(1, 4, n))[:n]
+    allowed = rng.random(n) < 0.7
+    visible = int(rng.integers(1, n + 1))  # a graph may propose rows that a view does not see
+    rows = rng.permutation(n)[: int(rng.integers(0, n + 1))]
+    k = int(rng.choice([0, 1, 10, 100]))
+    found = best_of_rows(
+        bits(vectors),
+        frozen(rows, np.uint32),
+        frozen(memory_of_row[:visible], np.uint32),
+        frozen(allowed, np.uint8),
+        query,
+        floor,
+        k,
+    )
+    chosen = np.zeros(n, bool)
+    chosen[rows[rows < visible]] = True
+    of_others = memory_of_row + n * ~chosen  # rows that were not given belong to nobody allowed
+    masks = np.concatenate([allowed, np.zeros(n, bool)])
+    expected = brute(vectors, 0, n, of_others, masks, query, floor, k)
+    assert tuple(part.tolist() for part in found) == expected
