@@ -83,7 +83,8 @@ def main() -> None:
     if conversations.available(arguments.data):
         rows += of_locomo(arguments, embedder)
     for size in arguments.rows if chat.path_in(arguments.data).exists() else ():
-        rows += of_chat(arguments, size, embedder)
+        if size <= chat.MOST:
+            rows += of_chat(arguments, size, embedder)
     if not rows:
         raise SystemExit("--data must name a folder with locomo/ or irc/: see bench/README.md")
     finish(page(rows), arguments)

@@ -105,7 +105,8 @@ def parse(document: str, sizes: Sequence[int] = ()) -> argparse.ArgumentParser:
 def claim(document: str) -> str:
     """Return the paragraph of a script's docstring that says what it claims."""
     found = next(part for part in document.split("\n\n") if part.startswith("Claim: "))
-    return found.removeprefix("Claim: ").replace("\n", " ").capitalize()
+    told = found.removeprefix("Claim: ").replace("\n", " ")
+    return told[0].upper() + told[1:]
 
 
 def with_one_thread() -> None:
