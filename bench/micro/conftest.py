@@ -145,7 +145,7 @@ def work(agent: recollex.Agent, questions: list[made_up.Question]) -> None:
             {"networks": ["opinion"], "since": made_up.START + made_up.SPAN / 2},
             {"as_world": made_up.END},
             {"document_id": "document 7"},
-            {"entities": ["Name 3"]},
+            {"entities": [made_up.name(3)]},
             {"as_recorded": past},
             {"exact": True},
         ]
