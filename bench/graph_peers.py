@@ -107,7 +107,7 @@ def measure(agent: recollex.Agent, size: int) -> list[dict[str, Any]]:
             )
             for name, ask in peers
         ]
-        spent = race(systems, list(range(QUESTIONS)), seconds=10)
+        spent = race(systems, list(range(QUESTIONS)), seconds=5)
         shared = {"recollex": 1.0}
         for name, ask in peers:
             shares = [

@@ -39,19 +39,23 @@ def kept(
     embedder: Any,
     fill: Callable[[recollex.Agent], None],
 ) -> Iterator[recollex.Agent]:
-    """Give the agent of store ``folder/name``, filled and checkpointed if it is not there yet."""
+    """Give the agent of store ``folder/name``, filled if it is not there yet, its indexes whole.
+
+    A graph of a million is a quarter of an hour's work; what was done of it is not done again.
+    """
     path = folder / name
     if not _usable(path, embedder):
         making = folder / f".{name}-{os.getpid()}"
         started = time.perf_counter()
         with recollex.open(making, embedder=embedder, durability="off") as store:
             fill(store.agent(AGENT))
-            store.agent(AGENT).checkpoint()
         shutil.rmtree(path, ignore_errors=True)
         making.rename(path)
         print(f"made {path} in {time.perf_counter() - started:.0f} s", flush=True)
     with recollex.open(path, embedder=embedder, durability="off") as store:
-        yield store.agent(AGENT)
+        agent = store.agent(AGENT)
+        agent.checkpoint()
+        yield agent
 
 
 def _usable(path: Path, embedder: Any) -> bool:

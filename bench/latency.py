@@ -121,7 +121,7 @@ def race(
     systems: Sequence[System],
     questions: Sequence[Any],
     repeats: int = 5,
-    seconds: float = 20.0,
+    seconds: float = 6.0,
 ) -> dict[str, dict[str, float]]:
     """Return p50, p95 and p99 in microseconds of every system, all over the same questions.
 

@@ -143,7 +143,7 @@ def measure(
             for name, ask in systems.items()
         ],
         numbers,
-        seconds=8,
+        seconds=4,
     )
     rows = []
     for name, ask in systems.items():
