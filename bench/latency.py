@@ -125,6 +125,9 @@ def race(
 ) -> dict[str, dict[str, float]]:
     """Return p50, p95 and p99 in microseconds of every system, all over the same questions.
 
+    Also "best p50" and "best p99", of each question's best time: what is left when other processes
+    disturb no round of it.
+
     They take turns, a round of all questions each, so that what disturbs the machine disturbs all.
     One that has spent its seconds stops, in its first round after 20 questions at the earliest. A
     warming up of 10 questions is not counted.
@@ -148,7 +151,17 @@ def race(
                 took = (time.perf_counter_ns() - before) / 1000
                 used[system.name] += took / 1e6
                 times.append(took if system.told is None else system.told(answer))
-    return {name: percentiles(times) | {"n": len(times)} for name, times in spent.items()}
+    return {
+        name: percentiles(times)
+        | {f"best {p}": value for p, value in percentiles(_best(times, len(questions))).items()}
+        | {"n": len(times)}
+        for name, times in spent.items()
+    }
+
+
+def _best(times: Sequence[float], count: int) -> list[float]:
+    """Return the least of each question's times, which come in rounds of ``count``."""
+    return [min(times[place::count]) for place in range(min(count, len(times)))]
 
 
 def finish(page: Page, arguments: argparse.Namespace) -> None:

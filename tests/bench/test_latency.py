@@ -16,10 +16,18 @@ def test_systems_answer_every_question_in_turns():
         System("c", lambda question: asked.append(("c", question)), prepare=str),
     ]
     found = race(systems, [1, 2], repeats=3)
-    assert found["b"] == {"p50": 7.0, "p95": 7.0, "p99": 7.0, "n": 6}
+    names = ("p50", "p95", "p99", "best p50", "best p95", "best p99")
+    assert found["b"] == dict.fromkeys(names, 7.0) | {"n": 6}
     assert found["a"]["n"] == found["c"]["n"] == 6
     first, *rounds = [asked[4 * n : 4 * n + 4] for n in range(4)]
     assert first == rounds[0] == [("a", 1), ("a", 2), ("c", "1"), ("c", "2")]
+
+
+def test_the_best_is_of_each_question_over_the_rounds():
+    told = iter([9.0, 9.0, 5.0, 1.0, 2.0, 8.0, 7.0])
+    system = System("a", lambda question: None, told=lambda answer: next(told))
+    found = race([system], ["x", "y"], repeats=3)["a"]
+    assert (found["best p50"], found["p50"]) == (1.5, 6.5)
 
 
 def test_a_slow_system_stops_after_its_seconds():
