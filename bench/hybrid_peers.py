@@ -32,6 +32,7 @@ from bench.kept_stores import add_arguments, ids
 from bench.latency import Bound, Page, Section, System, claim, finish, parse, race, with_one_thread
 from bench.tables.vectors import KeptVectors
 
+os.environ.setdefault("LANCEDB_LOG", "error")  # it would write two warnings a search
 try:
     import bm25s
     import lancedb
