@@ -1,7 +1,7 @@
 # `make demo` and `make test` need nothing done first; `make check` is exactly what CI runs.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow lint fix check bench data tables clean
+.PHONY: help setup demo test test-slow lint fix check bench bench-full bench-micro data tables clean
 SHELL := /bin/sh
 
 # The first Python on PATH that we support and that can make virtual environments.
@@ -55,17 +55,38 @@ check: ## exactly CI: lint, then test
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory test
 
-bench: $(WARM) ## the tables of bench/ (DATA=folder of locomo10.json for the second)
-	$(BIN)/python bench/store.py
-	@if [ -n "$(DATA)" ]; then set -x; $(BIN)/python bench/locomo_evidence.py --data "$(DATA)"; \
-	else echo "for recall on LoCoMo: make bench DATA=folder with locomo10.json"; fi
+OUT ?= bench/runs/$(shell date +%F)-$(shell hostname)
+BENCH := $(VENV)/.bench
+
+# The latency tables. Those of SIZED are of as many memories as SIZES says; stores and rivals' graphs
+# are kept (in the cache folder) for the next run. Pages, plots and JSON go to OUT.
+SIZED := keyword_peers vector_peers graph_peers filters memora_scale $(if $(DATA),hybrid_peers)
+OF_DATA := tempr_table1 memora_latency write_path
+SIZES := 1000 10000
+AGENTS := 1000
+
+bench: $(WARM) $(BENCH) ## the latency tables at small sizes (DATA=folder of the data sets, OUT=folder)
+	@for table in $(SIZED); do echo "== $$table"; $(BIN)/python -m bench.$$table --rows $(SIZES) \
+		$(if $(DATA),--data "$(DATA)") --out "$(OUT)/$$table.json" || exit 1; done
+	@for table in $(if $(DATA),$(OF_DATA)); do echo "== $$table"; $(BIN)/python -m bench.$$table \
+		--data "$(DATA)" --out "$(OUT)/$$table.json" || exit 1; done
+	@$(BIN)/python -m bench.many_agents --agents $(AGENTS) --out "$(OUT)/many_agents.json"
+	@$(BIN)/python -m bench.cold_start --out "$(OUT)/cold_start.json"
+	@$(BIN)/python bench/store.py --rows $(SIZES) --out "$(OUT)/store.json"
+	@$(if $(DATA),,echo "more with the data sets: make bench DATA=folder (bench/README.md)")
+
+bench-full: ## the same to 1,000,000 memories and 10,000 agents: two hours, half of it building
+	@$(MAKE) --no-print-directory bench SIZES="1000 10000 100000 1000000" AGENTS=10000
+
+bench-micro: $(WARM) $(BENCH) ## one call of each kernel
+	$(BIN)/python -m pytest bench/micro -q -o python_files='bench_*.py' \
+		-o python_functions='bench_*' --benchmark-enable --benchmark-only \
+		--benchmark-columns=min,median,max,rounds --benchmark-sort=name
 
 # A table's page, plot and JSON go to OUT; all of them take two hours the first time, half of that
 # once the vectors are kept.
 TABLES := presets ablation tempr_table2 satf_tables thinking_budget diversity multihop \
 	scifact_keyword narrative augmentation abstention longmemeval
-OUT ?= bench/runs/$(shell date +%F)-$(shell hostname)
-BENCH := $(VENV)/.bench
 
 $(BENCH): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'

@@ -1,0 +1,284 @@
+"""Memora's scalability analysis (5.3), measured: 1,000 to 1,000,000 memories, 1 to 100 callers.
+
+Claim: a whole recall, four arms to the token budget without a model, p50 / p99: 0.3 / 1 ms at
+10,000 memories, 0.6 / 2 ms at 100,000, 2 / 6 ms at 1,000,000. A million memories of 100 characters
+take at most 2.5 KB each on disk and 2 GB of memory while recalling; a checkpoint of them, which
+touches the open segment alone, at most 3 s.
+
+Command: python -m bench.memora_scale [--rows N ...] [--data FOLDER] [--json] [--out FILE]
+
+Check: before the clock starts, 30 questions are answered by an index as by an exact recall, at
+recall@10 of at least .98; every concurrent caller gets the answers that one caller gets.
+
+Memories are made up (see `bench.made_up`), and real messages with MiniLM's vectors where ``--data``
+has the IRC log (10,000 and 100,000). The question's vector is given; every fifth question about
+messages names a time, and so runs all four arms. Resident: of a process of its own that opened the
+store and recalled 200 times, pages of mapped files included. Concurrent callers are threads that
+ask without a pause. The checkpoint is of a copy, 8,000 memories behind the last one.
+"""
+
+import argparse
+import multiprocessing
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import recollex
+from bench import chat, made_up
+from bench.drawing import Plot
+from bench.kept_stores import AGENT, add_arguments, made_up_store
+from bench.latency import Bound, Page, Section, System, claim, finish, parse, race
+from bench.rundata import percentiles
+
+QUESTIONS = 200
+CHECKED = 30
+CALLERS = (1, 16, 100)
+CALLS = 2_000
+PRESETS = ("default", "tempr")
+LIMITS = {10_000: (0.3, 1.0), 100_000: (0.6, 2.0), 1_000_000: (2.0, 6.0)}
+"""Memories -> milliseconds at p50 and p99."""
+BEHIND = 8_000
+CHECKPOINTS = 3
+
+
+def main() -> None:
+    parser = parse(__doc__, (1_000, 10_000, 100_000))
+    add_arguments(parser)
+    arguments = parser.parse_args()
+    recalls: list[dict[str, Any]] = []
+    sizes: list[dict[str, Any]] = []
+    callers: list[dict[str, Any]] = []
+    checkpoints: list[dict[str, Any]] = []
+    for rows in arguments.rows:
+        with made_up_store(arguments.stores, rows) as agent:
+            asked = [q.fields() for q in made_up.questions(rows, QUESTIONS)]
+            recalls += whole("made up", agent, asked)
+            callers += concurrent(agent, asked)
+            held = agent.stats()
+        path = arguments.stores / f"made-up-{rows}"
+        sizes.append(
+            {
+                "memories": rows,
+                "bytes a memory on disk": held.bytes_on_disk / rows,
+                "MB per 1,000 (Memora: 7.5)": held.bytes_on_disk / rows / 1000,
+                **resident(path, asked),
+            }
+        )
+        if rows >= 100_000:
+            checkpoints += checkpoint(path, rows)
+        if chat.path_in(arguments.data).exists() and 10_000 <= rows <= chat.MOST:
+            with messages(arguments, rows) as (agent, asked):
+                recalls += whole("irc", agent, asked)
+    finish(page(recalls, sizes, callers, checkpoints), arguments)
+
+
+@contextmanager
+def messages(
+    arguments: argparse.Namespace, rows: int
+) -> Iterator[tuple[recollex.Agent, list[dict[str, Any]]]]:
+    from bench.tables.vectors import KeptVectors
+
+    with chat.chat_store(arguments.stores, arguments.data, rows, KeptVectors(), QUESTIONS) as (
+        agent,
+        _,
+        asked,
+    ):
+        yield agent, asked
+
+
+def whole(corpus: str, agent: recollex.Agent, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a row a preset: from the call to the ids."""
+    rows = []
+    for preset in PRESETS:
+        shared = []
+        for question in asked[:CHECKED]:
+            ten = [
+                set(agent.recall(**question, preset=preset, exact=exact).ids[:10])
+                for exact in (False, True)
+            ]
+            shared.append(len(ten[0] & ten[1]) / max(1, len(ten[1])))
+        assert np.mean(shared) >= 0.98, (corpus, preset, np.mean(shared))
+        stages: dict[str, list[float]] = {}
+
+        def ask(
+            question: dict[str, Any], preset: str = preset, stages: dict[str, list[float]] = stages
+        ) -> None:
+            recall = agent.recall(**question, preset=preset)
+            assert recall.ids is not None and not recall.trace.errors
+            for name, spent in recall.trace.stages.items():
+                stages.setdefault(name, []).append(spent)
+
+        spent = race([System(preset, ask)], asked)[preset]
+        medians = {name: float(np.median(each)) for name, each in stages.items()}
+        rows.append(
+            {
+                "memories": agent.stats().memories,
+                "texts": corpus,
+                "preset": preset,
+                "system": f"{corpus}, {preset}",
+                "p50 ms": spent["p50"] / 1000,
+                "p95": spent["p95"] / 1000,
+                "p99": spent["p99"] / 1000,
+                "best p50": spent["best p50"] / 1000,
+                "best p99": spent["best p99"] / 1000,
+                "recall@10": float(np.mean(shared)),
+                "stages, us": ", ".join(f"{name} {us:.0f}" for name, us in medians.items()),
+            }
+        )
+    return rows
+
+
+def concurrent(agent: recollex.Agent, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a row a number of callers, each a thread that asks without a pause."""
+    expected = [agent.recall(**question).ids for question in asked]
+    rows = []
+    for count in CALLERS:
+        spent: list[list[float]] = [[] for _ in range(count)]
+        wrong: list[int] = []
+        barrier = threading.Barrier(count + 1)
+
+        def call(
+            number: int,
+            count: int = count,
+            spent: list[list[float]] = spent,
+            wrong: list[int] = wrong,
+            barrier: threading.Barrier = barrier,
+        ) -> None:
+            barrier.wait()
+            for turn in range(max(1, CALLS // count)):
+                place = (number * 31 + turn) % len(asked)
+                before = time.perf_counter_ns()
+                found = agent.recall(**asked[place]).ids
+                spent[number].append((time.perf_counter_ns() - before) / 1e6)
+                if found != expected[place]:
+                    wrong.append(place)
+
+        threads = [threading.Thread(target=call, args=(n,)) for n in range(count)]
+        for thread in threads:
+            thread.start()
+        barrier.wait()
+        before = time.perf_counter()
+        for thread in threads:
+            thread.join()
+        seconds = time.perf_counter() - before
+        assert not wrong, f"{len(wrong)} answers of {count} callers differ"
+        times = [each for part in spent for each in part]
+        found = percentiles(times)
+        rows.append(
+            {
+                "memories": agent.stats().memories,
+                "callers": count,
+                "system": f"{count} callers",
+                "recalls/s": len(times) / seconds,
+                "p50 ms": found["p50"],
+                "p95": found["p95"],
+                "p99": found["p99"],
+            }
+        )
+    return rows
+
+
+def resident(path: Path, asked: list[dict[str, Any]]) -> dict[str, float]:
+    """Return the megabytes of a process that opens the store and recalls."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_resident, (path, asked))
+
+
+def _resident(path: Path, asked: list[dict[str, Any]]) -> dict[str, float]:
+    before = _status()
+    with recollex.open(path, embedder=recollex.GivenVectors(made_up.DIMENSION)) as store:
+        agent = store.agent(AGENT)
+        for question in asked:
+            _ = agent.recall(**question).ids
+        after = _status()
+    return {
+        "resident MB": after["VmRSS"],
+        "of it not files": after["RssAnon"],
+        "peak": after["VmHWM"],
+        "before opening": before["VmRSS"],
+    }
+
+
+def _status() -> dict[str, float]:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    pairs = [line.split(":", 1) for line in lines]
+    wanted = ("VmRSS", "RssAnon", "VmHWM")
+    return {name: int(value.split()[0]) / 1024 for name, value in pairs if name in wanted}
+
+
+def checkpoint(path: Path, rows: int) -> list[dict[str, Any]]:
+    """Return a row a checkpoint of a copy, each 8,000 memories behind the one before."""
+    found = []
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        copy = Path(folder) / "copy"
+        shutil.copytree(path, copy)
+        embedder = recollex.GivenVectors(made_up.DIMENSION, links=False)
+        more = [batch.fields() for batch in islice(made_up.batches(rows), 4)]
+        with recollex.open(copy, embedder=embedder, durability="off") as store:
+            agent = store.agent(AGENT)
+            for _ in range(CHECKPOINTS):
+                for batch in more:
+                    agent.retain(**batch)
+                graphs = sorted(copy.rglob("hnsw-*"))
+                before = time.perf_counter()
+                agent.checkpoint()
+                seconds = time.perf_counter() - before
+                grew = graphs != sorted(copy.rglob("hnsw-*"))
+                row = {"memories": agent.stats().memories, "s": seconds}
+                found.append(row | {"HNSW": "extended" if grew else "no"})
+    return found
+
+
+def page(
+    recalls: list[dict[str, Any]],
+    sizes: list[dict[str, Any]],
+    callers: list[dict[str, Any]],
+    checkpoints: list[dict[str, Any]],
+) -> Page:
+    bounds = []
+    for row in recalls:
+        if row["preset"] == "default" and row["memories"] in LIMITS:
+            for name, limit in zip(("p50 ms", "p99"), LIMITS[row["memories"]], strict=True):
+                what = f"recall, {row['memories']:,} {row['texts']}, {name[:3]} ms"
+                bounds.append(Bound(what, row[name], limit))
+    for row in sizes:
+        if row["memories"] == 1_000_000:
+            bounds.append(Bound("bytes a memory, 1,000,000", row["bytes a memory on disk"], 2500))
+            bounds.append(Bound("resident GB, 1,000,000", row["resident MB"] / 1024, 2))
+    plain = [row["s"] for row in checkpoints if row["HNSW"] == "no" and row["memories"] > 1_000_000]
+    if plain:
+        bounds.append(Bound("checkpoint at 1,000,000 without HNSW, s", max(plain), 3))
+    curves = Plot("curves", "memories", "p50 ms", "system")
+    sections = [
+        Section("A whole recall, to the ids (Memora: < 100 ms, 150 at 100,000)", recalls, curves),
+        Section("Concurrent callers, default preset", callers, curves),
+        Section("Storage and memory", sizes),
+    ]
+    if checkpoints:
+        sections.append(Section(f"A checkpoint {BEHIND:,} memories behind the last", checkpoints))
+    return Page(
+        "memora_scale",
+        claim(__doc__),
+        "python -m bench.memora_scale --rows 1000 10000 100000 1000000",
+        sections,
+        bounds,
+        [
+            "best p50, best p99: of each question's best of five rounds, which other processes on "
+            "the machine disturb least.",
+            "`bench.many_agents` measures 10,000 agents of 100 memories.",
+        ],
+        (),
+        {"questions": QUESTIONS, "calls": CALLS, "thinking_budget": "default"},
+    )
+
+
+if __name__ == "__main__":
+    main()

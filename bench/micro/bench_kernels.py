@@ -1,0 +1,21 @@
+"""What does one call of each kernel cost, with the arguments that an agent's work gives it?
+
+Command: make bench-micro, which is
+    python -m pytest bench/micro -o python_files='bench_*.py' --benchmark-enable --benchmark-only
+
+An agent of 20,000 made-up memories works once (see `conftest`); then the largest call of each
+kernel is repeated, on copies of the arrays that it writes. Check: the kernels' own tests hold each
+of them to a naive oracle.
+"""
+
+from typing import Any
+
+ROUNDS = 200
+SECONDS = 1.0
+"""Of one kernel, about; a call that takes longer is made three times."""
+
+
+def bench_kernel(call: Any, benchmark: Any) -> None:
+    call.again()
+    benchmark.extra_info["bytes"] = sum(getattr(each, "nbytes", 0) for each in call.arguments)
+    benchmark.pedantic(call.again, rounds=call.rounds(ROUNDS, SECONDS), warmup_rounds=2)

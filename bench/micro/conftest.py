@@ -1,0 +1,162 @@
+"""The arguments of every kernel, as an agent's own work calls it.
+
+`record` retains, recalls in every preset, filtered, quoted, under a cut, and checkpoints, with
+each kernel that the engine names wrapped to note its last arguments, the largest call winning. So a
+kernel has its row as soon as something calls it.
+"""
+
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recollex
+from bench import made_up
+from recollex import presets
+
+ROWS = 20_000
+TAIL = 6_000
+QUESTIONS = 8
+
+
+@dataclass
+class Call:
+    """One call of a kernel: its function, its arguments, arrays copied, and which is an epoch."""
+
+    kernel: Any
+    arguments: tuple[Any, ...]
+    epoch: int | None
+
+    def again(self) -> Any:
+        """Call it once more; scratch that remembers an epoch is given a later one."""
+        if self.epoch is not None:
+            arguments = list(self.arguments)
+            arguments[self.epoch] += 1
+            self.arguments = tuple(arguments)
+        return self.kernel(*self.arguments)
+
+    def rounds(self, most: int, seconds: float) -> int:
+        """Return how often it can be called within ``seconds``: 3 to ``most`` times."""
+        before = time.perf_counter()
+        self.again()
+        once = time.perf_counter() - before
+        return max(3, min(most, int(seconds / max(once, 1e-6))))
+
+
+def is_kernel(value: Any) -> bool:
+    """Return whether a value is a compiled function of the kernels that others may call."""
+    home = getattr(value, "__module__", "") or ""
+    return hasattr(value, "py_func") and home.startswith("recollex_kernels.")
+
+
+@contextmanager
+def recording(found: dict[str, Call]) -> Iterator[None]:
+    """Note the arguments of every kernel that the engine calls meanwhile."""
+    changed: list[tuple[Any, str, Any]] = []
+
+    def wrapped(kernel: Any) -> Any:
+        named = list(signature(kernel.py_func).parameters)
+        epoch = named.index("epoch") if "epoch" in named else None
+        name = f"{kernel.__module__.removeprefix('recollex_kernels.')}.{kernel.__name__}"
+
+        def call(*arguments: Any) -> Any:
+            before = found.get(name)
+            if before is None or size(arguments) >= size(before.arguments):
+                found[name] = Call(kernel, tuple(map(copied, arguments)), epoch)
+            return kernel(*arguments)
+
+        return call
+
+    modules = [m for n, m in sorted(sys.modules.items()) if n.startswith("recollex_engine.")]
+    for module in modules:
+        for name, value in sorted(vars(module).items()):
+            if is_kernel(value):
+                changed.append((module, name, value))
+                setattr(module, name, wrapped(value))
+    try:
+        yield
+    finally:
+        for module, name, value in changed:
+            setattr(module, name, value)
+
+
+def size(arguments: tuple[Any, ...]) -> int:
+    return sum(each.nbytes for each in arguments if isinstance(each, np.ndarray))
+
+
+def copied(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) and value.flags.writeable else value
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give a test that takes a ``call`` one of each kernel."""
+    if "call" in metafunc.fixturenames:
+        found = record()
+        metafunc.parametrize("call", [found[name] for name in sorted(found)], ids=sorted(found))
+
+
+def record() -> dict[str, Call]:
+    found: dict[str, Call] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        embedder = recollex.GivenVectors(made_up.DIMENSION)
+        with recollex.open(Path(folder) / "store", embedder=embedder, durability="off") as store:
+            agent = store.agent("micro")
+            batches = list(made_up.batches(ROWS))
+            late = TAIL // made_up.BATCH
+            for batch in batches[:-late]:
+                agent.retain(**batch.fields())
+            agent.checkpoint()
+            work(agent, made_up.questions(ROWS, 1))  # compiles
+            with recording(found):
+                for batch in batches[-late:]:
+                    agent.retain(**batch.fields())
+                work(agent, made_up.questions(ROWS, QUESTIONS))
+                agent.checkpoint()
+                work(agent, made_up.questions(ROWS, QUESTIONS))
+    return found
+
+
+def work(agent: recollex.Agent, questions: list[made_up.Question]) -> None:
+    """Recall in every way that reaches a kernel of its own."""
+    variety = presets.Preset(
+        name="variety",
+        fusion=presets.ReciprocalRank(),
+        self_anchoring=presets.SelfAnchoring(),
+        reranker=presets.Heuristic(),
+        diversity=presets.Diversity(collapse=0.9),
+    )
+    chosen = [presets.default, presets.tempr, presets.memora, presets.satf, variety]
+    chosen.append(replace(presets.default, overflow="stop"))
+    past = agent.list(limit=1)[0].recorded_at
+    for question in questions:
+        fields = question.fields()
+        for preset in chosen:
+            agent.recall(**fields, preset=preset, thinking_budget=100)
+        filtered: list[dict[str, Any]] = [
+            {"tags": ["hundredth"]},
+            {"networks": ["opinion"], "since": made_up.START + made_up.SPAN / 2},
+            {"as_world": made_up.END},
+            {"document_id": "document 7"},
+            {"entities": [made_up.name(3)]},
+            {"as_recorded": past},
+            {"exact": True},
+        ]
+        for options in filtered:
+            agent.recall(**fields, **options)
+        words = fields["query"].split()
+        dated = f"{fields['query']} in March 2024"
+        agent.recall(f'"{words[0]}" {fields["query"]}', **rest(fields))
+        for preset in (presets.default, presets.tempr, presets.memora):
+            agent.recall(dated, **rest(fields), preset=preset)
+
+
+def rest(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name != "query"}
