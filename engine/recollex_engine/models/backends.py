@@ -10,13 +10,11 @@
 """
 
 from pathlib import Path
-from typing import Any, Literal, Protocol, get_args
-
-import numpy as np
-import numpy.typing as npt
+from typing import Literal, get_args
 
 from recollex_engine.errors import InputError
 from recollex_engine.models.convert import Precision
+from recollex_engine.models.session import Session, open_session
 
 Running = Literal["int8", "fp32", "bf16", "fp16"]
 """How a model runs: in which numbers, and so on what."""
@@ -24,16 +22,6 @@ Running = Literal["int8", "fp32", "bf16", "fp16"]
 BATCHES = {"int8": 1, "fp32": 8, "bf16": 8, "fp16": 64}
 """Texts of like length that run together. On a CPU more than 8 fall out of its caches: 100 pairs of
 58 tokens take 757 ms by eights in OpenVINO, 829 by sixteens, 920 one by one, 999 by thirty-twos."""
-
-
-class Session(Protocol):
-    """What runs a graph. Threads: any number may call at once."""
-
-    def run(self, outputs: None, inputs: dict[str, npt.NDArray[np.int64]], /) -> list[Any]:
-        """Return the graph's outputs, arrays whose first axis is the batch."""
-
-    def get_inputs(self) -> list[Any]:
-        """Return the graph's inputs, which have a ``name``."""
 
 
 def graph_precision(running: Running) -> Precision:
@@ -66,8 +54,6 @@ def open_backend(model: Path, running: Running, longest: int) -> Session:
 
         session = open_device(model, longest)
     else:
-        from recollex_engine.models.session import open_session
-
         session = open_session(model)
     return session
 

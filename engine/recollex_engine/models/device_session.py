@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.errors import ModelError
-from recollex_engine.models.backends import Session
+from recollex_engine.models.session import Session, open_session
 
 CUDA = "CUDAExecutionProvider"
 BATCHES = (1, 8, 16, 32, 64)
@@ -146,8 +146,6 @@ def open_device(model: Path, longest: int) -> Session:
         warnings.warn(
             f"fp16 runs on the CPU, slower than int8 would: {error}", RuntimeWarning, stacklevel=2
         )
-    from recollex_engine.models.session import open_session
-
     session: Session = open_session(model)
     return session
 
