@@ -18,7 +18,7 @@ from recollex_engine.analyzer import Analyzer
 from recollex_engine.clock import from_micros
 from recollex_engine.errors import InputError
 from recollex_engine.statement import Statement
-from recollex_engine.surroundings import Embedder, Progress
+from recollex_engine.surroundings import Embedder, Progress, embed_all
 from recollex_engine.tokens import TokenCounter
 from recollex_engine.turn import passages_to_embed
 
@@ -115,7 +115,7 @@ def embed(
             places += range(place, place + len(statement.passages))
         place += len(statement.passages)
     if texts:
-        vectors[places] = embedder.embed(texts, threads, progress)
+        vectors[places] = embed_all(embedder, texts, threads, progress)
     return vectors
 
 

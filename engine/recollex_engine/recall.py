@@ -34,6 +34,7 @@ from recollex_engine.reranking import rerank
 from recollex_engine.schema import NETWORKS, NONE
 from recollex_engine.selection import select
 from recollex_engine.spreading import graph
+from recollex_engine.statement import check_embedding
 from recollex_engine.temporal import memora_temporal, temporal
 from recollex_engine.token_budget import within_budget
 from recollex_engine.tokens import TokenCounter
@@ -79,7 +80,10 @@ def recall(
         words = _submit(pipeline.search_words, analyzer)
         with trace.stage("embed"):
             try:
-                query = embedder.embed_query(question.text)
+                dimension = view.columns.dimension
+                query = check_embedding(
+                    embedder.embed_query(question.text), "the query's vector", dimension
+                )
             except Exception as error:  # the words still answer
                 trace.errors["embed"] = f"{type(error).__name__}: {error}"
         words()

@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from recollex_engine.candidates import Candidates
 from recollex_engine.errors import RecollexError, RerankError
-from recollex_engine.models.convert import Precision
+from recollex_engine.models.backends import Running
 from recollex_engine.models.cross_encoder import DEFAULT_CROSS_ENCODER, load_cross_encoder
+from recollex_engine.models.probe import Auto
 from recollex_engine.question import check_count
 from recollex_engine.reranking import REPLACING, Combination, checked_scores
 
@@ -25,7 +26,8 @@ class CrossEncoderReranker:
     The text is "[Date: November 06, 2025 (2025-11-06)] <context>: <text>" if ``dated``, of a long
     memory its best passage. Scores are sigmoids and replace the fused ones.
 
-    model: a name or folder, see `load_cross_encoder`; it is loaded when first needed. threads: at
+    model: a name or folder, see `load_cross_encoder`; it is loaded when first needed. precision:
+    "int8", "fp32", "bf16" (OpenVINO), "fp16" (a GPU), or "auto" for the fastest here. threads: at
     most so many pairs, or batches of pairs, at once.
 
     >>> CrossEncoderReranker().name
@@ -33,7 +35,7 @@ class CrossEncoderReranker:
     """
 
     model: str | Path = DEFAULT_CROSS_ENCODER
-    precision: Precision = "int8"
+    precision: Running | Auto = "int8"
     threads: int = 1
     dated: bool = True
     combination: Combination = REPLACING

@@ -24,7 +24,7 @@ from recollex_engine.memory import Recall, read_memories
 from recollex_engine.salience import read_features
 from recollex_engine.sensitive import find_slots, masked
 from recollex_engine.statement import Statement
-from recollex_engine.surroundings import Progress
+from recollex_engine.surroundings import Progress, embed_all
 from recollex_engine.triggers import WritePolicy
 from recollex_engine.turn import passages_to_embed
 from recollex_engine.write_session import Turn, WriteSession, Writing
@@ -261,7 +261,9 @@ class Sessions:
     def _embed(self, statements: Sequence[Statement]) -> Vectors:
         texts = [_read(statement.text, statement.speaker) for statement in statements]
         embedder = self._agent.embedder
-        return embedder.embed(texts) if texts else np.empty((0, embedder.dimension), np.float32)
+        if not texts:
+            return np.empty((0, embedder.dimension), np.float32)
+        return embed_all(embedder, texts)
 
     def _likest(self, vector: Vectors) -> list[tuple[float, str]]:
         """Return the cosine and the text of the likest open memory, nothing where none is like."""

@@ -24,7 +24,7 @@ from recollex_engine.errors import (
     StoreFullError,
 )
 from recollex_engine.statement import check_flag, check_text
-from recollex_engine.surroundings import Embedder, Surroundings
+from recollex_engine.surroundings import Embedder, Surroundings, checked
 
 FORMAT = 1
 MAX_AGENT = 80
@@ -72,7 +72,7 @@ class Store:
         self._building = ThreadPoolExecutor(1, thread_name_prefix="recollex graph")
         self._surroundings = Surroundings(
             partial(create_store, self.path),
-            embedder,
+            checked(embedder),
             clock,
             durability,
             read_only,

@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from recollex_engine.clock import Clock
 from recollex_engine.durability import Durability
+from recollex_engine.errors import ModelError
+from recollex_engine.models.description import check_dimension
 from recollex_engine.recall import QueryEmbedder
 
 Progress = Callable[[int], None]
@@ -53,3 +55,38 @@ class Surroundings:
     background: Executor
     building: Executor
     flushed: Callable[[float], None] | None = None
+
+
+def checked(load: Callable[[], Embedder]) -> Callable[[], Embedder]:
+    """Return ``load``, refusing a model whose vectors the engine cannot compare.
+
+    Raises `InputError`, when it is called, for a dimension that is no multiple of 8 in [8, 8192].
+    """
+    last: list[Embedder] = []
+
+    def loaded() -> Embedder:
+        embedder = load()
+        if not last or last[0] is not embedder:
+            check_dimension(embedder.dimension, "the embedder's dimension")
+            last[:] = [embedder]
+        return embedder
+
+    return loaded
+
+
+def embed_all(
+    embedder: Embedder, texts: Sequence[str], threads: int = 1, progress: Progress | None = None
+) -> npt.NDArray[np.float32]:
+    """Return the embedder's vectors of passages, float32[len(texts), dimension].
+
+    Raises `ModelError` where what it returns is anything else.
+    """
+    found = np.asarray(embedder.embed(texts, threads, progress))
+    expected = (len(texts), embedder.dimension)
+    if found.shape != expected or found.dtype.kind != "f" or not np.isfinite(found).all():
+        what = f"{found.dtype} of shape {found.shape}" if found.shape != expected else "others"
+        raise ModelError(
+            f"{embedder.fingerprint} must return finite floats of shape {expected} for "
+            f"{len(texts)} texts, got {what}"
+        )
+    return found.astype(np.float32, copy=False)

@@ -37,15 +37,15 @@ PREDICATE = st.sampled_from(["likes", "lives_in", "likes", "alias_of"])
 class OneVector:
     """An embedder to which all texts are one."""
 
-    dimension = 4
+    dimension = 8
     fingerprint = "one-1"
     thresholds = PAPER_THRESHOLDS
 
     def embed(self, texts, threads=1, progress=None):
-        return np.tile(np.eye(1, 4, dtype=np.float32), (len(texts), 1))
+        return np.tile(np.eye(1, 8, dtype=np.float32), (len(texts), 1))
 
     def embed_query(self, text):
-        return np.eye(1, 4, dtype=np.float32)[0]
+        return np.eye(1, 8, dtype=np.float32)[0]
 
     def count_tokens(self, text):
         return len(text.split())

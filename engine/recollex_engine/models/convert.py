@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from recollex_engine.models.session import open_session, open_tokenizer
 from recollex_engine.models.weights import Weights, find_weights, is_folder, sha256_of
 
 CONVERTER_VERSION = 1  # a new one whenever the same weights would give other vectors
-Precision = Literal["int8", "fp32"]
+Precision = Literal["int8", "fp32", "fp16"]
 
 _CALIBRATION = """\
 The train to Prague leaves at 7:45 on Monday, so please book two seats by the window.
@@ -90,8 +90,8 @@ def converted(
 
     The weights are looked for only if they are needed: to convert, or to know their hash.
     """
-    if precision not in ("int8", "fp32"):
-        raise InputError(f"precision must be 'int8' or 'fp32', got {precision!r}")
+    if precision not in get_args(Precision):
+        raise InputError(f"precision must be {_one_of(Precision)}, got {precision!r}")
     known = None if is_folder(name_or_folder) else known_model(str(name_or_folder))
     if known and known.weights_sha256 and not scoring:
         place = _place(known, known.weights_sha256[:12], precision)
@@ -103,6 +103,11 @@ def converted(
         weights = replace(weights, description=as_scorer)
     place = _place(weights.description, _identity(weights), precision)
     return _verified(place) or _convert(weights, place, precision)
+
+
+def _one_of(choices: Any) -> str:
+    *most, last = map(repr, get_args(choices))
+    return f"{', '.join(most)} or {last}"
 
 
 def _identity(weights: Weights) -> str:
@@ -119,10 +124,15 @@ def _identity(weights: Weights) -> str:
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _place(description: ModelDescription, identity: str, precision: Precision) -> Path:
+def cache_folder() -> Path:
+    """Return the folder of the converted models."""
     home = os.environ.get("RECOLLEX_CACHE") or Path.home() / ".cache" / "recollex"
+    return Path(home) / "models"
+
+
+def _place(description: ModelDescription, identity: str, precision: Precision) -> Path:
     name = description.name.replace("/", "--")
-    return Path(home) / "models" / f"{name}-{identity}-{precision}-v{CONVERTER_VERSION}"
+    return cache_folder() / f"{name}-{identity}-{precision}-v{CONVERTER_VERSION}"
 
 
 def _verified(place: Path) -> Converted | None:
@@ -225,14 +235,14 @@ def _graph(weights: Weights, tokenizer: str, precision: Precision) -> bytes:
             f"the weights {len(bert.words)}"
         )
     if classifier:
-        if precision == "fp32":
-            return float_score_graph(classifier)
+        if precision != "int8":
+            return float_score_graph(classifier, half=precision == "fp16")
         return int8_score_graph(
             classifier, _spreads(bert, float_score_graph(classifier, taps=True), words)
         )
     pooling, normalise = weights.description.pooling, weights.description.normalise
-    if precision == "fp32":
-        return float_graph(bert, pooling, normalise)
+    if precision != "int8":
+        return float_graph(bert, pooling, normalise, half=precision == "fp16")
     watched = float_graph(bert, "mean", False, taps=True)
     return int8_graph(bert, pooling, normalise, _spreads(bert, watched, words))
 

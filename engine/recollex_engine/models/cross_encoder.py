@@ -11,14 +11,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollex_engine.errors import InputError
-from recollex_engine.models.convert import Converted, Precision, converted
-from recollex_engine.models.session import open_session, open_tokenizer
+from recollex_engine.models.backends import (
+    BATCHES,
+    Running,
+    batches_of,
+    graph_precision,
+    open_backend,
+)
+from recollex_engine.models.convert import Converted, converted
+from recollex_engine.models.micro_batch import MicroBatch
+from recollex_engine.models.probe import Auto, fastest
+from recollex_engine.models.score_cache import ScoreCache
+from recollex_engine.models.session import open_tokenizer
 from recollex_engine.models.weights import is_folder
 
 DEFAULT_CROSS_ENCODER = "cross-encoder/ms-marco-MiniLM-L-6-v2"
 """The reranker of TEMPR 3.3 and Memora 3.3.2, trained on MS MARCO."""
 
-_BATCH = 16  # pairs of about one length that fp32 runs together
+_SCORES = 32_768
+"""Scores of recent pairs that are kept: 5 MB."""
+_SHARED = 512
+"""Pairs of concurrent calls that a GPU takes together."""
 
 
 class CrossEncoder:
@@ -27,8 +40,9 @@ class CrossEncoder:
     Scores are sigmoids of the classifier's number, in [0, 1] (TEMPR 3.3).
 
     Invariant, int8: a pair's score depends on the pair alone, to the bit, because pairs run one at
-    a time; more threads run more pairs at once. fp32 runs pairs of like length together, up to 16,
-    padded behind a mask: company changes a score by less than 1e-5.
+    a time; more threads run more pairs at once. The others run pairs of like length together,
+    padded behind a mask: company changes a score by less than 1e-5 in fp32, 2e-3 in bf16 and fp16.
+    Concurrent calls share a GPU's batches. Scores of recent pairs are remembered.
 
     Threads: any number may call any method at once.
 
@@ -39,11 +53,15 @@ class CrossEncoder:
 
     """
 
-    def __init__(self, model: Converted) -> None:
+    def __init__(self, model: Converted, running: Running = "int8") -> None:
+        self.running = running
+        self._size = BATCHES[running]
         self.name = model.description.name
         self.fingerprint = model.fingerprint
         self.max_length = model.description.max_length
-        self._session = open_session(model.folder / "model.onnx")
+        self._session = open_backend(model.folder / "model.onnx", running, self.max_length)
+        self._shared = MicroBatch(self._run_mixed, _SHARED) if running == "fp16" else None
+        self._known = ScoreCache(_SCORES)
         self._batched = "attention_mask" in [part.name for part in self._session.get_inputs()]
         self._tokenizer = open_tokenizer(model.folder / "tokenizer.json")
         self._tokenizer.enable_truncation(self.max_length)
@@ -64,20 +82,41 @@ class CrossEncoder:
         places: dict[str, list[int]] = {}
         for n, text in enumerate(texts):
             places.setdefault(_checked(text), []).append(n)
-        pairs = self._encode(_checked(query), list(places))
+        distinct = list(places)
+        found = self._known.get(_checked(query), distinct)
+        fresh = [n for n, score in enumerate(found) if score is None]
+        if fresh:
+            asked = [distinct[n] for n in fresh]
+            judged = [_sigmoid(x) for x in self._judge(self._encode(query, asked), threads)]
+            self._known.put(query, asked, judged)
+            for n, score in zip(fresh, judged, strict=True):
+                found[n] = score
+        scores = np.empty(len(texts), dtype=np.float64)
+        for rows, each in zip(places.values(), found, strict=True):
+            scores[rows] = each
+        return scores
+
+    def _judge(self, pairs: list[Any], threads: int) -> list[float]:
+        """Return the classifier's number for each pair."""
+        if self._shared is not None:
+            return self._shared(pairs)
+        batches = batches_of([len(pair.ids) for pair in pairs], self._size)
         logits = np.empty(len(pairs), dtype=np.float64)
-        size = _BATCH if self._batched else 1
-        order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].ids))
-        batches = [order[n : n + size] for n in range(0, len(order), size)]
         with closing(
             self._run_all([[pairs[n] for n in batch] for batch in batches], threads)
         ) as run:
             for batch, found in zip(batches, run, strict=True):
                 logits[batch] = found
-        scores = np.empty(len(texts), dtype=np.float64)
-        for rows, logit in zip(places.values(), logits.tolist(), strict=True):
-            scores[rows] = _sigmoid(logit)
-        return scores
+        numbers: list[float] = logits.tolist()
+        return numbers
+
+    def _run_mixed(self, pairs: list[Any]) -> list[float]:
+        """Return the classifier's number for pairs of several calls, on this thread."""
+        logits = np.empty(len(pairs), dtype=np.float64)
+        for batch in batches_of([len(pair.ids) for pair in pairs], self._size):
+            logits[batch] = self._run([pairs[n] for n in batch])
+        numbers: list[float] = logits.tolist()
+        return numbers
 
     def _encode(self, query: str, texts: list[str]) -> list[Any]:
         try:
@@ -116,12 +155,13 @@ _loading = threading.Lock()
 
 
 def load_cross_encoder(
-    name_or_folder: str | Path = DEFAULT_CROSS_ENCODER, precision: Precision = "int8"
+    name_or_folder: str | Path = DEFAULT_CROSS_ENCODER, precision: Running | Auto = "int8"
 ) -> CrossEncoder:
     """Return the cross-encoder of this name or folder: the same one for every call in a process.
 
     A name without an owner is one of ``cross-encoder/``. Any BERT with a sequence-classification
-    head of one label will do. Cost: as `load_encoder`.
+    head of one label will do. ``precision`` "auto" takes the one that a measurement on this machine
+    found fastest, see `probe.fastest`. Cost: as `load_encoder`.
 
     Raises:
         ModelError: the weights cannot be found or read, or are no cross-encoder's; the message
@@ -136,9 +176,14 @@ def load_cross_encoder(
         if "/" not in key:
             key = place = f"cross-encoder/{key}"
     with _loading:
-        if (key, precision) not in _loaded:
-            _loaded[key, precision] = CrossEncoder(converted(place, precision, scoring=True))
-        return _loaded[key, precision]
+        running = fastest(place, _open) if precision == "auto" else precision
+        if (key, running) not in _loaded:
+            _loaded[key, running] = _open(place, running)
+        return _loaded[key, running]
+
+
+def _open(place: str | Path, running: Running) -> CrossEncoder:
+    return CrossEncoder(converted(place, graph_precision(running), scoring=True), running)
 
 
 def _sigmoid(x: float) -> float:

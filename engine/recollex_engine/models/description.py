@@ -5,9 +5,13 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from recollex_engine.errors import ModelError
+from recollex_engine.errors import InputError, ModelError
 
 Pooling = Literal["mean", "cls", "score"]
+
+BLOCK = 8
+"""Components of a vector that similarity reads at a time: a dimension is a multiple of it."""
+MAX_DIMENSION = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,16 @@ def known_model(name: str) -> ModelDescription | None:
         if name in (description.name, description.repository, description.name.split("/")[-1]):
             return description
     return None
+
+
+def check_dimension(dimension: object, name: str) -> None:
+    """Raise `InputError` unless vectors of this length can be compared."""
+    whole = isinstance(dimension, int) and not isinstance(dimension, bool)
+    if not whole or dimension not in range(BLOCK, MAX_DIMENSION + 1, BLOCK):
+        raise InputError(
+            f"{name} must be a multiple of {BLOCK} in [{BLOCK}, {MAX_DIMENSION}], "
+            f"got {dimension!r}; zeros behind a vector change no similarity"
+        )
 
 
 def describe(folder: Path, name: str) -> ModelDescription:

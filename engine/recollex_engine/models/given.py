@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.errors import InputError, ModelError
-from recollex_engine.models.description import PAPER_THRESHOLDS, Thresholds
+from recollex_engine.errors import ModelError
+from recollex_engine.models.description import PAPER_THRESHOLDS, Thresholds, check_dimension
 
 
 class GivenVectors:
@@ -27,9 +27,7 @@ class GivenVectors:
         thresholds: Thresholds = PAPER_THRESHOLDS,
         links: bool = True,
     ) -> None:
-        whole = isinstance(dimension, int) and not isinstance(dimension, bool)
-        if not whole or not 8 <= dimension <= 8192 or dimension % 8:
-            raise InputError(f"dimension must be a multiple of 8 in [8, 8192], got {dimension!r}")
+        check_dimension(dimension, "dimension")
         self.dimension = dimension
         self.thresholds = thresholds if links else replace(thresholds, link=None)
         self.fingerprint = f"given-{dimension}"

@@ -1,8 +1,10 @@
 """A BERT encoder drawn as an ONNX graph, pooling and normalisation or a classifier inside.
 
-Two drawings of the same function:
+Three drawings of the same function:
 
 - **float**: ``input_ids``, ``attention_mask`` int64[batch, length] -> float32[batch, dimension].
+- **half**: the same in 16-bit floats, for GPUs; pooling, normalisation and the classifier stay in
+  32 bits, and only operators are used that run on a device.
 - **int8**: ``input_ids`` int64[1, length] -> float32[1, dimension]. The batch is 1 by construction:
   activations are scaled over everything in a run, so a second text would move the first one's
   vector. No mask, because one text needs no padding.
@@ -36,16 +38,19 @@ _STEPS = np.float32(127)
 _MASKED = np.float32(-10000)
 
 
-def float_graph(bert: Bert, pooling: Pooling, normalise: bool, taps: bool = False) -> bytes:
-    """Return the serialised float graph of ``bert``.
+def float_graph(
+    bert: Bert, pooling: Pooling, normalise: bool, taps: bool = False, half: bool = False
+) -> bytes:
+    """Return the serialised float graph of ``bert``, with ``half`` in 16-bit floats.
 
     With ``taps``, the inputs of each layer's ``mix`` and ``widen`` are outputs too, after the
     vector, in that order, layer by layer: float32[batch, length, dimension].
     """
-    drawing = _Float()
-    mask, away = drawing.mask()
+    drawing = _Half() if half else _Float()
+    _, away = drawing.mask()
     hidden, tapped = drawing.encode(bert, {}, away)
-    tokens = drawing.unsqueeze(mask, 2)
+    hidden = drawing.single(hidden)
+    tokens = drawing.unsqueeze(drawing.op("Cast", "attention_mask", to=TensorProto.FLOAT), 2)
     if pooling == "cls":
         vector = drawing.first(hidden)
     else:
@@ -56,7 +61,7 @@ def float_graph(bert: Bert, pooling: Pooling, normalise: bool, taps: bool = Fals
             "Div", total, drawing.op("ReduceSum", tokens, drawing.axes(1), keepdims=0)
         )
     if normalise:
-        vector = drawing.op("LpNormalization", vector, axis=-1, p=2)
+        vector = drawing.normalised(vector)
     shape = ["batch", "length"]
     return drawing.model(
         {"input_ids": shape, "attention_mask": shape}, [vector, *(tapped if taps else [])]
@@ -78,19 +83,20 @@ def int8_graph(
     else:
         vector = drawing.op("ReduceMean", hidden, drawing.axes(1), keepdims=0)
     if normalise:
-        vector = drawing.op("LpNormalization", vector, axis=-1, p=2)
+        vector = drawing.normalised(vector)
     return drawing.model({"input_ids": [1, "length"]}, [vector])
 
 
-def float_score_graph(classifier: Classifier, taps: bool = False) -> bytes:
-    """Return the serialised float graph of a cross-encoder, with ``taps`` as in `float_graph`.
+def float_score_graph(classifier: Classifier, taps: bool = False, half: bool = False) -> bytes:
+    """Return the serialised float graph of a cross-encoder, the options as in `float_graph`.
 
     ``input_ids``, ``attention_mask``, ``token_type_ids`` int64[batch, length] -> float32[batch],
     a number without bounds.
     """
-    drawing = _Float()
+    drawing = _Half() if half else _Float()
     _, away = drawing.mask()
     hidden, tapped = drawing.encode(classifier.bert, {}, away, "token_type_ids")
+    hidden = drawing.single(hidden)
     shape = ["batch", "length"]
     return drawing.model(
         {"input_ids": shape, "attention_mask": shape, "token_type_ids": shape},
@@ -114,6 +120,8 @@ def int8_score_graph(classifier: Classifier, spreads: Mapping[int, Floats]) -> b
 class _Float:
     """A graph being drawn: nodes, constants, and the names that join them."""
 
+    floats = TensorProto.FLOAT
+
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []
@@ -124,6 +132,13 @@ class _Float:
             numpy_helper.from_array(np.ascontiguousarray(value).reshape(np.shape(value)), name)
         )
         return name
+
+    def single(self, hidden: str) -> str:
+        """Return the hidden states in 32 bits; what is drawn from here on is in 32 bits too."""
+        return hidden
+
+    def normalised(self, vector: str) -> str:
+        return self.op("LpNormalization", vector, axis=-1, p=2)
 
     def axes(self, *numbers: int) -> str:
         return self.constant(np.array(numbers, dtype=np.int64))
@@ -160,7 +175,7 @@ class _Float:
 
     def mask(self) -> tuple[str, str]:
         """Return the attention mask in floats, and what it adds to attention scores."""
-        mask = self.op("Cast", "attention_mask", to=TensorProto.FLOAT)
+        mask = self.op("Cast", "attention_mask", to=self.floats)
         away = self.op(
             "Mul", self.op("Sub", self.constant(np.float32(1)), mask), self.constant(_MASKED)
         )
@@ -236,6 +251,26 @@ class _Float:
         versions = [helper.make_opsetid("", 20), helper.make_opsetid(_RUNTIME, 1)]
         model = helper.make_model(drawn, opset_imports=versions, ir_version=9)
         return bytes(model.SerializeToString())
+
+
+class _Half(_Float):
+    """The same drawing in 16-bit floats up to the last hidden states."""
+
+    floats = TensorProto.FLOAT16
+
+    def constant(self, value: NDArray[np.generic] | np.generic) -> str:
+        if self.floats == TensorProto.FLOAT16 and value.dtype == np.float32:
+            value = value.astype(np.float16)
+        return super().constant(value)
+
+    def single(self, hidden: str) -> str:
+        self.floats = TensorProto.FLOAT
+        return self.op("Cast", hidden, to=TensorProto.FLOAT)
+
+    def normalised(self, vector: str) -> str:
+        """Draw with operators that a device has, which LpNormalization is not."""
+        squares = self.op("ReduceSum", self.op("Mul", vector, vector), self.axes(1), keepdims=1)
+        return self.op("Div", vector, self.op("Sqrt", squares))
 
 
 class _Int8(_Float):

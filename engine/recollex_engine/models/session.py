@@ -2,9 +2,22 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from recollex_engine.errors import ModelError
+
+
+class Session(Protocol):
+    """What runs a graph. Threads: any number may call at once."""
+
+    def run(self, outputs: None, inputs: dict[str, npt.NDArray[np.int64]], /) -> list[Any]:
+        """Return the graph's outputs, arrays whose first axis is the batch."""
+
+    def get_inputs(self) -> list[Any]:
+        """Return the graph's inputs, which have a ``name``."""
 
 
 def open_session(model: Path | bytes) -> Any:

@@ -206,5 +206,5 @@ def test_a_cache_that_cannot_be_written_says_which_variable_moves_it(
 
 
 def test_an_unknown_precision_is_refused(tmp_path, make_model):
-    with pytest.raises(InputError, match="'int8' or 'fp32', got 'fp16'"):
-        prepare(make_model(tmp_path / "mine"), "fp16")
+    with pytest.raises(InputError, match="'fp32' or 'fp16', got 'int4'"):
+        prepare(make_model(tmp_path / "mine"), "int4")

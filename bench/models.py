@@ -1,0 +1,361 @@
+"""How fast do the models run, beside sentence-transformers and the floor that the CPU sets?
+
+Claim (int8, two cores): a question of 9 tokens at most 1.6 ms (p50, one thread) and 4 times as fast
+as sentence-transformers; texts of 36 tokens at least 290/s a thread, one by one; 100 pairs of 58
+tokens at most 3 times the measured GEMM floor and 3 times as fast as its CrossEncoder.
+
+Command: python -m bench.models [--json] [--out FILE] [--short]
+
+Check: before the clock starts, vectors of fp32 equal sentence-transformers' to 1e-5 and those of
+int8 have a cosine of .99 to them; int8 gives the same bytes alone, among 64, shuffled and sorted;
+the others within 1e-5 (fp32) or 2e-3 (bf16); scores likewise.
+
+The cross-encoder is ms-marco-MiniLM-L-6-v2's architecture with MiniLM's encoder and a seeded random
+head: as fast as the published weights, and without quality. The floor is the arithmetic of a run
+(2 operations a weight and token, and attention's) at the speed of one matrix product, 1024 x 384 x
+1536, by onnxruntime on one thread: in fp32, and in int8. bf16 needs the extra openvino;
+sentence-transformers and its torch, on the same number of threads, are run if installed.
+"""
+
+import argparse
+import importlib.util
+import json
+import random
+import shutil
+import struct
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+from bench.rundata import environment, percentiles, write_run
+from recollex_engine.errors import ModelError
+from recollex_engine.models.backends import Running, graph_precision
+from recollex_engine.models.convert import converted
+from recollex_engine.models.cross_encoder import CrossEncoder
+from recollex_engine.models.encoder import load_encoder
+from recollex_engine.models.weights import find_weights
+
+MODEL = "all-MiniLM-L6-v2"
+WAYS: tuple[Running, ...] = ("int8", "fp32", "bf16")
+GEMM = (1024, 384, 1536)
+QUESTION = "Where did Caroline move from last year"
+QUESTION_TOKENS = 9
+TEXT_TOKENS = 36
+PAIRS = (10, 50, 100, 300)
+LENGTHS = (32, 64, 128)
+MIXED = (100, 58)
+"""Pairs of mixed lengths, and their mean."""
+SEED = 7
+SECONDS = 1.5
+"""For which a measurement is repeated; that of pairs half as long, after the check."""
+_WORDS = """
+the of and a to in is you that it he was for on are as with his they at be this have from or one had
+by word but not what all were we when your can said there use an each which she do how their if will
+up other about out many then them these so some her would make like
+"""
+WORDS = _WORDS.split()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
+    parser.add_argument("--short", action="store_true", help="100 pairs at most, each once")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        judge = random_judge(Path(folder) / "judge")
+        floor = gemm_floors()
+        result = {
+            "bench": "models",
+            "environment": environment() | installed(),
+            "gemm_gflops": floor,
+            "encoder": encoders(),
+            "cross_encoder": cross_encoders(judge, floor, arguments.short),
+        }
+    write_run(result, arguments.json, arguments.out, show)
+
+
+def installed() -> dict[str, Any]:
+    """Return the versions of what is compared, where it is there."""
+    names = ("openvino", "sentence-transformers", "torch")
+    found = {name: version(name) for name in names if importlib.util.find_spec(_module(name))}
+    return {"compared": found}
+
+
+def _module(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def gemm_floors() -> dict[str, float]:
+    """Return GFLOP/s (GOP/s for int8) of one matrix product on one thread, by precision."""
+    rows, inner, columns = GEMM
+    rng = np.random.default_rng(SEED)
+    floats = rng.standard_normal((rows, inner), np.float32)
+    weight = rng.standard_normal((inner, columns), np.float32)
+    bytes_ = rng.integers(0, 255, (rows, inner)).astype(np.uint8)
+    small = rng.integers(-127, 127, (inner, columns)).astype(np.int8)
+    found = {}
+    for name, kind, value, constant in (
+        ("fp32", "MatMul", floats, weight),
+        ("int8", "MatMulInteger", bytes_, small),
+    ):
+        taken_in = helper.np_dtype_to_tensor_dtype(value.dtype)
+        output = TensorProto.FLOAT if name == "fp32" else TensorProto.INT32
+        graph = helper.make_graph(
+            [helper.make_node(kind, ["x", "w"], ["y"])],
+            "gemm",
+            [helper.make_tensor_value_info("x", taken_in, GEMM[:2])],
+            [helper.make_tensor_value_info("y", output, (rows, columns))],
+            [numpy_helper.from_array(constant, "w")],
+        )
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+        taken = repeated(partial(session.run, None, {"x": value}), 1.0)
+        found[name] = 2 * rows * inner * columns / float(np.median(taken)) / 1e6
+    return found
+
+
+def encoders() -> list[dict[str, Any]]:
+    """Return a question's latency and the throughput of texts, by what runs the model."""
+    rng = random.Random(SEED)
+    lines = []
+    reference = load_encoder(MODEL, "fp32")
+    assert reference.count_tokens(QUESTION) + 2 == QUESTION_TOKENS, reference.count_tokens(QUESTION)
+    texts = [sentence(rng, TEXT_TOKENS + rng.randint(-20, 20)) for _ in range(256)]
+    exact = reference.embed(texts[:64])
+    for way in WAYS:
+        try:
+            encoder = load_encoder(MODEL, way)
+        except ModelError as error:
+            lines.append({"runs": way, "not_run": str(error).splitlines()[0]})
+            continue
+        vectors = encoder.embed(texts[:64])
+        cosines = (vectors * exact).sum(axis=1)
+        assert cosines.min() >= 0.99, (way, cosines.min())
+        alone = np.array([encoder.embed([text])[0] for text in texts[:64]])
+        mixed = rng.sample(range(64), 64)
+        shuffled = encoder.embed([texts[n] for n in mixed])
+        moved = float(max(np.abs(alone - vectors).max(), np.abs(shuffled - vectors[mixed]).max()))
+        assert moved <= {"int8": 0, "fp32": 1e-5, "bf16": 2e-2}[way], (way, moved)
+        asked = repeated(lambda e=encoder: e._embed_query(QUESTION), SECONDS)
+        started = time.perf_counter()
+        encoder.embed(texts)
+        lines.append(
+            {
+                "runs": way,
+                "query_ms": percentiles(asked),
+                "texts_per_s": len(texts) / (time.perf_counter() - started),
+                "tokens": float(np.mean([encoder.count_tokens(text) + 2 for text in texts])),
+                "company_moves": moved,
+                "least_cosine_to_fp32": float(cosines.min()),
+            }
+        )
+    lines.append(rival_encoder(texts, exact))
+    return lines
+
+
+def rival_encoder(texts: list[str], exact: np.ndarray) -> dict[str, Any]:
+    name = "sentence-transformers"
+    if importlib.util.find_spec(_module(name)) is None:
+        return {"runs": name, "not_run": "not installed"}
+    import sentence_transformers
+    import torch
+
+    torch.set_num_threads(1)
+    model = sentence_transformers.SentenceTransformer(str(find_weights(MODEL).folder), device="cpu")
+    moved = float(np.abs(model.encode(texts[:64], batch_size=1) - exact).max())
+    assert moved <= 1e-5, moved
+    asked = repeated(lambda: model.encode(QUESTION, show_progress_bar=False), SECONDS)
+    started = time.perf_counter()
+    model.encode(texts, batch_size=32, show_progress_bar=False)
+    return {
+        "runs": name,
+        "query_ms": percentiles(asked),
+        "texts_per_s": len(texts) / (time.perf_counter() - started),
+        "greatest_difference_to_fp32": moved,
+    }
+
+
+def cross_encoders(folder: Path, floor: dict[str, float], short: bool) -> list[dict[str, Any]]:
+    """Return how long pairs take, by what runs the model, on one thread and on two."""
+    judges: dict[str, Callable[[str, list[str], int], Sequence[float]]] = {}
+    lines: list[dict[str, Any]] = []
+    for way in WAYS:
+        try:
+            model = converted(folder, graph_precision(way), scoring=True)
+            judges[way] = _fresh(CrossEncoder(model, way))
+        except ModelError as error:
+            lines.append({"runs": way, "not_run": str(error).splitlines()[0]})
+    counter = CrossEncoder(converted(folder, "int8", scoring=True))
+    rival = rival_judge(folder)
+    if rival is None:
+        lines.append({"runs": "sentence-transformers", "not_run": "not installed"})
+    else:
+        judges["sentence-transformers"] = rival
+    rng = random.Random(SEED)
+    question = "where did she move to after the summer"
+    own = len(counter._encode(question, [""])[0].ids)
+    shapes = [(*MIXED, 1), (*MIXED, 2)]
+    shapes += [(pairs, length, 1) for length in LENGTHS for pairs in PAIRS]
+    for pairs, length, threads in shapes:
+        if short and pairs > 100:
+            continue
+        spread = length // 2 if (pairs, length) == MIXED else 0
+        texts = [
+            sentence(rng, length + rng.randint(-spread, spread) - own + 2) for _ in range(pairs)
+        ]
+        tokens = [len(each.ids) for each in counter._encode(question, texts)]
+        gflop = sum(flops(count) for count in tokens) / 1e9
+        floors = {name: gflop / speed * 1000 / threads for name, speed in floor.items()}
+        exact = np.array(judges["fp32"](question, texts, 1))
+        for name, judge in judges.items():
+            most = {"int8": 0.02, "bf16": 0.02}.get(name, 1e-5)
+            moved = float(np.abs(np.array(judge(question, texts, threads)) - exact).max())
+            assert moved <= most, (name, moved)
+            seconds = 0.0 if short else SECONDS / 2
+            taken = repeated(partial(judge, question, texts, threads), seconds, least=1, warm=False)
+            lines.append(
+                {
+                    "runs": name,
+                    "threads": threads,
+                    "pairs": pairs,
+                    "tokens": float(np.mean(tokens)),
+                    "ms": percentiles(taken),
+                    "gflop": gflop,
+                    "floor_ms": floors,
+                    "greatest_difference_to_fp32": moved,
+                }
+            )
+    return lines
+
+
+def _fresh(judge: CrossEncoder) -> Callable[[str, list[str], int], Sequence[float]]:
+    """Return the judge's scores, none of them remembered."""
+
+    def scores(question: str, texts: list[str], threads: int) -> Sequence[float]:
+        judge._known._scores.clear()
+        return judge.scores(question, texts, threads)
+
+    return scores
+
+
+def rival_judge(folder: Path) -> Callable[[str, list[str], int], Sequence[float]] | None:
+    if importlib.util.find_spec("sentence_transformers") is None:
+        return None
+    import sentence_transformers
+    import torch
+
+    model = sentence_transformers.CrossEncoder(str(folder), device="cpu")
+
+    def scores(question: str, texts: list[str], threads: int) -> Sequence[float]:
+        torch.set_num_threads(threads)
+        pairs = [(question, text) for text in texts]
+        return model.predict(pairs, batch_size=32, show_progress_bar=False)
+
+    return scores
+
+
+def flops(tokens: int, size: int = 384, wide: int = 1536, layers: int = 6) -> float:
+    """Return the floating-point operations of MiniLM on one text.
+
+    Of a layer and token: 2 (4 D^2 + 2 D W) in the linears, 4 D L in attention over L tokens.
+    """
+    linears = 2 * (4 * size**2 + 2 * size * wide)
+    return float(layers * tokens * (linears + 4 * size * tokens))
+
+
+def sentence(rng: random.Random, tokens: int) -> str:
+    """Return a text of so many tokens, the two special ones included: each word is one."""
+    return " ".join(rng.choices(WORDS, k=max(1, tokens - 2)))
+
+
+def repeated(
+    run: Callable[[], object], seconds: float, least: int = 5, warm: bool = True
+) -> list[float]:
+    """Return the milliseconds of runs, repeated for so long, after one that warms up."""
+    if warm:
+        run()
+    taken: list[float] = []
+    while len(taken) < least or sum(taken) < seconds * 1000:
+        started = time.perf_counter()
+        run()
+        taken.append((time.perf_counter() - started) * 1000)
+    return taken
+
+
+def random_judge(folder: Path) -> Path:
+    """Write MiniLM's encoder with a seeded random classifier on it; return its folder."""
+    source = find_weights(MODEL).folder
+    folder.mkdir(parents=True)
+    raw = (source / "model.safetensors").read_bytes()
+    (length,) = struct.unpack("<Q", raw[:8])
+    header, body = json.loads(raw[8 : 8 + length]), raw[8 + length :]
+    header.pop("__metadata__", None)
+    header = {f"bert.{name}": entry for name, entry in header.items()}
+    rng = np.random.default_rng(SEED)
+    for name, shape in {"classifier.weight": (1, 384), "classifier.bias": (1,)}.items():
+        data = (0.05 * rng.standard_normal(shape)).astype(np.float32).tobytes()
+        offsets = [len(body), len(body) + len(data)]
+        header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": offsets}
+        body += data
+    header["__metadata__"] = {"format": "pt"}
+    encoded = json.dumps(header).encode()
+    head = struct.pack("<Q", len(encoded)) + encoded
+    (folder / "model.safetensors").write_bytes(head + body)
+    config = json.loads((source / "config.json").read_text())
+    config |= {"architectures": ["BertForSequenceClassification"], "num_labels": 1}
+    config |= {"id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0}}
+    (folder / "config.json").write_text(json.dumps(config))
+    shutil.copyfile(source / "tokenizer.json", folder / "tokenizer.json")
+    tokenizer = {"tokenizer_class": "BertTokenizerFast", "model_max_length": 512}
+    (folder / "tokenizer_config.json").write_text(json.dumps(tokenizer))
+    return folder
+
+
+def show(result: dict[str, Any]) -> str:
+    """Return the run as tables in Markdown."""
+    speeds = ", ".join(f"{name} {speed:.0f}" for name, speed in result["gemm_gflops"].items())
+    lines = [
+        f"{result['environment']['cpu']}, one matrix product on one thread: {speeds} GFLOP/s",
+        "",
+        "| encoder | question p50 / p99 ms | texts/s, one thread |",
+        "|---|---|---|",
+    ]
+    for line in result["encoder"]:
+        if "not_run" in line:
+            lines.append(f"| {line['runs']} | not run: {line['not_run']} | |")
+            continue
+        asked = line["query_ms"]
+        lines.append(
+            f"| {line['runs']} | {asked['p50']:.2f} / {asked['p99']:.2f} "
+            f"| {line['texts_per_s']:.0f} |"
+        )
+    lines += [
+        "",
+        "| cross-encoder | threads | pairs | tokens | p50 ms | floor fp32 / int8 ms |",
+        "|---|---|---|---|---|---|",
+    ]
+    for line in result["cross_encoder"]:
+        if "not_run" in line:
+            lines.append(f"| {line['runs']} | | | | not run: {line['not_run']} | |")
+            continue
+        floors = line["floor_ms"]
+        lines.append(
+            f"| {line['runs']} | {line['threads']} | {line['pairs']} | {line['tokens']:.0f} "
+            f"| {line['ms']['p50']:.0f} | {floors['fp32']:.0f} / {floors['int8']:.0f} |"
+        )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

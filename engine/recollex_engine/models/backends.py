@@ -1,0 +1,70 @@
+"""What runs a converted model? onnxruntime on one thread, OpenVINO in bf16, or a GPU in fp16.
+
+::
+
+    precision   graph   runs on                                  texts of one run
+    int8        int8    onnxruntime, CPU                         1: others would move its scales
+    fp32        fp32    onnxruntime, CPU                         pairs of like length
+    bf16        fp32    OpenVINO, CPU (recollex[openvino])       texts of like length
+    fp16        fp16    onnxruntime, CUDA (recollex[gpu])        texts of like length, in buckets
+"""
+
+from pathlib import Path
+from typing import Literal, get_args
+
+from recollex_engine.errors import InputError
+from recollex_engine.models.convert import Precision
+from recollex_engine.models.session import Session, open_session
+
+Running = Literal["int8", "fp32", "bf16", "fp16"]
+"""How a model runs: in which numbers, and so on what."""
+
+BATCHES = {"int8": 1, "fp32": 8, "bf16": 8, "fp16": 64}
+"""Texts of like length that run together. On a CPU more than 8 fall out of its caches: 100 pairs of
+58 tokens take 757 ms by eights in OpenVINO, 829 by sixteens, 920 one by one, 999 by thirty-twos."""
+
+
+def graph_precision(running: Running) -> Precision:
+    """Return in which precision the graph is drawn that runs so.
+
+    Raises:
+        InputError: there is no such way.
+
+    """
+    if running not in get_args(Running):
+        ways = ", ".join(map(repr, get_args(Running)))
+        raise InputError(f"precision must be one of {ways}, got {running!r}")
+    return "fp32" if running == "bf16" else running
+
+
+def open_backend(model: Path, running: Running, longest: int) -> Session:
+    """Return what runs the graph in file ``model``, for texts of at most ``longest`` tokens.
+
+    Raises:
+        ModelError: the backend is not installed, or refuses the graph.
+
+    """
+    session: Session
+    if running == "bf16":
+        from recollex_engine.models.openvino_session import OpenVinoSession
+
+        session = OpenVinoSession(model)
+    elif running == "fp16":
+        from recollex_engine.models.device_session import open_device
+
+        session = open_device(model, longest)
+    else:
+        session = open_session(model)
+    return session
+
+
+def batches_of(lengths: list[int], size: int) -> list[list[int]]:
+    """Return the places of texts in runs of at most ``size``, shortest first.
+
+    Order is total: of texts equally long, the earlier place first. With ``size`` 1, as given.
+    """
+    places = range(len(lengths))
+    if size == 1:
+        return [[place] for place in places]
+    order = sorted(places, key=lambda place: (lengths[place], place))
+    return [order[first : first + size] for first in range(0, len(order), size)]

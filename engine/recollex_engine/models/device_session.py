@@ -1,0 +1,159 @@
+"""A half-precision graph on a GPU: one session for all threads, fixed shapes, bound buffers.
+
+A run is padded to a bucket of (batch, length), whose buffers stay on the device; so nothing is
+allocated, and a CUDA graph, captured at a bucket's first run, replays all kernels with one call.
+"""
+
+import os
+import threading
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.errors import ModelError
+from recollex_engine.models.session import Session, open_session
+
+CUDA = "CUDAExecutionProvider"
+BATCHES = (1, 8, 16, 32, 64)
+LENGTHS = (16, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+WARM = ((1, 16), (1, 32), (64, 64), (64, 128))
+"""Buckets that are captured when a session is opened: a question, and a recall's candidates."""
+
+Ints = npt.NDArray[np.int64]
+
+
+def bucket(size: int, sizes: tuple[int, ...]) -> int:
+    """Return the least of ``sizes`` that holds ``size``; beyond the last, ``size`` itself.
+
+    >>> bucket(33, (16, 32, 48)), bucket(60, (16, 32, 48))
+    (48, 60)
+    """
+    return next((each for each in sizes if each >= size), size)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """The buffers of one bucket, on the device, and how they are bound."""
+
+    binding: Any
+    options: Any
+    values: dict[str, Any]
+    outputs: list[Any]
+
+
+class DeviceSession:
+    """A graph on a device, for texts of at most ``longest`` tokens.
+
+    Threads: any number may call; runs follow each other, as they would on the device.
+    ``provider`` "CPUExecutionProvider" with ``device`` "cpu" takes the same path without a GPU.
+    """
+
+    def __init__(
+        self,
+        model: Path,
+        longest: int,
+        provider: str = CUDA,
+        device: str = "cuda",
+        warm: bool = True,
+    ) -> None:
+        import onnxruntime
+
+        self._runtime = onnxruntime
+        self._device = device
+        self._graphs = provider == CUDA
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        settings = {"device_id": "0", "enable_cuda_graph": "1"} if self._graphs else {}
+        try:
+            self._session = onnxruntime.InferenceSession(
+                os.fspath(model), options, providers=[(provider, settings)]
+            )
+        except Exception as error:  # onnxruntime's errors share no base but Exception
+            raise ModelError(f"{provider} cannot load {model}: {error}") from error
+        if self._session.get_providers()[0] != provider:
+            raise ModelError(
+                f"{provider} did not start: its libraries, or a driver for them, are missing"
+            )
+        self._lengths = (*(each for each in LENGTHS if each < longest), longest)
+        self._bound: dict[tuple[int, int], _Bound] = {}
+        self._running = threading.Lock()
+        if warm:
+            names = [part.name for part in self.get_inputs()]
+            for batch, length in WARM:
+                ones = np.ones((batch, min(length, longest)), np.int64)
+                self.run(None, dict.fromkeys(names, ones))
+
+    def get_inputs(self) -> list[Any]:
+        """Return the inputs by name."""
+        inputs: list[Any] = self._session.get_inputs()
+        return inputs
+
+    def run(self, outputs: None, inputs: dict[str, Ints], /) -> list[Any]:
+        """Return the graph's outputs, float32, without the padding."""
+        batch, length = next(iter(inputs.values())).shape
+        shape = bucket(batch, BATCHES), bucket(length, self._lengths)
+        padded = {name: _padded(name, value, shape) for name, value in inputs.items()}
+        with self._running:
+            bound = self._bound.get(shape)
+            if bound is None:
+                bound = self._bound[shape] = self._bind(padded, shape)
+            for name, value in padded.items():
+                bound.values[name].update_inplace(value)
+            self._session.run_with_iobinding(bound.binding, bound.options)
+            return [value.numpy()[:batch].copy() for value in bound.outputs]
+
+    def _bind(self, padded: dict[str, Ints], shape: tuple[int, int]) -> _Bound:
+        value_of = self._runtime.OrtValue
+        binding = self._session.io_binding()
+        values = {
+            name: value_of.ortvalue_from_numpy(value, self._device, 0)
+            for name, value in padded.items()
+        }
+        for name, value in values.items():
+            binding.bind_ortvalue_input(name, value)
+        outputs = []
+        for part in self._session.get_outputs():
+            whole = [shape[0], *part.shape[1:]]
+            output = value_of.ortvalue_from_shape_and_type(whole, np.float32, self._device, 0)
+            binding.bind_ortvalue_output(part.name, output)
+            outputs.append(output)
+        options = self._runtime.RunOptions()
+        if self._graphs:
+            options.add_run_config_entry("gpu_graph_id", str(len(self._bound) + 1))
+        return _Bound(binding, options, values, outputs)
+
+
+def open_device(model: Path, longest: int) -> Session:
+    """Return the graph on the GPU, or on the CPU after a warning that names the cause.
+
+    The graph is the same there, so what it gives differs by rounding alone, and takes longer.
+    """
+    import onnxruntime
+
+    able = onnxruntime.get_available_providers()
+    try:
+        if CUDA not in able:
+            raise ModelError(
+                f"this onnxruntime has no {CUDA}, only {', '.join(able)}: type\n"
+                "  pip uninstall onnxruntime && pip install 'recollex[gpu]'"
+            )
+        return DeviceSession(model, longest)
+    except ModelError as error:
+        warnings.warn(
+            f"fp16 runs on the CPU, slower than int8 would: {error}", RuntimeWarning, stacklevel=2
+        )
+    session: Session = open_session(model)
+    return session
+
+
+def _padded(name: str, value: Ints, shape: tuple[int, int]) -> Ints:
+    """Return ``value`` in an array of the bucket's shape; no row is masked altogether."""
+    padded = np.zeros(shape, np.int64)
+    if name == "attention_mask":
+        padded[len(value) :, 0] = 1
+    padded[: value.shape[0], : value.shape[1]] = value
+    return padded

@@ -1,0 +1,111 @@
+"""Which way of running a cross-encoder is the fastest here? Measured once a machine and model.
+
+The answer is kept in ``<cache>/probe/<key>.json``; the key changes with the model, the CPU and the
+versions of what runs it. An embedder is never chosen so: its vectors are stored, and each way of
+running it gives vectors of its own.
+"""
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.errors import ModelError
+from recollex_engine.models.backends import Running
+from recollex_engine.models.convert import cache_folder
+from recollex_engine.models.description import read_json
+
+Auto = Literal["auto"]
+PACKAGES = ("onnxruntime", "onnxruntime-gpu", "openvino")
+PAIRS = 16
+REPEATS = 3
+_WORD = "memory "
+
+
+class Judge(Protocol):
+    """What is measured."""
+
+    def scores(self, query: str, texts: list[str], threads: int = 1, /) -> npt.NDArray[np.float64]:
+        """Return a score a text."""
+
+
+def fastest(place: str | Path, load: Callable[[str | Path, Running], Judge]) -> Running:
+    """Return the precision in which model ``place`` judges pairs fastest on this machine.
+
+    Looked at: fp16 if there is a GPU, else int8, and bf16 if OpenVINO is installed and the CPU
+    multiplies it. Cost: about a second the first time, then a small file is read.
+
+    Raises:
+        ModelError: the model cannot be loaded in any of them; what int8 says.
+
+    """
+    ways = candidates()
+    if len(ways) == 1:
+        return ways[0]
+    path = cache_folder().parent / "probe" / f"{_key(place, ways)}.json"
+    with suppress(ModelError, KeyError):
+        kept = read_json(path)["fastest"]
+        if kept in ways:
+            return kept  # type: ignore[no-any-return]
+    taken: dict[Running, float] = {}
+    for way in ways:
+        try:
+            taken[way] = measure(load(place, way))
+        except ModelError:
+            if way == "int8":
+                raise
+    best = min(taken, key=lambda way: taken[way])
+    with suppress(OSError):  # then it is measured again next time
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"fastest": best, "ms": taken}), encoding="utf-8")
+    return best
+
+
+def candidates() -> list[Running]:
+    """Return the ways of running that are installed here, the first ones first."""
+    import onnxruntime
+
+    if "CUDAExecutionProvider" in onnxruntime.get_available_providers():
+        return ["fp16"]
+    ways: list[Running] = ["int8"]
+    if _version("openvino"):
+        ways.append("bf16")
+    return ways
+
+
+def measure(judge: Judge) -> float:
+    """Return the milliseconds of a thread that pairs of mixed lengths take, the best of a few."""
+    best = float("inf")
+    for repeat in range(REPEATS + 1):  # the first warms up; new texts, since scores are remembered
+        texts = [f"{_WORD * (8 + 7 * (n % 8))}{repeat} {n}" for n in range(PAIRS)]
+        started = time.perf_counter()
+        judge.scores("what is measured here?", texts, 1)
+        if repeat:
+            best = min(best, time.perf_counter() - started)
+    return best * 1000
+
+
+def _key(place: str | Path, ways: list[Running]) -> str:
+    cpu = platform.processor() or platform.machine()
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        cpu += "".join(line for line in lines if line.startswith(("model name", "flags")))[:4096]
+    versions = [_version(package) for package in PACKAGES]
+    said = json.dumps([str(place), ways, cpu, os.cpu_count(), versions])
+    return hashlib.sha256(said.encode()).hexdigest()[:24]
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""

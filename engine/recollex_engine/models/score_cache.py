@@ -1,0 +1,57 @@
+"""Which pairs did a cross-encoder judge lately? Their scores, the least recently used given up."""
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+
+
+class ScoreCache:
+    """Scores of one model by question and text, at most ``most`` of them.
+
+    The text is what the model reads of a memory, its date and context included: a memory that was
+    corrected is another text, and equal memories of two agents share a score. Keys are digests of
+    128 bits, so an entry takes about 150 bytes however long the texts are.
+
+    Threads: any number.
+
+    >>> cache = ScoreCache(2)
+    >>> cache.put("who?", ["Ann", "Bob", "Eve"], [0.1, 0.2, 0.3])
+    >>> cache.get("who?", ["Ann", "Bob", "Eve"])
+    [None, 0.2, 0.3]
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._scores: OrderedDict[bytes, float] = OrderedDict()
+        self._changing = threading.Lock()
+
+    def get(self, query: str, texts: Sequence[str]) -> list[float | None]:
+        """Return the score of each text, None where it is not known. Cost: 1 us a text."""
+        keys = _keys(query, texts)
+        with self._changing:
+            found = [self._scores.get(key) for key in keys]
+            for key, score in zip(keys, found, strict=True):
+                if score is not None:
+                    self._scores.move_to_end(key)
+        return found
+
+    def put(self, query: str, texts: Sequence[str], scores: Sequence[float]) -> None:
+        """Remember scores."""
+        with self._changing:
+            for key, score in zip(_keys(query, texts), scores, strict=True):
+                self._scores[key] = score
+                self._scores.move_to_end(key)
+            while len(self._scores) > self._most:
+                self._scores.popitem(last=False)
+
+
+def _keys(query: str, texts: Sequence[str]) -> list[bytes]:
+    before = hashlib.blake2b(query.encode("utf-8", "surrogatepass"), digest_size=16)
+    before.update(b"\xff")  # which no UTF-8 holds: where the question ends
+    keys = []
+    for text in texts:
+        digest = before.copy()
+        digest.update(text.encode("utf-8", "surrogatepass"))
+        keys.append(digest.digest())
+    return keys

@@ -1,0 +1,107 @@
+"""Encoders that only sentence-transformers can run: its own runtime behind our interface."""
+
+import hashlib
+import threading
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.errors import InputError, ModelError
+from recollex_engine.models.description import PAPER_THRESHOLDS, Thresholds, known_model
+
+PREFIX = "sentence-transformers:"
+"""Before a name or folder, to have sentence-transformers run it."""
+BATCH = 32
+_QUERIES = 4096
+
+
+class SentenceTransformersEncoder:
+    """A model that sentence-transformers has loaded.
+
+    Texts run in batches, so company may change a component by 1e-5. Prompts for questions and
+    documents are the model's own.
+
+    Threads: any number may call; runs follow each other.
+    """
+
+    def __init__(self, name_or_folder: str) -> None:
+        try:
+            import sentence_transformers
+        except ImportError as error:
+            raise ModelError(
+                f"{PREFIX}{name_or_folder}: sentence-transformers cannot be imported ({error}): "
+                "type\n  pip install 'recollex[sentence-transformers]'"
+            ) from error
+        try:
+            self._model: Any = sentence_transformers.SentenceTransformer(name_or_folder)
+            self.dimension = int(self._model.get_sentence_embedding_dimension())
+        except Exception as error:  # whatever a download or a file may raise
+            raise ModelError(
+                f"{PREFIX}{name_or_folder}: {type(error).__name__}: {error}"
+            ) from error
+        self.name = f"{PREFIX}{name_or_folder}"
+        self.fingerprint = f"{self.name}@{_digest(self._model)}"
+        known = known_model(name_or_folder)
+        self.thresholds: Thresholds = known.thresholds if known else PAPER_THRESHOLDS
+        self._running = threading.Lock()
+        self._query = lru_cache(maxsize=_QUERIES)(self._embed_query)
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        """Return the vector of a query, float32[dimension], of length 1, read-only."""
+        return self._query(_checked(text))
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        threads: int = 1,
+        progress: Callable[[int], object] | None = None,
+    ) -> npt.NDArray[np.float32]:
+        """Return the vectors of passages, float32[len(texts), dimension], each of length 1.
+
+        ``threads`` is left to torch, which has its own.
+        """
+        vectors = np.empty((len(texts), self.dimension), np.float32)
+        order = sorted(range(len(texts)), key=lambda place: len(_checked(texts[place])))
+        for first in range(0, len(order), BATCH):
+            places = order[first : first + BATCH]
+            with self._running:
+                vectors[places] = self._encode(
+                    "encode_document", [texts[place] for place in places]
+                )
+            if progress is not None:
+                progress(len(places))
+        return vectors
+
+    def count_tokens(self, text: str) -> int:
+        """Return how many tokens the text has, without special ones."""
+        ids = self._model.tokenizer(_checked(text), add_special_tokens=False)["input_ids"]
+        return len(ids)
+
+    def _embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        with self._running:
+            vector: npt.NDArray[np.float32] = self._encode("encode_query", [text])[0]
+        vector.flags.writeable = False  # the next caller gets the same array
+        return vector
+
+    def _encode(self, way: str, texts: list[str]) -> npt.NDArray[np.float32]:
+        encode = getattr(self._model, way, self._model.encode)  # older versions have no prompts
+        found = encode(texts, batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False)
+        return np.array(found, np.float32)
+
+
+def _digest(model: Any) -> str:
+    """Return 12 hex digits that change with the model's weights."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(tensor.float().cpu().numpy()).data)
+    return digest.hexdigest()[:12]
+
+
+def _checked(text: str) -> str:
+    if not isinstance(text, str):
+        raise InputError(f"a text must be a str, got {type(text).__name__}")
+    return text
