@@ -31,8 +31,8 @@ from tests.bindings.word_vectors import WordVectors
 AGENTS = ("ann", "ben")
 SETTLED = 1.0
 """Seconds after which a write whose client was killed is done or never will be."""
-PER_MEMORY = 16_384
-"""Bytes of the server's memory that a memory which is kept may take."""
+PER_OPERATION = 16_384
+"""Bytes of the server's memory that an operation which is kept may take."""
 SLACK = 48 << 20
 """Bytes that allocators may keep beside that."""
 SERVER = """
@@ -305,11 +305,11 @@ class Soak:
             self._kill(number)
             self._start(number)
             if before is None and time.monotonic() > warm_at:
-                before = self._look() | {"memories": self._memories()}
+                before = self._look() | {"operations": self._operations()}
         for number in self.processes:
             self._end(number)
         time.sleep(SETTLED)
-        after = self._look() | {"memories": self._memories()}
+        after = self._look() | {"operations": self._operations()}
         with recollex.connect(self.path) as store:
             for name in AGENTS:
                 if problems := store.agent(name).verify().problems:
@@ -333,7 +333,9 @@ class Soak:
         }
 
     def _compare(self, before: dict[str, Any], after: dict[str, Any]) -> None:
-        allowed = before["memory"] + SLACK + PER_MEMORY * (after["memories"] - before["memories"])
+        allowed = (
+            before["memory"] + SLACK + PER_OPERATION * (after["operations"] - before["operations"])
+        )
         if after["memory"] > allowed:
             self.wrong.append(f"memory grew from {before['memory']:,} to {after['memory']:,}")
         if after["connections"] or after["waiting"] or after["running"]:
@@ -343,7 +345,7 @@ class Soak:
             if after[name] > before[name] + more:
                 self.wrong.append(f"{name} grew from {before[name]} to {after[name]}")
 
-    def _memories(self) -> int:
+    def _operations(self) -> int:
         with recollex.connect(self.path) as store:
             return sum(store.agent(name).stats().operations for name in AGENTS)
 

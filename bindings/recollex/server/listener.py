@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from recollex.server.connection import Connection
+from recollex.server.connection import Connection, prepare
 from recollex.server.greeting import greeting
 from recollex.server.service import Service
 from recollex_engine.errors import InputError, OverloadedError
@@ -26,6 +26,7 @@ class Listener:
     """Accepts clients for a service, on any number of sockets. Threads: the event loop's."""
 
     def __init__(self, service: Service, version: str) -> None:
+        prepare()
         self.service = service
         self.greeting = greeting(service, version)
         self.addresses: list[str] = []

@@ -244,6 +244,47 @@ def test_whatever_is_sent_others_are_answered(attacked: Target, victim: Victim) 
     assert_nothing_escaped(attacked)
 
 
+FOUND = {
+    "no query": packed([0, 1, "recall", ["victim", {}, {}]]),
+    "a record without its fields": packed(
+        [0, 1, "facts.add", ["victim", {"source": recorded("Source", {})}, {}]]
+    ),
+    "a recall without its fields": packed(
+        [0, 1, "sessions.backfill", ["victim", {"recall": recorded("Recall", {})}, {}]]
+    ),
+    **{
+        f"a recall whose memories are {name}": packed(
+            [
+                0,
+                1,
+                "sessions.backfill",
+                ["victim", {"recall": recall_of(memories, {}), "document_id": "d"}, {}],
+            ]
+        )
+        for name, memories in {
+            "a number": 2**62,
+            "a bomb": b"\x91" * 100_000,
+            "a lie": b"\xdd\xff\xff\xff\xff",
+            "a list": packed([]),
+        }.items()
+    },
+}
+"""What was once answered with an error that nobody had foreseen, or may be."""
+
+
+@pytest.mark.parametrize("message", FOUND.values(), ids=FOUND)
+def test_what_was_found_is_refused(attacked: Target, victim: Victim, message: bytes) -> None:
+    made = attacked.connect()
+    made.sendall(HELLO + message)
+    made.shutdown(socket.SHUT_WR)
+    unpacker = msgpack.Unpacker(ext_hook=lambda code, data: code)
+    unpacker.feed(drain(made, PATIENCE))
+    _, answer = unpacker
+    error = answer[2]
+    assert error[0] in ("InputError", "ProtocolError", "UnknownIdError"), error
+    made.close()
+
+
 def assert_nothing_escaped(attacked: Target) -> None:
     """Whatever agents were named, nothing was written but into the store's folder."""
     assert {each.name for each in attacked.folder.iterdir()} <= {"store", "socket", "log.jsonl"}

@@ -1,0 +1,94 @@
+import asyncio
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import recollex
+import recollex.aio
+from recollex.server.access import Access
+from recollex_engine import errors
+from tests.bindings.serving import serving
+from tests.bindings.word_vectors import WordVectors
+
+SECRET = "a secret of sixteen characters and more"
+
+
+@pytest.fixture
+def access(tmp_path: Path) -> Access:
+    path = tmp_path / "tokens.toml"
+    path.write_text(
+        f'[[token]]\nname = "one"\nsecret = "{SECRET}"\nagents = ["alice"]\nscope = "write"\n'
+        f'[[token]]\nname = "two"\nsecret = "{SECRET[::-1]}"\nscope = "read"\n'
+    )
+    path.chmod(0o600)
+    return Access.from_file(path)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl to make a certificate")
+    folder = tmp_path_factory.mktemp("certificate")
+    chain, key = folder / "chain.pem", folder / "key.pem"
+    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    command = ["openssl", "req", "-x509", *curve, *names, "-keyout", str(key), "-out", str(chain)]
+    subprocess.run(command, check=True, capture_output=True)
+    yield chain, key
+
+
+def test_a_token_is_asked_for_and_bounds_what_may_be_done(tmp_path: Path, access: Access) -> None:
+    store = recollex.open(tmp_path / "memory", embedder=WordVectors())
+    with serving(store, address="tcp://127.0.0.1:0", access=access) as server:
+        (address,) = server.addresses
+        for wrong in (None, "nobody's secret, of some length"):
+            with pytest.raises(errors.UnauthorizedError, match="token"):
+                recollex.connect(address, token=wrong)
+        with recollex.connect(address, token=SECRET) as client:
+            client.agent("alice").retain("Ann likes tea.")
+            with pytest.raises(errors.ForbiddenError, match="does not reach agent 'bob'"):
+                client.agent("bob")
+        with recollex.connect(address, token=SECRET[::-1]) as client:
+            alice = client.agent("alice")
+            assert alice.stats().memories == 1
+            with pytest.raises(errors.ForbiddenError, match="may read, and not write"):
+                alice.retain("Ann likes milk.")
+            assert client.agents() == ["alice"]
+
+
+def test_tls_is_spoken_with_whom_one_trusts(
+    tmp_path: Path, access: Access, certificate: tuple[Path, Path]
+) -> None:
+    chain, key = certificate
+
+    async def awaited(address: str) -> int:
+        async with recollex.aio.connect(address, token=SECRET, certificates=chain) as client:
+            return (await (await client.agent("alice")).stats()).memories
+
+    store = recollex.open(tmp_path / "memory", embedder=WordVectors())
+    with serving(
+        store,
+        address="tls://localhost:0",
+        certificate=str(chain),
+        key=str(key),
+        access=access,
+    ) as server:
+        address = "tls://localhost:" + server.addresses[0].rpartition(":")[2]
+        with pytest.raises(errors.DisconnectedError, match="is not trusted"):
+            recollex.connect(address, token=SECRET)
+        with recollex.connect(address, token=SECRET, certificates=chain) as client:
+            alice = client.agent("alice")
+            ids = alice.retain(["Ann likes tea."] * 500)
+            assert [memory.id for memory in alice.list(limit=1000)] == ids
+            alice.forget(ids[0])  # looks whether the connection is there before it is sent
+        assert asyncio.run(awaited(address)) == 499
+        with pytest.raises(errors.DisconnectedError):
+            recollex.connect(address.replace("tls", "tcp"), token=SECRET, timeout=2)
+
+
+def test_certificates_that_cannot_be_read_are_said_to_be(tmp_path: Path) -> None:
+    with pytest.raises((errors.InputError, errors.DisconnectedError)):
+        recollex.connect("tls://localhost:1", certificates=tmp_path / "none.pem")
