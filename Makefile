@@ -75,7 +75,7 @@ bench: $(WARM) $(BENCH) ## the latency tables at small sizes (DATA=folder of the
 	@$(BIN)/python bench/store.py --rows $(SIZES) --out "$(OUT)/store.json"
 	@$(if $(DATA),,echo "more with the data sets: make bench DATA=folder (bench/README.md)")
 
-bench-full: ## the same to 1,000,000 memories and 10,000 agents: two hours, half of it building
+bench-full: ## the same to 1,000,000 memories and 10,000 agents, much of it building
 	@$(MAKE) --no-print-directory bench SIZES="1000 10000 100000 1000000" AGENTS=10000
 
 bench-micro: $(WARM) $(BENCH) ## one call of each kernel

@@ -41,7 +41,7 @@ def kept(
 ) -> Iterator[recollex.Agent]:
     """Give the agent of store ``folder/name``, filled if it is not there yet, its indexes whole.
 
-    A graph of a million is a quarter of an hour's work; what was done of it is not done again.
+    A graph of a million takes minutes; what was done of it is not done again.
     """
     path = folder / name
     if not _usable(path, embedder):

@@ -14,7 +14,7 @@ recall@10 of every system stands beside its time.
 `recollex` is the semantic arm's share of a recall, by its trace, with the filter for forgotten
 memories and the floor on cosines that a recall has; `recollex, exact` the same with ``exact=True``.
 Vectors are made up (see `bench.made_up`), and MiniLM's of the IRC log where ``--data`` has it. A
-graph of 1,000,000 takes a quarter of an hour to build; of hnswlib and faiss they are built up to
+graph of 1,000,000 takes long to build; of hnswlib and faiss they are built up to
 200,000 unless ``--graphs`` says all. One thread each.
 """
 
