@@ -34,6 +34,7 @@ HOMES = {
     "verify": "recollex.cli.upkeep",
     "checkpoint": "recollex.cli.upkeep",
     "warmup": "recollex.cli.upkeep",
+    "models": "recollex.cli.models",
 }
 """The module of each subcommand; its function has the subcommand's name. Loaded when it runs."""
 

@@ -169,6 +169,18 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         ["export memory/ > memories.jsonl", "export memory/ --agent bob --output bob.jsonl"],
         options.export,
     ),
+    "models": (
+        "list, fetch, convert, verify or time the models of this machine",
+        [
+            "models list",
+            "models fetch BAAI/bge-small-en-v1.5",
+            "models convert folder/of/a/model --precision fp32",
+            "models convert cross-encoder/ms-marco-MiniLM-L-6-v2 --cross-encoder",
+            "models verify",
+            "models bench all-MiniLM-L6-v2",
+        ],
+        options.models,
+    ),
     "warmup": (
         "convert the model and compile the kernels, once, for later calls",
         ["warmup"],
