@@ -36,6 +36,7 @@ HOMES = {
     "warmup": "recollex.cli.upkeep",
     "serve": "recollex.cli.serving",
     "top": "recollex.cli.top",
+    "models": "recollex.cli.models",
 }
 """The module of each subcommand; its function has the subcommand's name. Loaded when it runs."""
 

@@ -294,6 +294,22 @@ def top(parser: Parser) -> None:
     add("--token-file", metavar="FILE", help="holds the secret (RECOLLEX_TOKEN, if not given)")
 
 
+def models(parser: Parser) -> None:
+    """Add the options of `models`."""
+    add = parser.add_argument
+    actions = ["list", "fetch", "convert", "verify", "bench"]
+    add("action", choices=actions, metavar="ACTION", help="list, fetch, convert, verify or bench")
+    add("model", nargs="?", help="a name, owner/name or folder (all-MiniLM-L6-v2)")
+    add(
+        "--precision",
+        choices=["int8", "fp32", "bf16", "fp16"],
+        default="int8",
+        metavar="P",
+        help="int8 (default), fp32, bf16 (OpenVINO) or fp16 (a GPU)",
+    )
+    add("--cross-encoder", action="store_true", help="convert it as what judges pairs")
+
+
 def warmup(parser: Parser) -> None:
     """Add the options of `warmup`."""
     _embedder(parser)

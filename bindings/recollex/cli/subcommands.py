@@ -184,6 +184,18 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         ["top unix:///run/user/1000/recollex.sock", "top http://127.0.0.1:8080 --once"],
         options.top,
     ),
+    "models": (
+        "list, fetch, convert, verify or time the models of this machine",
+        [
+            "models list",
+            "models fetch BAAI/bge-small-en-v1.5",
+            "models convert folder/of/a/model --precision fp32",
+            "models convert cross-encoder/ms-marco-MiniLM-L-6-v2 --cross-encoder",
+            "models verify",
+            "models bench all-MiniLM-L6-v2",
+        ],
+        options.models,
+    ),
     "warmup": (
         "convert the model and compile the kernels, once, for later calls",
         ["warmup"],

@@ -135,14 +135,31 @@ def _place(description: ModelDescription, identity: str, precision: Precision) -
     return cache_folder() / f"{name}-{identity}-{precision}-v{CONVERTER_VERSION}"
 
 
-def _verified(place: Path) -> Converted | None:
-    """Return what is in ``place`` if it is whole, else None."""
+def damage(place: Path) -> str | None:
+    """Return what is wrong with the converted model in folder ``place``, None if it is whole.
+
+    Cost: one read of its files.
+    """
     try:
         record = read_json(place / "description.json")
-        if any(sha256_of(place / file) != digest for file, digest in record["files"].items()):
-            return None
+        for file, digest in record["files"].items():
+            if (found := sha256_of(place / file)) != digest:
+                return f"{file}: expected sha256 {digest}, found {found}"
+        from_json(record["model"])
+        str(record["fingerprint"])
+    except (ModelError, OSError, KeyError, TypeError, AttributeError) as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def _verified(place: Path) -> Converted | None:
+    """Return what is in ``place`` if it is whole, else None."""
+    if damage(place) is not None:
+        return None
+    try:
+        record = read_json(place / "description.json")
         return Converted(place, from_json(record["model"]), record["fingerprint"])
-    except (ModelError, OSError, KeyError, TypeError, AttributeError):
+    except (ModelError, KeyError, TypeError):  # another process has replaced it meanwhile
         return None
 
 

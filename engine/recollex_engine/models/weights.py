@@ -81,6 +81,7 @@ def _from_folder(folder: Path) -> Weights:
     if not folder.is_dir():
         raise ModelError(f"no folder {folder}: give one that holds {', '.join(NEEDED_FILES)}")
     name = folder.resolve().name
+    _check_files(folder)
     known_name = known_model(name)
     if known_name is not None and known_name.weights_sha256 is None:
         return _checked(folder, known_name, f"folder {folder}")
@@ -92,15 +93,21 @@ def _from_folder(folder: Path) -> Weights:
 
 
 def _checked(folder: Path, description: ModelDescription, source: str) -> Weights:
-    for file in NEEDED_FILES:
-        if not (folder / file).is_file():
-            raise ModelError(f"{folder} has no {file}")
+    _check_files(folder)
     digest = sha256_of(folder / WEIGHTS_FILE)
     if description.weights_sha256 not in (None, digest):
         raise ModelError(
             f"{folder / WEIGHTS_FILE}: expected sha256 {description.weights_sha256}, found {digest}"
         )
     return Weights(description, folder, digest, source)
+
+
+def _check_files(folder: Path) -> None:
+    for file in NEEDED_FILES:
+        if not (folder / file).is_file():
+            raise ModelError(
+                f"{folder} has no {file}: a model's folder holds {', '.join(NEEDED_FILES)}"
+            )
 
 
 def _candidates(

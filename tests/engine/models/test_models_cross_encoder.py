@@ -147,6 +147,39 @@ def test_what_lies_beyond_the_length_is_not_seen(judges):
     assert 0 <= judge.scores(long, ["ann"])[0] <= 1
 
 
+def test_a_pair_is_judged_once_while_it_is_remembered(judges, monkeypatch):
+    judge, ran = judges(), []
+    run = judge._run
+    monkeypatch.setattr(judge, "_run", lambda pairs: ran.extend(pairs) or run(pairs))
+    first = judge.scores("who is ann ?", ["ann sat", "bob sat", "ann sat"])
+    assert len(ran) == 2
+    again = judge.scores("who is ann ?", ["bob sat", "cat sat", "ann sat"])
+    assert len(ran) == 3
+    assert again.tolist()[::2] == first.tolist()[1:]
+    judge.scores("who is bob ?", ["bob sat"])
+    assert len(ran) == 4
+
+
+def test_on_a_device_concurrent_questions_share_batches(tmp_path, make_model, judge_tensors):
+    folder = make_model(tmp_path / "judge", judge_tensors())
+    with pytest.warns(RuntimeWarning, match="fp16 runs on the CPU"):
+        judge = load_cross_encoder(folder, "fp16")
+    texts = sentences(12)
+    queries = [f"{QUERY} {word}" for word in WORDS[:6]]
+    expected = {query: load_cross_encoder(folder, "fp32").scores(query, texts) for query in queries}
+    found = {}
+    threads = [
+        threading.Thread(target=lambda q=query: found.update({q: judge.scores(q, texts)}))
+        for query in queries
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for query in queries:
+        assert np.abs(found[query] - expected[query]).max() < 5e-3
+
+
 def test_many_threads_may_ask_at_once(judges):
     judge, texts, found = judges(), sentences(20), []
     threads = [

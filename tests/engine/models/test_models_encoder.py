@@ -73,9 +73,11 @@ def test_another_process_computes_the_same_bytes(tiny, tmp_path):
 
 def test_importing_costs_no_heavy_library():
     heavy = ["onnxruntime", "onnx", "tokenizers", "numba", "huggingface_hub"]
+    heavy += ["openvino", "torch", "sentence_transformers"]
     program = (
         "import sys; sys.path[:] = sys.argv[1:]\n"
         "import recollex_engine.models.encoder, recollex_engine.models.bert\n"
+        "import recollex_engine.models.cross_encoder, recollex_engine.models.device_session\n"
         "print(*[name for name in sys.modules if name in "
         f"{heavy}])"
     )

@@ -1,0 +1,172 @@
+"""How fast does the cross-encoder run on a GPU, and a whole recall with it?
+
+Claim (one H100): 100 pairs of 128 tokens at most 8 ms (p50; Memora says about 80), a whole recall
+with 100 candidates reranked at most 15 ms (p50; TEMPR's example 148, Memora 192).
+
+Command: python -m bench.gpu [--json] [--out FILE]
+
+Check: before the clock starts, fp16's scores are within 2e-3 of fp32's on the CPU, and in the same
+order but for pairs nearer than that; the recall names no failed stage in its trace.
+
+Without a GPU, or without the extra gpu, every row says "not run" and why. The cross-encoder is
+that of bench/models.py, with a random head. The floor is the arithmetic of the pairs at the speed
+of one fp16 matrix product of 12,800 x 384 x 1536 on the device, by onnxruntime. The recall is
+TEMPR's preset, thinking budget 100, over made-up memories, with the question's embedding, the date
+of each candidate and the tokens of the pairs included, as TEMPR's Table 1 and Memora 5.2 count.
+"""
+
+import argparse
+import random
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+import recollex
+from bench.models import LENGTHS, PAIRS, SEED, flops, random_judge, repeated, sentence
+from bench.rundata import environment, percentiles, write_run
+from recollex import presets
+from recollex_engine.models.convert import converted
+from recollex_engine.models.cross_encoder import CrossEncoder
+from recollex_engine.models.device_session import CUDA
+
+GEMM = (12_800, 384, 1536)
+MEMORIES = 10_000
+CANDIDATES = 100
+QUESTIONS = 50
+SECONDS = 2.0
+QUESTION = "where did she move to after the summer"
+TOLERANCE = 2e-3
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
+    arguments = parser.parse_args()
+    able = onnxruntime.get_available_providers()
+    why = None if CUDA in able else f"onnxruntime has {', '.join(able)} and no {CUDA}"
+    with tempfile.TemporaryDirectory() as folder:
+        rows = not_run(why) if why else measured(Path(folder))
+    result = {"bench": "gpu", "environment": environment(), "runs": rows}
+    write_run(result, arguments.json, arguments.out, show)
+
+
+def shapes() -> list[tuple[int, int]]:
+    return [(pairs, length) for length in LENGTHS for pairs in PAIRS]
+
+
+def not_run(why: str) -> list[dict[str, Any]]:
+    """Return every row with the reason why it was not measured."""
+    rows = [{"what": f"{pairs} pairs of {length} tokens"} for pairs, length in shapes()]
+    rows.append({"what": f"a recall, {CANDIDATES} candidates reranked"})
+    return [row | {"not_run": why} for row in rows]
+
+
+def measured(folder: Path) -> list[dict[str, Any]]:
+    place = random_judge(folder / "judge")
+    judge = CrossEncoder(converted(place, "fp16", scoring=True), "fp16")
+    exact = CrossEncoder(converted(place, "fp32", scoring=True), "fp32")
+    speed = gemm_speed()
+    rng = random.Random(SEED)
+    own = len(exact._encode(QUESTION, [""])[0].ids)
+    rows = []
+    for pairs, length in shapes():
+        texts = [sentence(rng, length - own + 2) for _ in range(pairs)]
+        check(judge.scores(QUESTION, texts), exact.scores(QUESTION, texts))
+
+        def run(texts: list[str] = texts) -> None:
+            judge._known._scores.clear()  # nothing is remembered
+            judge.scores(QUESTION, texts)
+
+        gflop = pairs * flops(length) / 1e9
+        rows.append(
+            {
+                "what": f"{pairs} pairs of {length} tokens",
+                "ms": percentiles(repeated(run, SECONDS)),
+                "gflop": gflop,
+                "floor_ms": gflop / speed * 1000,
+            }
+        )
+    return [*rows, whole_recall(folder, place, rng)]
+
+
+def check(found: np.ndarray, expected: np.ndarray) -> None:
+    """Assert that scores agree, and their order wherever they differ by more than rounding."""
+    assert np.abs(found - expected).max() <= TOLERANCE, np.abs(found - expected).max()
+    order = np.argsort(-found, kind="stable")
+    assert (np.diff(expected[order]) <= 2 * TOLERANCE).all()
+
+
+def gemm_speed() -> float:
+    """Return GFLOP/s of one fp16 matrix product on the device, its operands there already."""
+    rows, inner, columns = GEMM
+    rng = np.random.default_rng(SEED)
+    weight = rng.standard_normal((inner, columns)).astype(np.float16)
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["y"])],
+        "gemm",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT16, (rows, inner))],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT16, (rows, columns))],
+        [numpy_helper.from_array(weight, "w")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=[CUDA])
+    binding = session.io_binding()
+    value = rng.standard_normal((rows, inner)).astype(np.float16)
+    binding.bind_ortvalue_input("x", onnxruntime.OrtValue.ortvalue_from_numpy(value, "cuda", 0))
+    output = onnxruntime.OrtValue.ortvalue_from_shape_and_type(
+        (rows, columns), np.float16, "cuda", 0
+    )
+    binding.bind_ortvalue_output("y", output)
+    taken = repeated(lambda: session.run_with_iobinding(binding), SECONDS)
+    return 2 * rows * inner * columns / float(np.median(taken)) / 1e6
+
+
+def whole_recall(folder: Path, place: Path, rng: random.Random) -> dict[str, Any]:
+    """Return how long a recall takes whose best 100 candidates a GPU judges."""
+    reranker = presets.CrossEncoderReranker(place, precision="fp16")
+    preset = replace(presets.tempr, reranker=reranker, depth=CANDIDATES)
+    taken, stages = [], []
+    with recollex.open(folder / "store", durability="off") as store:
+        agent = store.agent("bench")
+        for _ in range(MEMORIES // 1000):
+            agent.retain([sentence(rng, 32) for _ in range(1000)])
+        agent.checkpoint()
+        for number in range(QUESTIONS + 1):  # the first one warms up
+            question = sentence(rng, 9)
+            started = time.perf_counter()
+            found = agent.recall(question, preset=preset, thinking_budget=CANDIDATES)
+            assert not found.trace.errors, found.trace.errors
+            if number:
+                taken.append((time.perf_counter() - started) * 1000)
+                stages.append(found.trace.stages["rerank"] / 1000)
+    return {
+        "what": f"a recall, {CANDIDATES} candidates reranked",
+        "memories": MEMORIES,
+        "ms": percentiles(taken),
+        "rerank_ms": percentiles(stages),
+    }
+
+
+def show(result: dict[str, Any]) -> str:
+    """Return the run as a table in Markdown."""
+    lines = ["| what | p50 ms | p99 ms | floor ms |", "|---|---|---|---|"]
+    for row in result["runs"]:
+        if "not_run" in row:
+            lines.append(f"| {row['what']} | not run: {row['not_run']} | | |")
+            continue
+        floor = f"{row['floor_ms']:.2f}" if "floor_ms" in row else ""
+        lines.append(
+            f"| {row['what']} | {row['ms']['p50']:.1f} | {row['ms']['p99']:.1f} | {floor} |"
+        )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""The subcommand that looks after models: list, fetch, convert, verify, bench."""
+
+from recollex.cli.opening import say
+from recollex.cli.parser import Arguments
+from recollex_engine.models import catalogue
+from recollex_engine.models.backends import graph_precision
+from recollex_engine.models.convert import cache_folder, converted
+from recollex_engine.models.description import DEFAULT_MODEL
+from recollex_engine.models.weights import find_weights
+
+
+def models(arguments: Arguments) -> int:
+    """Do what is asked of the models of this machine."""
+    code: int = _ACTIONS[arguments.action](arguments)
+    return code
+
+
+def _list(arguments: Arguments) -> int:
+    """Print the converted models, and those known by name that are not here."""
+    for each in catalogue.kept():
+        state = "whole" if each.damage is None else "DAMAGED"
+        what = f"{each.fingerprint or each.folder.name} ({each.kind or 'unknown'})"
+        print(f"{what}  {each.bytes / 1e6:.1f} MB  {state}  from {each.source or '?'}")
+    for description, remedy in catalogue.missing():
+        print(f"{description.name}  not here: {remedy}")
+    say(f"converted models are kept in {cache_folder()}")
+    return 0
+
+
+def _fetch(arguments: Arguments) -> int:
+    """Find the weights, over the network if need be, and check them."""
+    weights = find_weights(_model(arguments))
+    print(f"{weights.description.name}: {weights.folder}")
+    print(f"sha256 {weights.sha256}, from {weights.source}")
+    return 0
+
+
+def _convert(arguments: Arguments) -> int:
+    """Make of the weights what runs here."""
+    precision = graph_precision(arguments.precision)
+    found = converted(_model(arguments), precision, arguments.cross_encoder)
+    print(f"{found.fingerprint}: {found.folder}")
+    return 0
+
+
+def _verify(arguments: Arguments) -> int:
+    """Check every converted model against its hashes; 1 if one is damaged."""
+    code = 0
+    for each in catalogue.kept():
+        name = each.fingerprint or each.folder.name
+        if each.damage is None:
+            print(f"{name} is whole")
+            continue
+        code = 1
+        print(f"{name} is damaged: {each.damage}")
+        say(f"rm -r {each.folder}   (it is converted again when it is next needed)")
+    return code
+
+
+def _bench(arguments: Arguments) -> int:
+    """Time an encoder on this machine."""
+    speed = catalogue.measure(_model(arguments), arguments.precision)
+    print(
+        f"{speed.fingerprint}: a question {speed.query_p50:.2f} ms (p99 {speed.query_p99:.2f}), "
+        f"{speed.texts_per_second:.0f} texts/s of {speed.tokens} tokens, one thread"
+    )
+    return 0
+
+
+def _model(arguments: Arguments) -> str:
+    return arguments.model or DEFAULT_MODEL
+
+
+_ACTIONS = {
+    "list": _list,
+    "fetch": _fetch,
+    "convert": _convert,
+    "verify": _verify,
+    "bench": _bench,
+}

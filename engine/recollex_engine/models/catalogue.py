@@ -1,0 +1,99 @@
+"""Which models are on this machine, whole or damaged, and how fast do they run?"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recollex_engine.errors import ModelError
+from recollex_engine.models.backends import Running
+from recollex_engine.models.convert import cache_folder, damage
+from recollex_engine.models.description import KNOWN_MODELS, ModelDescription, read_json
+from recollex_engine.models.encoder import load_encoder
+from recollex_engine.models.weights import find_weights
+
+_QUESTION = "Where did she move to after the summer?"
+_TEXT = "On the way home they talked about the new house, the garden and what it would cost. "
+_REPEATS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A converted model in the cache; ``damage`` says what is wrong with it, None if it is whole.
+
+    kind: "encoder" or "cross-encoder". fingerprint: empty where it cannot be read.
+    """
+
+    folder: Path
+    fingerprint: str
+    kind: str
+    source: str
+    bytes: int
+    damage: str | None
+
+
+def kept() -> Iterator[Kept]:
+    """Yield the converted models in the cache, by the name of their folder.
+
+    Cost: every file is read once, to hash it.
+    """
+    home = cache_folder()
+    folders = sorted(home.iterdir()) if home.is_dir() else []
+    for folder in folders:
+        if folder.name.startswith(".") or not folder.is_dir():
+            continue
+        size = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
+        wrong = damage(folder)
+        try:
+            record: dict[str, Any] = read_json(folder / "description.json")
+            scores = record["model"]["pooling"] == "score"
+        except (ModelError, KeyError, TypeError):
+            yield Kept(folder, "", "", "", size, wrong or "its description cannot be read")
+            continue
+        kind = "cross-encoder" if scores else "encoder"
+        found = str(record.get("fingerprint", "")), kind, str(record.get("source", ""))
+        yield Kept(folder, *found, size, wrong)
+
+
+def missing() -> list[tuple[ModelDescription, str]]:
+    """Return the models known by name whose weights are not here, with what to type."""
+    absent = []
+    for description in KNOWN_MODELS:
+        try:
+            find_weights(description.name)
+        except ModelError as error:
+            absent.append((description, str(error).splitlines()[1].strip()))
+    return absent
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """How fast an encoder runs: a question's milliseconds, and texts of so many tokens a second."""
+
+    fingerprint: str
+    query_p50: float
+    query_p99: float
+    texts_per_second: float
+    tokens: int
+
+
+def measure(name_or_folder: str | Path, precision: Running) -> Speed:
+    """Return how fast an encoder runs here, on one thread. Cost: about a second."""
+    encoder = load_encoder(name_or_folder, precision)
+    encoder.embed([_TEXT])
+    taken = []
+    for n in range(_REPEATS):
+        question = f"{_QUESTION[: -1 - n % 3]} {n}?"  # another each time: answers are remembered
+        started = time.perf_counter()
+        encoder.embed_query(question)
+        taken.append((time.perf_counter() - started) * 1000)
+    texts = [f"{_TEXT}{n}." for n in range(_REPEATS)]
+    started = time.perf_counter()
+    encoder.embed(texts)
+    seconds = time.perf_counter() - started
+    p50, p99 = np.percentile(taken, [50, 99]).tolist()
+    tokens = encoder.count_tokens(texts[0])
+    return Speed(encoder.fingerprint, p50, p99, len(texts) / seconds, tokens)
