@@ -299,6 +299,15 @@ def test_more_threads_than_connections_wait_their_turn(address: str) -> None:
         assert store._pool._open <= 2
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let SIGINT interrupt, though a shell that runs tests in the background has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_call_leaves_the_client_as_it_was(address: str) -> None:
     with recollex.connect(address) as store:
         alice = store.agent("alice")
