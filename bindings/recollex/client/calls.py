@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollex.client.attempts import Attempts
-from recollex.client.channel import Channel, LostError, Watch
+from recollex.client.channel import Channel, LostError
 from recollex.client.pool import Pool
 from recollex.client.repeating import is_repeatable
 from recollex.wire.methods import METHODS
@@ -31,7 +31,7 @@ class Call:
     seconds: that it may take in all, None for as long as it takes.
     """
 
-    __slots__ = ("_agent", "_named", "_options", "deadline", "method", "repeatable", "watch")
+    __slots__ = ("_agent", "_named", "_options", "deadline", "method", "repeatable")
 
     def __init__(
         self,
@@ -40,11 +40,9 @@ class Call:
         named: Mapping[str, Any],
         options: Mapping[str, Any],
         seconds: float | None = None,
-        watch: Watch | None = None,
     ) -> None:
         self.method = method
         self.deadline = None if seconds is None else time.monotonic() + seconds
-        self.watch = watch
         self.repeatable = True
         self._agent = agent
         self._named = named
@@ -95,7 +93,7 @@ class Caller:
                     if attempts is not None:
                         attempts.check(channel.instance)
                     return call.received(
-                        channel.exchange(call.method, call.params(), call.deadline, call.watch)
+                        channel.exchange(call.method, call.params(), call.deadline)
                     )
                 except LostError as lost:
                     attempts = attempts or call.attempts(self._patience)

@@ -1,11 +1,8 @@
 """What carries one call at a time to a server, whatever it speaks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
-
-Watch = Callable[[int, int | None], None]
-"""Told how many items of a call are done, and how many there are (None where nobody knows)."""
 
 
 class Channel(Protocol):
@@ -24,7 +21,6 @@ class Channel(Protocol):
         method: str,
         params: Sequence[Any],
         deadline: float | None = None,
-        watch: Watch | None = None,
     ) -> Any:
         """Send a call and return its result, or raise the error that the server answered.
 

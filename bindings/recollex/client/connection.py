@@ -9,7 +9,7 @@ from typing import Any
 
 import recollex
 from recollex.client import dialling
-from recollex.client.channel import LostError, UnsendableError, Watch
+from recollex.client.channel import LostError, UnsendableError
 from recollex.client.inbox import Answer, Inbox
 from recollex.wire.messages import MOST_ID, PROTOCOL, REQUEST, notification
 from recollex.wire.packing import pack
@@ -60,13 +60,10 @@ class Connection:
         method: str,
         params: Sequence[Any],
         deadline: float | None = None,
-        watch: Watch | None = None,
     ) -> Any:
         """Send a call and return its result; see `channel.Channel.exchange`."""
         self._last = id = (self._last + 1) & MOST_ID
         message = packed_request(id, method, params, self._most)
-        if watch is not None:
-            self._inbox.watches[id] = watch
         self.is_idle = False
         sent = False
         try:

@@ -11,7 +11,7 @@ import orjson
 
 from recollex.client import dialling
 from recollex.client.address import Address
-from recollex.client.channel import LostError, Watch
+from recollex.client.channel import LostError
 from recollex.client.connection import GRACE, hello, packed_request, read_welcome, result_of
 from recollex.client.inbox import Answer, Inbox
 from recollex.wire.failures import ERRORS, read_error
@@ -57,11 +57,10 @@ class HttpChannel:
         method: str,
         params: Sequence[Any],
         deadline: float | None = None,
-        watch: Watch | None = None,
     ) -> Any:
         """Send a call and return its result; see `channel.Channel.exchange`.
 
-        ``watch`` is told nothing: an answer comes as a whole. A call is taken back by hanging up.
+        A call is taken back by hanging up.
         """
         message = packed_request(0, method, params, self._most)
         self.is_idle = False
