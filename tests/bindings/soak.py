@@ -4,7 +4,8 @@ Every client keeps a journal: what it is about to write, and what was acknowledg
 process that SIGKILL ends at any moment; the next one reads the journal, finds out what became of
 the last write, and goes on. Every answer is compared with what the journal says. At the end every
 acknowledged write is looked for through the server and in the store without it, and the server's
-memory, files, tasks and threads are compared with what they were after the first fifth.
+memory, files, tasks and threads are compared with what they were after the first fifth, and not
+before every kind of call had loaded what it needs.
 
 Prints a report as JSON; leaves with 1 where anything was wrong.
 """
@@ -33,6 +34,8 @@ SETTLED = 1.0
 """Seconds after which a write whose client was killed is done or never will be."""
 PER_OPERATION = 16_384
 """Bytes of the server's memory that an operation which is kept may take."""
+WARM = 100
+"""Operations after which every kind of call has been made."""
 SLACK = 48 << 20
 """Bytes that allocators may keep beside that."""
 SERVER = """
@@ -299,13 +302,14 @@ class Soak:
         before: dict[str, Any] | None = None
         for number in self.processes:
             self._start(number)
-        while time.monotonic() < end and not self.wrong:
+        while (time.monotonic() < end or before is None) and not self.wrong:
             time.sleep(self.random.uniform(0.2, 1.0))
             number = self.random.choice(list(self.processes))
             self._kill(number)
             self._start(number)
             if before is None and time.monotonic() > warm_at:
-                before = self._look() | {"operations": self._operations()}
+                now = self._look() | {"operations": self._operations()}
+                before = now if now["operations"] >= WARM else None
         for number in self.processes:
             self._end(number)
         time.sleep(SETTLED)

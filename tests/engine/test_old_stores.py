@@ -17,7 +17,8 @@ STORE = Path(__file__).with_name("data") / "store-0.1.0.tar.gz"
 @pytest.fixture
 def folder(tmp_path):
     with tarfile.open(STORE) as archive:
-        archive.extractall(tmp_path, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # from Python 3.11.4 on
+        archive.extractall(tmp_path)
     return tmp_path / "store"
 
 
