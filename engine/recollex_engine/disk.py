@@ -1,8 +1,9 @@
 """Putting bytes on a disk so that they are there afterwards, or an error says that they are not.
 
-The four ways in which the engine touches a file: write at an offset, flush a file, flush a folder
-(which makes a new name durable), and replace a small file whole. Full disks, quotas, file size
-limits and failing devices all become `StoreFullError`, which carries ``errno`` and ``filename``.
+The ways in which the engine touches a file: write at an offset, flush a file, flush a folder (which
+makes a new name durable), replace a small file whole, and add up what a folder holds. Full disks,
+quotas, file size limits and failing devices all become `StoreFullError`, which carries ``errno``
+and ``filename``.
 """
 
 import contextlib
@@ -86,3 +87,13 @@ def replace_file(path: Path, *parts: Bytes, durable: bool = True) -> None:
         if isinstance(error, StoreFullError):
             raise
         raise store_full(error, path, f"replace {path.name}") from error
+
+
+def bytes_in(folder: Path) -> int:
+    """Return the size of all files below a folder; one that vanishes meanwhile counts nothing."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):  # a checkpoint renames what it has made
+                total += Path(place, name).stat().st_size
+    return total

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from recollex_engine.disk import bytes_in
 from recollex_engine.events import EVENT
 from recollex_engine.fact_view import FactView
 from recollex_engine.view import View
@@ -36,7 +37,7 @@ class Stats:
 
 def count(view: View | None, folder: Path) -> Stats:
     """Return what ``view`` of the agent in ``folder`` holds; None for an agent with nothing yet."""
-    used = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    used = bytes_in(folder)
     if view is None:
         return Stats(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, used, None, None, None)
     settings = view.columns.settings

@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from recollex_engine.disk import replace_file, write_at
+from recollex_engine.disk import bytes_in, replace_file, write_at
 from recollex_engine.errors import StoreFullError
 
 
@@ -40,3 +40,19 @@ def test_the_error_names_file_cause_and_remedy(tmp_path, monkeypatch):
     ) as caught:
         write_at(0, b"abc", 0, tmp_path / "file")
     assert caught.value.filename == str(tmp_path / "file")
+
+
+def test_a_file_that_vanishes_while_sizes_are_added_counts_nothing(tmp_path, monkeypatch):
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "stays").write_bytes(b"12345")
+    (tmp_path / "postings.tmp").write_bytes(b"123")
+    stat = os.stat
+
+    def renamed_meanwhile(path, **options):
+        if str(path).endswith(".tmp"):
+            raise FileNotFoundError(errno.ENOENT, "No such file", str(path))
+        return stat(path, **options)
+
+    assert bytes_in(tmp_path) == 8
+    monkeypatch.setattr(os, "stat", renamed_meanwhile)
+    assert bytes_in(tmp_path) == 5
