@@ -9,15 +9,10 @@ from hypothesis import settings
 
 import recollex_kernels
 from recollex_kernels.vectors import cosines, eight_bits
+from tests.kernels.unit_vectors import bits, cosines_of
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
-
-
-def frozen(values, dtype):
-    array = np.array(values, dtype=dtype)
-    array.flags.writeable = False
-    return array
 
 
 def tree(lanes):
@@ -37,18 +32,6 @@ def similarity(vectors, query):
     for j in range(whole, v.shape[1], 8):
         b += v[:, j : j + 8] * query[j : j + 8]
     return tree(a) + tree(b)
-
-
-def bits(vectors):
-    array = np.ascontiguousarray(vectors, dtype=np.float16).view(np.uint16)
-    array.flags.writeable = False
-    return array
-
-
-def cosines_of(vectors, rows, query):
-    out = np.empty(len(rows), np.float32)
-    cosines(bits(vectors), frozen(rows, np.uint32), query, out)
-    return out
 
 
 def test_every_float16_is_decoded_exactly():
