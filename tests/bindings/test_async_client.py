@@ -9,14 +9,14 @@ import recollex
 import recollex.aio
 from recollex.client import async_agent
 from recollex_engine import errors
-from tests.bindings.serving_thread import served
+from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
 
 
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
     address = f"unix://{tmp_path / 'memory.sock'}"
-    with served(recollex.open(tmp_path / "memory", embedder=WordVectors()), address):
+    with serving(recollex.open(tmp_path / "memory", embedder=WordVectors()), address=address):
         yield address
 
 
@@ -117,13 +117,13 @@ def test_a_server_that_comes_back_is_found_again(tmp_path: Path) -> None:
     address = f"unix://{tmp_path / 'memory.sock'}"
 
     async def main() -> None:
-        with served(recollex.open(tmp_path / "memory", embedder=WordVectors()), address):
+        with serving(recollex.open(tmp_path / "memory", embedder=WordVectors()), address=address):
             store = await recollex.aio.connect(address)
             alice = await store.agent("alice")
             await alice.retain("Before.", id="before")
         pending = asyncio.create_task(alice.retain("After.", id="after"))
         await asyncio.sleep(0.05)
-        with served(recollex.open(tmp_path / "memory", embedder=WordVectors()), address):
+        with serving(recollex.open(tmp_path / "memory", embedder=WordVectors()), address=address):
             assert await pending == ["after"]
             assert [memory.id for memory in await alice.list()] == ["before", "after"]
             await store.close()

@@ -24,7 +24,7 @@ from recollex.client.repeating import METHODS as REPEATABLE
 from recollex.client.repeating import is_repeatable
 from recollex.wire.methods import METHODS
 from recollex_engine import errors
-from tests.bindings.serving_thread import served
+from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
     address = f"unix://{tmp_path / 'memory.sock'}"
-    with served(recollex.open(tmp_path / "memory", embedder=WordVectors()), address):
+    with serving(recollex.open(tmp_path / "memory", embedder=WordVectors()), address=address):
         yield address
 
 
@@ -433,7 +433,7 @@ def test_a_message_beyond_the_servers_limit_is_not_sent(tmp_path: Path) -> None:
     address = f"unix://{tmp_path / 'memory.sock'}"
     here = recollex.open(tmp_path / "memory", embedder=WordVectors())
     with (
-        served(here, address, limits=Limits(message_bytes=10_000)),
+        serving(here, address=address, limits=Limits(message_bytes=10_000)),
         recollex.connect(address) as store,
     ):
         alice = store.agent("alice")

@@ -9,7 +9,7 @@ import pytest
 import recollex
 from tests.bindings.contract import Contract
 from tests.bindings.http import http_service
-from tests.bindings.serving_thread import served
+from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
 
 
@@ -25,7 +25,7 @@ class TestSocket(Contract):
     def store(self, tmp_path: Path) -> Iterator[Any]:
         here = recollex.open(tmp_path / "memory", embedder=WordVectors())
         address = f"unix://{tmp_path / 'memory.sock'}"
-        with served(here, address), recollex.connect(address) as store:
+        with serving(here, address=address), recollex.connect(address) as store:
             yield store
 
 
