@@ -24,7 +24,7 @@ from recollex_engine.fusion import Evidence, Fused
 from recollex_engine.question import check_number
 from recollex_engine.view import View
 from recollex_kernels.association import associations
-from recollex_kernels.context import PARTS, parts_of
+from recollex_kernels.context import NONE, PARTS, parts_of
 from recollex_kernels.neighbourhood import surround, weigh
 
 KEYWORD_CONTEXT = 4.4
@@ -61,7 +61,7 @@ class Contextual:
     before, after, before_two, after_two   x of the neighbours in the document
     document     the greatest x in the document
     moment       affinity to the times of the best x within half a day (SATF 3.3, an anchor's by the
-                 others alone), over the greatest, at least 1: one anchor beside it; see `moments`
+                 others alone), over the greatest, at least 1.5, two anchors; see `moments`
     association  activation received from the best x over shared entities, see `associations`
     in_range     1 if it happened in the time that the question names
     phrase       share of the question's quotes that it holds word by word
@@ -73,12 +73,16 @@ class Contextual:
     recency      e^(-age / 30 days), if the question addresses its hearer
     order        place in the agent's time, 0 to 1, if the question wants the latest; its negative,
                  if the first
+    present      1 if it stands in the talk in progress (the newest memory's document, where that
+                 was said within half a day), if the question addresses its hearer
 
     A question that addresses its hearer ("what did we settle on?") is a turn of a talk that goes
     on: its small talk shares words with everything and asks about no moment. So for it a memory's
     own keyword evidence counts ``addressed_keyword`` times (what it lends to others stays), the
     moment does not count, recency does, and earlier questions are on topic
-    (``addressed_question``).
+    (``addressed_question``). What the talk itself has said is still before whoever asks, and would
+    crowd out what is not: so it counts less, not nothing. Nor does the moment count where a
+    question asks what would be or may be so.
 
     >>> Contextual(recency=0.0).semantic
     1.0
@@ -91,7 +95,7 @@ class Contextual:
     before_two: float = 0.10
     after_two: float = 0.03
     document: float = 0.23
-    moment: float = 1.0
+    moment: float = 1.3
     association: float = 1.6
     in_range: float = 1.6
     phrase: float = 1.0
@@ -100,8 +104,9 @@ class Contextual:
     answer: float = 0.46
     brevity: float = 0.15
     dated: float = 1.0
-    recency: float = 0.95
+    recency: float = 1.3
     order: float = 0.43
+    present: float = -2.0
     addressed_keyword: float = 0.2
     addressed_question: float = 0.63
 
@@ -167,6 +172,7 @@ class Contextual:
             evidence.now,
             float(RECENT),
             *_first_and_last(view),
+            _talk_in_progress(view, evidence.now),
             np.array(list(weights.values())),
         )
         own = {}
@@ -193,12 +199,13 @@ class Contextual:
         """Return what each part weighs for this question: 0 for what it does not ask about."""
         cues = evidence.cues
         weights: dict[str, float] = {name: getattr(self, name) for name in PARTS}
+        if cues.supposes or cues.addressed:
+            weights["moment"] = 0.0
         if cues.addressed:
             weights["keyword"] *= self.addressed_keyword
             weights["question"] = self.addressed_question
-            weights["moment"] = 0.0
         else:
-            weights["recency"] = 0.0
+            weights["recency"] = weights["present"] = 0.0
         if evidence.found is None:
             weights["in_range"] = 0.0
         if evidence.quoted is None:
@@ -286,6 +293,17 @@ def _what_the_arms_say(
         limits.semantic,
         max(limits.entry - limits.semantic, 1e-6),
     )
+
+
+def _talk_in_progress(view: View, now: int) -> int:
+    """Return the label of the document that the newest memory continues, -1 without one.
+
+    A talk goes on where that was said within half a day before ``now``.
+    """
+    newest = view.memories - 1
+    label = view.buffer("document")[newest]
+    age = now - int(view.buffer("said_at")[newest])
+    return int(label) if label != NONE and 0 <= age <= MOMENT else -1
 
 
 def _first_and_last(view: View) -> tuple[int, int]:

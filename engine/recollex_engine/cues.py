@@ -9,12 +9,15 @@ from dataclasses import dataclass
 
 _HEARER = re.compile(
     r"\b(?:we|we're|we've|we'll|we'd|our|ours|us|let's|lets"
-    r"|you|you're|you've|you'll|you'd|your|yours)\b"
+    r"|you|you're|you've|you'll|you'd|your|yours|i'm|i've|i'll|i'd)\b"
+    r"|^\s*(?:(?:hi|hello|hey|good (?:morning|afternoon|evening))\b"
+    r"|(?:alright|okay|ok|thanks|thank you|great|excellent|perfect)\s*[,.!])"
 )
 _ASKS_WHEN = re.compile(
     r"\s*(?:when|how long|what (?:date|day|month|year)"
     r"|(?:in|on) (?:which|what) (?:date|day|month|year)|which (?:date|day|month|year))\b"
 )
+_SUPPOSES = re.compile(r"\b(?:(?:would|could|might|should)(?:n't)?|likely|probably|potentially)\b")
 _LAST = re.compile(
     r"\b(?:latest|most recent|most recently|recently|recent|currently|current|nowadays"
     r"|last time|newest)\b"
@@ -27,10 +30,11 @@ _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 class Cues:
     """What a question shows.
 
-    addressed: it speaks to its hearer ("what did we settle on?"), so it is a turn of a talk that
-    goes on rather than a question about the past. asks_when: its answer is a time. order: 1 if it
-    wants the latest, -1 the first, 0 neither. words: its words in lower case, by which the people
-    it names are known.
+    addressed: it speaks to its hearer ("what did we settle on?", "Hi, I'm back."), so it is a turn
+    of a talk that goes on rather than a question about the past. asks_when: its answer is a time.
+    supposes: it asks what would be or may be so ("Would Ann like Oslo?"), which no moment tells.
+    order: 1 if it wants the latest, -1 the first, 0 neither. words: its words in lower case, by
+    which the people it names are known.
 
     >>> cues = read_cues("When did Ann first visit Oslo?")
     >>> cues.asks_when, cues.order, cues.addressed, "ann" in cues.words
@@ -39,6 +43,7 @@ class Cues:
 
     addressed: bool
     asks_when: bool
+    supposes: bool
     order: int
     words: frozenset[str]
 
@@ -53,7 +58,7 @@ def first_name(person: str) -> str | None:
     return match[0] if match else None
 
 
-NO_CUES = Cues(addressed=False, asks_when=False, order=0, words=frozenset())
+NO_CUES = Cues(addressed=False, asks_when=False, supposes=False, order=0, words=frozenset())
 """What a question shows that has not been read."""
 
 
@@ -65,6 +70,7 @@ def read_cues(text: str) -> Cues:
     return Cues(
         _HEARER.search(folded) is not None,
         _ASKS_WHEN.match(folded) is not None,
+        _SUPPOSES.search(folded) is not None,
         order,
         frozenset(words),
     )

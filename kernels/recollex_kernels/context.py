@@ -10,7 +10,7 @@ NONE = np.uint32(0xFFFFFFFF)
 PARTS = (
     *("keyword", "semantic", "before", "after", "before_two", "after_two", "document"),
     *("question", "answer", "brevity", "speaker", "association", "moment", "in_range"),
-    *("phrase", "dated", "recency", "order"),
+    *("phrase", "dated", "recency", "order", "present"),
 )
 """The parts of a score, in the order in which they are added."""
 _KEYWORD, _SEMANTIC, _BESIDE, _DOCUMENT, _QUESTION, _ANSWER, _BREVITY, _SPEAKER = (
@@ -24,7 +24,9 @@ _KEYWORD, _SEMANTIC, _BESIDE, _DOCUMENT, _QUESTION, _ANSWER, _BREVITY, _SPEAKER 
     10,
 )
 _ASSOCIATION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, _ORDER = 11, 12, 13, 14, 15, 16, 17
+_PRESENT = 18
 _BLOCK = 32  # candidates that are near or far in time together
+_AGREED = 1.5  # weight of the first two anchors
 _FAR = 8.0  # widths of a moment beyond which it has ended: e^(-32) is left out
 
 
@@ -100,12 +102,15 @@ def moments(x: F64, said_at: I64, anchors: int, width: float) -> F64:
     Equation, t_i the time of the i-th of the N = min(anchors, n) greatest x (ties: the earlier
     place), w_i = 1/i, W their sum, A the affinity of SATF 3.3, to an anchor by the others alone:
         A(m) = W / (W - w_m) * sum over i = 1..N, i not m, of  w_i * exp(-(t - t_i)^2 / (2 width^2))
-        moment(m) = A(m) / max(greatest A, 1)
+        moment(m) = A(m) / max(greatest A, 1.5)
     with w_m = 0 for a memory that is no anchor. An anchor farther than 8 widths adds nothing.
 
     Why W / (W - w_m)? An anchor that is near itself would be lifted for being first, and one whose
     own weight is only left out would be held down for it: the best of memories that were all said
     at once would come last. So it is weighed by all the weight that there is beside its own.
+
+    Why at least 1.5? It is the weight of the first two anchors. Where no moment has as much around
+    it, the anchors do not agree on one, and it counts for less.
 
     Shapes: x float64[n], said_at int64[n]. ``anchors`` at least 1, ``width``
     in microseconds.
@@ -143,7 +148,7 @@ def moments(x: F64, said_at: I64, anchors: int, width: float) -> F64:
         own = 1.0 / (i + 1)
         others = total - own
         near[best[i]] = max(near[best[i]] - own, 0.0) * total / others if others > 0 else 0.0
-    most = 1.0  # one best memory at the same moment
+    most = _AGREED
     for j in range(n):
         most = max(most, near[j])
     for j in range(n):
@@ -180,6 +185,7 @@ def parts_of(
     recent: float,
     first: int,
     last: int,
+    present: int,
     weights: F64,
 ) -> tuple[F64, F64, I64]:
     """Return the parts of each candidate's score, weighed; their sum; the order, best first.
@@ -199,9 +205,10 @@ def parts_of(
         dated        1 if its event does not start when it was said
         recency      e^(-(now - said_at) / recent), at most 1
         order        where it stands between ``first`` and ``last``, 0 to 1
+        present      1 if its document is the label ``present``; -1 is no document
     A part whose weight is 0 is not looked at. The sum runs in this order. Ties: the newer memory.
 
-    Shapes, for m members, n candidates, P = 18 parts:
+    Shapes, for m members, n candidates, P = 19 parts:
         members, keyword, semantic, places, beside   as `neighbourhood.surround` returns them
         associated, activation   uint32[], float64[]   candidates, each once
         document, words, speaker uint32[M]; said_at, event_start, event_end int64[M]
@@ -265,6 +272,10 @@ def parts_of(
     if weights[_ORDER] != 0:
         for i in range(n):
             parts[_ORDER, i] = weights[_ORDER] * ((when[i] - first) / max(1, last - first))
+    if weights[_PRESENT] != 0:
+        for i in range(n):
+            if np.int64(document[memories[i]]) == present:
+                parts[_PRESENT, i] = weights[_PRESENT]
     scores = np.zeros(n, np.float64)
     for part in range(parts.shape[0]):
         for i in range(n):

@@ -9,13 +9,18 @@ from recollex_engine.cues import first_name, read_cues
         ("What did we settle on for the trip?", True),
         ("G'day. You mentioned a protocol for me.", True),
         ("Let\u2019s go on", True),
+        ("Hi. Ready to review the specification", True),
+        ("I\u2019m back, what comes next?", True),
+        ("Great. What is the next step?", True),
+        ("Great Britain was left when?", False),
+        ("Who said hi to Bob?", False),
         ("Where does Bob live?", False),
         ("What did the weight of youth cost us", True),
         ("Who found the bus?", False),
         ("", False),
     ],
 )
-def test_a_question_that_speaks_to_its_hearer_is_told_by_its_pronouns(text, expected):
+def test_a_question_that_speaks_to_its_hearer_is_told_by_its_words(text, expected):
     assert read_cues(text).addressed is expected
 
 
@@ -31,6 +36,20 @@ def test_a_question_that_speaks_to_its_hearer_is_told_by_its_pronouns(text, expe
 )
 def test_only_a_question_whose_answer_is_a_time_asks_when(text, expected):
     assert read_cues(text).asks_when is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Would Ann be happy in Oslo?", True),
+        ("What pets wouldn\u2019t Joe mind?", True),
+        ("Where is she likely to go?", True),
+        ("Where did Ann go in May?", False),
+        ("Who carried the wood?", False),
+    ],
+)
+def test_a_question_that_supposes_asks_about_no_moment(text, expected):
+    assert read_cues(text).supposes is expected
 
 
 @pytest.mark.parametrize(

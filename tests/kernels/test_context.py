@@ -110,7 +110,7 @@ def moment_oracle(x, hours, anchors):
             sum(w for w, _ in apart),
         )
         near.append(affinity * weights / others if apart else 0.0)
-    return [a / max(1.0, *near) for a in near]
+    return [a / max(1.5, *near) for a in near]
 
 
 @given(st.lists(scored, max_size=80), st.integers(1, 9))
@@ -156,6 +156,7 @@ class Bank:
         self.named = np.array(rng.choice([0, 1, 2], int(rng.integers(0, 3)), replace=False))
         self.range = sorted(int(hour) * HOUR for hour in rng.integers(0, 90, 2))
         self.now = int(rng.integers(0, 120)) * HOUR
+        self.present = int(rng.choice([-1, 0, 1, 2]))
         self.weights = rng.choice([0.0, 0.3, -1.5, 2.0], len(PARTS))
 
     def found(self):
@@ -188,6 +189,7 @@ class Bank:
             50.0 * HOUR,
             7 * HOUR,
             80 * HOUR,
+            self.present,
             self.weights,
         )
 
@@ -225,6 +227,7 @@ class Bank:
             "dated": since != said,
             "recency": math.exp(-max(self.now - said, 0) / (50 * HOUR)),
             "order": (said - 7 * HOUR) / (73 * HOUR),
+            "present": document == self.present,
         }
 
 
