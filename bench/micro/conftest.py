@@ -39,7 +39,7 @@ class Call:
         """Call it once more; scratch that remembers an epoch is given a later one."""
         if self.epoch is not None:
             arguments = list(self.arguments)
-            arguments[self.epoch] += 1
+            arguments[self.epoch] += 1_000  # a call takes one for each memory that is known
             self.arguments = tuple(arguments)
         return self.kernel(*self.arguments)
 

@@ -9,26 +9,27 @@ import numpy.typing as npt
 class Scratch(threading.local):
     """Stamps for nodes and entities, one set a thread.
 
-    A place is taken in this query if it holds the query's stamp, so a query costs nothing that
-    grows with the agent.
+    A place is taken in this query if it holds one of the query's stamps, so a query costs nothing
+    that grows with the agent.
     """
 
     def __init__(self) -> None:
         self._memories = np.zeros(0, np.uint32)
         self._entities = np.zeros(0, np.uint32)
-        self._epoch = 0
+        self._epoch = 1
 
     def take(
-        self, memories: int, entities: int
+        self, memories: int, entities: int, stamps: int
     ) -> tuple[int, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-        """Return a stamp that neither array holds, and the arrays, at least as long as asked."""
-        if memories > len(self._memories) or entities > len(self._entities) or self._full:
+        """Return the first of ``stamps`` that neither array holds, and the arrays.
+
+        These are at least as long as asked.
+        """
+        full = self._epoch + stamps >= 2**32
+        if memories > len(self._memories) or entities > len(self._entities) or full:
             self._memories = np.zeros(max(memories * 5 // 4, len(self._memories)), np.uint32)
             self._entities = np.zeros(max(entities * 5 // 4, len(self._entities)), np.uint32)
-            self._epoch = 0
-        self._epoch += 1
-        return self._epoch, self._memories, self._entities
-
-    @property
-    def _full(self) -> bool:
-        return self._epoch >= 2**32 - 2
+            self._epoch = 1
+        first = self._epoch
+        self._epoch += stamps
+        return first, self._memories, self._entities

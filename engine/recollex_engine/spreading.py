@@ -10,7 +10,7 @@ from recollex_engine.clock import DAY
 from recollex_engine.models.description import Thresholds
 from recollex_engine.question import check_count, check_number
 from recollex_engine.scratch import Scratch
-from recollex_engine.view import View
+from recollex_engine.view import FiveArrays, SixArrays, View
 from recollex_kernels.spread import spread
 
 ENTRY_POINTS = 5
@@ -23,6 +23,8 @@ WINDOW = DAY
 """How far apart memories may be to be neighbours in time (TEMPR 2.4.1)."""
 NEIGHBOURS = 10
 """Neighbours in time of a memory: TEMPR 2.4.3 counts 5 to 10."""
+ANY_COSINE = float("-inf")
+"""The least cosine of memories that activation may reach, where any will do."""
 HUB = 1024
 """Of an entity that names more memories than this, the newest so many are considered."""
 
@@ -79,10 +81,11 @@ def graph(
         view,
         seeds,
         started,
+        entries,
         query,
         allowed,
         spreading.decay,
-        -2.0,
+        ANY_COSINE,
         budget,
         edges=True,
         threshold=spreading.threshold,
@@ -95,6 +98,7 @@ def activate(
     view: View,
     seeds: npt.NDArray[np.uint32],
     activations: npt.NDArray[np.float32],
+    known: Ranked,
     query: npt.NDArray[np.float32],
     allowed: npt.NDArray[np.uint8],
     decay: float,
@@ -105,32 +109,27 @@ def activate(
     threshold: float = THRESHOLD,
     rare_entities: bool = True,
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]:
-    """Return memories and their activation, best first; ``edges`` adds entities and links."""
-    none = np.empty(0, np.uint32)
-    entities = edges and view.entities > 0
-    weights = np.empty(0, np.float32)
-    if entities:
-        weights = view.entity_weight if rare_entities else np.ones(view.entities, np.float32)
-    epoch, met, expanded = _scratch.take(view.memories, len(view.entity_head))
+    """Return memories and their activation, best first; ``edges`` adds entities and links.
+
+    Of equally activated memories those of ``known`` come first, by their scores, which are cosines;
+    then the newer.
+    """
+    stamps = len(known.memories) + 1
+    epoch, met, expanded = _scratch.take(view.memories, len(view.entity_head), stamps)
+    entities, weight, semantic = _NO_ENTITIES, _NO_WEIGHT, _NO_LINKS
+    if edges:
+        entities, semantic = view.entity_links, view.semantic_links
+        weight = view.entity_weight if rare_entities else view.even_weight
     memories, reached = spread(
         seeds,
         activations,
-        view.offsets("mention_offset") if entities else np.empty(0, np.uint64),
-        view.buffer("mention_entity") if entities else none,
-        view.buffer("mention_memory") if entities else none,
-        view.buffer("mention_previous") if entities else none,
-        view.entity_head if entities else none,
-        weights,
-        view.offsets("link_offset") if edges else np.empty(0, np.uint64),
-        view.buffer("link_target") if edges else none,
-        view.buffer("link_weight") if edges else np.empty(0, np.float32),
-        view.buffer("link_source") if edges else none,
-        view.buffer("link_previous") if edges else none,
-        view.link_head if edges else none,
-        view.timeline.order,
-        view.timeline.rank,
-        view.of_memories("said_at"),
-        view.buffer("first_row")[: view.memories + 1],
+        known.memories,
+        known.scores,
+        *entities,
+        weight,
+        *semantic,
+        *view.time_links,
+        view.buffer("first_row"),
         view.vectors,
         query,
         allowed,
@@ -150,4 +149,8 @@ def activate(
     return memories, reached
 
 
+_NONE, _NOWHERE = np.empty(0, np.uint32), np.empty(0, np.uint64)
+_NO_WEIGHT = np.empty(0, np.float32)
+_NO_ENTITIES: FiveArrays = (_NOWHERE, _NONE, _NONE, _NONE, _NONE)
+_NO_LINKS: SixArrays = (_NOWHERE, _NONE, _NO_WEIGHT, _NONE, _NONE, _NONE)
 _scratch = Scratch()

@@ -23,15 +23,13 @@ import numpy.typing as npt
 from recollex_engine.arms import Ranked, scan
 from recollex_engine.dates import EARLIEST, LATEST, TimeRange
 from recollex_engine.models.description import Thresholds
-from recollex_engine.spreading import DECAY, activate
+from recollex_engine.spreading import ANY_COSINE, DECAY, activate
 from recollex_engine.view import View
 from recollex_kernels.filters import mask_overlap
 from recollex_kernels.vectors import cosines
 
 TEMPORAL_DECAY = 0.7
 """Of a temporal score, a hop (TEMPR 3.1.4)."""
-ANY_COSINE = -2.0
-"""A floor that every memory reaches."""
 
 
 def temporal(
@@ -59,6 +57,7 @@ def temporal(
         view,
         entries.memories,
         nearness,
+        entries,
         query,
         inside,
         TEMPORAL_DECAY,
@@ -93,6 +92,7 @@ def memora_temporal(
         view,
         entries.memories,
         nearness,
+        entries,
         query,
         inside,
         DECAY,

@@ -7,7 +7,7 @@ so a recall works on it without a lock while the writer appends and checkpoints.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,10 @@ from recollex_engine.postings import Postings
 from recollex_engine.schema import NONE
 from recollex_engine.tail import Tail, TailPostings
 from recollex_engine.timeline import Timeline
+
+Array: TypeAlias = npt.NDArray[Any]
+FiveArrays: TypeAlias = tuple[Array, Array, Array, Array, Array]
+SixArrays: TypeAlias = tuple[Array, Array, Array, Array, Array, Array]
 
 _NO_TAIL = Tail(0).now
 
@@ -178,3 +182,36 @@ class View:
         drown what is rare. float32[named entities], as the view counts.
         """
         return weights(self._mentions.counts)
+
+    @cached_property
+    def even_weight(self) -> npt.NDArray[np.float32]:
+        """What a link through each entity weighs where none is rarer than another: 1."""
+        return np.ones(self.entities, np.float32)
+
+    @cached_property
+    def entity_links(self) -> FiveArrays:
+        """The entities of memories and the memories of entities, as `spread` takes them."""
+        return (
+            self.offsets("mention_offset"),
+            self.buffer("mention_entity"),
+            self.buffer("mention_memory"),
+            self.buffer("mention_previous"),
+            self.entity_head,
+        )
+
+    @cached_property
+    def semantic_links(self) -> SixArrays:
+        """The links of memories to earlier ones and back, as `spread` takes them."""
+        return (
+            self.offsets("link_offset"),
+            self.buffer("link_target"),
+            self.buffer("link_weight"),
+            self.buffer("link_source"),
+            self.buffer("link_previous"),
+            self.link_head,
+        )
+
+    @cached_property
+    def time_links(self) -> tuple[Array, Array, Array]:
+        """The memories in the order of time, and when each was said, as `spread` takes them."""
+        return (self.timeline.order, self.timeline.rank, self.of_memories("said_at"))

@@ -6,75 +6,23 @@ is the latest entry of the key, ``previous[i]`` the one before entry i, NONE whe
 
 import numpy as np
 
-from recollex_kernels._float16 import prefetch_row, similarity
+from recollex_kernels._float16 import similarity
+from recollex_kernels._frontier import longer, pop, push, sink
 from recollex_kernels._jit import F32, I64, U8, U16, U32, U64, kernel
+from recollex_kernels._time_links import NONE, near_in_time
 
-NONE = np.uint32(0xFFFFFFFF)
-_AHEAD = 8  # rows asked of memory before they are read
-_TIME_FLOOR = np.float32(0.3)  # TEMPR 2.4.1: the least weight of a temporal link
+_HEAVIEST = np.float32(1)  # rounding lets a cosine be a little more
+_FAR = np.float32(-np.inf)  # the closeness of what is not among the known
+_FIRST = np.float32(np.inf)  # what is unknown comes before what is known
 
-# what an entry of the heap names, in the bits above its id
-_MEMORY = np.uint64(0)  # a memory whose cosine is known
-_UNMET = np.uint64(1 << 32)  # a memory whose cosine is not known yet
-_ENTITY = np.uint64(2 << 32)  # all memories of an entity, not known yet
-_ID = np.uint64(0xFFFFFFFF)
-
-
-@kernel
-def _above(
-    activation: np.float32, cosine: np.float32, tag: np.uint64, at: int, a: F32, c: F32, t: U64
-) -> bool:
-    """Return whether an entry leaves the heap before the entry at ``at``."""
-    if activation != a[at]:
-        return bool(activation > a[at])
-    if cosine != c[at]:
-        return bool(cosine > c[at])
-    return bool(tag > t[at])
-
-
-@kernel
-def _longer(a: F32, c: F32, t: U64, size: int) -> tuple[F32, F32, U64]:
-    """Return the heap's arrays with room for at least ``size`` entries."""
-    more = max(size - a.shape[0], a.shape[0])
-    a = np.concatenate((a, np.empty(more, np.float32)))
-    c = np.concatenate((c, np.empty(more, np.float32)))
-    return a, c, np.concatenate((t, np.empty(more, np.uint64)))
-
-
-@kernel
-def _push(
-    n: int, activation: np.float32, cosine: np.float32, tag: np.uint64, a: F32, c: F32, t: U64
-) -> int:
-    """Return the heap's size after one more entry, for which there is room."""
-    i = n
-    while i > 0:
-        p = (i - 1) >> 1
-        if not _above(activation, cosine, tag, p, a, c, t):
-            break
-        a[i], c[i], t[i] = a[p], c[p], t[p]
-        i = p
-    a[i], c[i], t[i] = activation, cosine, tag
-    return n + 1
-
-
-@kernel
-def _pop(n: int, a: F32, c: F32, t: U64) -> int:
-    """Return the heap's size after its top entry was dropped."""
-    n -= 1
-    activation, cosine, tag = a[n], c[n], t[n]
-    i = 0
-    while True:
-        child = 2 * i + 1
-        if child >= n:
-            break
-        if child + 1 < n and _above(a[child + 1], c[child + 1], t[child + 1], child, a, c, t):
-            child += 1
-        if _above(activation, cosine, tag, child, a, c, t):
-            break
-        a[i], c[i], t[i] = a[child], c[child], t[child]
-        i = child
-    a[i], c[i], t[i] = activation, cosine, tag
-    return n
+# an entry of the heap: a memory or an entity in the upper half, then what it is, then its place
+_MEMORY = np.uint64(0)  # a memory
+_CURSOR = np.uint64(1 << 30)  # a memory, and behind it the others that its entity names
+_LINKS = np.uint64(2 << 30)  # all that a visited memory is linked to, not looked at yet
+_ENTITY = np.uint64(3 << 30)  # all memories of an entity, not looked at yet
+_KIND = np.uint64(3 << 30)
+_PLACE = np.uint64((1 << 30) - 1)
+_HALF = np.uint64(32)
 
 
 @kernel
@@ -89,75 +37,87 @@ def _cosine(
 
 
 @kernel
-def _near_in_time(
-    memory: np.int64,
-    time_order: U32,
-    time_rank: U32,
-    event_at: I64,
-    window_us: int,
+def _closeness(
+    memory: np.uint32, stamp: np.uint32, closeness: F32, scratch_memories: U32
+) -> np.float32:
+    """Return how close a memory is that was not visited: ``_FAR`` for one that is not known."""
+    place = np.uint32(scratch_memories[memory] - stamp)
+    return closeness[place] if place < closeness.shape[0] else _FAR
+
+
+@kernel
+def _offer(
+    n: int,
+    passed: np.float32,
+    memory: np.uint32,
+    visited: np.uint32,
+    stamp: np.uint32,
+    closeness: F32,
+    scratch_memories: U32,
+    a: F32,
+    c: F32,
+    t: U64,
+) -> int:
+    """Return the heap's size with the memory in it, if it was not visited."""
+    if scratch_memories[memory] == visited:
+        return n
+    near = _closeness(memory, stamp, closeness, scratch_memories)
+    return push(n, passed, near, np.uint64(memory) << _HALF, a, c, t)
+
+
+@kernel
+def _next_named(
+    i: np.uint32,
+    looked: int,
+    mention_memory: U32,
+    mention_previous: U32,
+    n_memories: int,
     hub: int,
     allowed: U8,
-    n_memories: int,
-    out_memories: U32,
-    out_weights: F32,
-) -> int:
-    """Return how many temporal neighbours were written to ``out_memories``, nearest first."""
+    visited: np.uint32,
+    scratch_memories: U32,
+) -> tuple[np.uint32, int]:
+    """Return the mention from ``i`` on whose memory may be visited, NONE if none, and the count.
+
+    ``looked``: how many of the entity's memories were met before; at most ``hub`` are.
+    """
+    while i != NONE:
+        m = mention_memory[i]
+        if m < n_memories:
+            if looked == hub:
+                break
+            looked += 1
+            if scratch_memories[m] != visited and allowed[m] != 0:
+                return i, looked
+        i = mention_previous[i]
+    return NONE, looked
+
+
+@kernel
+def _known_pairs(known: U32, entity_offsets: U64 | I64, mention_entity: U32) -> tuple[U32, U32]:
+    """Return the entities that the known memories name, and the place of each one's memory."""
+    count = 0
+    for k in range(known.shape[0]):
+        m = np.int64(known[k])
+        if m + 1 < entity_offsets.shape[0]:
+            count += int(entity_offsets[m + 1]) - int(entity_offsets[m])
+    entities, places = np.empty(count, np.uint32), np.empty(count, np.uint32)
     n = 0
-    if memory >= time_rank.shape[0] or time_rank[memory] == NONE:
-        return n
-    size = np.int64(time_order.shape[0])
-    when = event_at[memory]
-    left = right = np.int64(time_rank[memory])
-    next_left = next_right = True
-    seen_left = seen_right = before = 0
-    while n < out_memories.shape[0]:
-        if next_left:  # the next allowed memory before, -1 if none is within the window
-            next_left = False
-            left -= 1
-            while left >= 0:
-                m = time_order[left]
-                if m < n_memories:
-                    if seen_left == hub or when - event_at[m] >= window_us:
-                        left = np.int64(-1)
-                        break
-                    seen_left += 1
-                    if allowed[m] != 0:
-                        break
-                left -= 1
-        if next_right:  # and after, ``size`` if none is
-            next_right = False
-            right += 1
-            while right < size:
-                m = time_order[right]
-                if m < n_memories:
-                    if seen_right == hub or event_at[m] - when >= window_us:
-                        right = size
-                        break
-                    seen_right += 1
-                    if allowed[m] != 0:
-                        break
-                right += 1
-        if left >= 0 and right < size:
-            closer = (when - event_at[time_order[left]]) - (event_at[time_order[right]] - when)
-            next_left = bool(closer < 0 or (closer == 0 and before < n - before))
-        elif left >= 0 or right < size:
-            next_left = bool(left >= 0)
-        else:
-            break
-        next_right = not next_left
-        before += next_left
-        m = time_order[left if next_left else right]
-        far = np.float64(abs(event_at[m] - when)) / np.float64(window_us)
-        out_memories[n] = m
-        out_weights[n] = max(_TIME_FLOOR, np.float32(1.0 - far))
-        n += 1
-    return n
+    for k in range(known.shape[0]):
+        m = np.int64(known[k])
+        if m + 1 < entity_offsets.shape[0]:
+            for i in range(np.int64(entity_offsets[m]), np.int64(entity_offsets[m + 1])):
+                entities[n], places[n] = mention_entity[i], k
+                n += 1
+    return entities, places
 
 
 @kernel
 def spread(
     seeds: U32,
     activations: F32,
+    known: U32,
+    closeness: F32,
     entity_offsets: U64 | I64,
     mention_entity: U32,
     mention_memory: U32,
@@ -197,21 +157,24 @@ def spread(
     memories are visited:
         activation(neighbour) = activation(memory) * weight * decay       (float32, left to right)
     A link counts if weight >= ``min_weight`` (0.1), a neighbour if its activation > ``threshold``
-    (0.1); a memory keeps its greatest activation. Seeds are exempt from the threshold.
-    Ties: the higher cosine to the query, then the newer memory, that is the higher ordinal.
-    Memories with ``allowed[memory]`` = 0 or cosine < ``min_cosine`` are never visited, not as
-    seeds either, and pass nothing on. Activation never grows: weight * decay must be <= 1.
+    (0.1); a memory keeps its greatest activation. Seeds are exempt from the threshold. A weight
+    above 1 counts as 1, and ``decay`` is at most 1: activation never grows.
+    Ties: what is among ``known`` comes first, the closest of it first; then the newer memory, that
+    is the higher ordinal. Memories with ``allowed[memory]`` = 0 or a cosine < ``min_cosine`` are
+    never visited, not as seeds either, and pass nothing on.
 
     Links of a memory (TEMPR 2.4), all seen as of the first ``n_memories`` memories:
-        entity    to the newest ``hub`` memories of each of its entities, weight entity_weight[e]
+        entity    to the newest ``hub`` memories of each of its entities and to the known ones,
+                  weight entity_weight[e]
         semantic  to its own link targets, and to the newest ``hub`` memories that link to it
         temporal  to the ``neighbours`` nearest allowed memories with |dt| < ``window_us``, weight
                   max(0.3, 1 - dt / window_us); among equal dt from the side with fewer taken,
                   then the later; at most ``hub`` memories are looked at on each side
 
-    Shapes, for M >= n_memories memories, R rows of width D, S seeds, E mentions of entities, L
-    links; the three kinds of links are optional, left out by passing empty arrays:
+    Shapes, for M >= n_memories memories, R rows of width D, S seeds, K known memories, E mentions
+    of entities, L links; the three kinds of links are optional, left out by passing empty arrays:
         seeds, activations  uint32[S], float32[S]; a repeated seed counts once, at its best
+        known, closeness  uint32[K], float32[K]: no memory twice; their cosines, all finite
         entity_offsets    int64 or uint64[M+1]: memory m's mentions are entity_offsets[m:m+2]
         mention_entity, mention_memory, mention_previous  uint32[E], with entity_head the chains
                           of ``mention_entity``
@@ -224,120 +187,164 @@ def spread(
         time_rank         uint32[M]: where each stands in time_order, or NONE
         event_at          int64[M], microseconds
         first_row         uint32[M+1]: memory m's rows are first_row[m:m+2]
-        vectors, query    uint16[R, D] (float16 bit patterns), float32[D]
+        vectors, query    uint16[R, D] (float16 bit patterns), float32[D]; looked at only where
+                          min_cosine > -inf, and there for what is not known
         allowed           uint8[M]
-        epoch             in [1, 2**32), a number that neither scratch array holds
+        epoch             in [1, 2**32 - K): from it on, K + 1 numbers that neither scratch array
+                          holds
         scratch_memories, scratch_entities  uint32[M], uint32[entities]: zeroed once, then kept
                           between the calls of one thread
         returned          uint32[n], float32[n], n <= budget
 
-    The result is that of the eager algorithm: an entity's memories and a memory's cosine are
-    looked up only when their activation is the greatest left, and each only once.
-    Cost: O(links of the visited memories + memories met * D); nothing is O(M).
+    The result is that of the eager algorithm. A visited memory's links are looked at only when
+    the greatest activation that they could pass is the greatest left, and of an entity's memories
+    one after the other: a hub costs what is visited of it.
+    Cost: O(n + links of the memories that activation goes on from); nothing is O(M).
     """
     weakest = np.float32(threshold)
     lightest = np.float32(min_weight)
-    most = min(hub, max(mention_memory.shape[0], link_source.shape[0]))  # of one chain
     fading = np.float32(decay)
     nearest = np.float32(min_cosine)
-    first = np.float32(np.inf)  # what is unknown comes before what is known
     stamp = np.uint32(epoch)
+    visited = np.uint32(epoch + known.shape[0])
     size = max(0, min(budget, n_memories))
     memories = np.empty(size, np.uint32)
     reached = np.empty(size, np.float32)
     close = np.empty(max(0, neighbours), np.uint32)
     weights = np.empty(max(0, neighbours), np.float32)
-    mentioning = np.empty(most, np.uint32)
+    of_cursor = np.empty(64, np.uint32)  # the mention that each cursor stands at
+    looked_at = np.empty(64, np.int64)
+    cursors = 0
+    known_entity, known_place = np.empty(0, np.uint32), np.empty(0, np.uint32)
+    paired = False
     found = 0
     n = 0
-    a = np.empty(seeds.shape[0] + 4096, np.float32)
-    c = np.empty(seeds.shape[0] + 4096, np.float32)
-    t = np.empty(seeds.shape[0] + 4096, np.uint64)
+    a = np.empty(seeds.shape[0] + 1024, np.float32)
+    c = np.empty(seeds.shape[0] + 1024, np.float32)
+    t = np.empty(seeds.shape[0] + 1024, np.uint64)
+    for k in range(known.shape[0]):
+        scratch_memories[known[k]] = np.uint32(epoch + k)
     for s in range(seeds.shape[0]):
-        n = _push(n, activations[s], first, _UNMET | np.uint64(seeds[s]), a, c, t)
+        m = seeds[s]
+        n = _offer(n, activations[s], m, visited, stamp, closeness, scratch_memories, a, c, t)
     while n > 0 and found < size:
-        activation = a[0]
-        tag = t[0]
-        kind = tag & ~_ID
-        u = np.int64(tag & _ID)
-        n = _pop(n, a, c, t)
-        if kind == _UNMET:
-            if scratch_memories[u] != stamp:
-                scratch_memories[u] = stamp
-                if allowed[u] != 0:
-                    cosine = _cosine(u, first_row, vectors, query)
-                    if cosine >= nearest:
-                        n = _push(n, activation, cosine, _MEMORY | np.uint64(u), a, c, t)
-            continue
+        activation, near, tag = a[0], c[0], t[0]
+        kind = tag & _KIND
+        u = np.int64(tag >> _HALF)
+        if kind == _CURSOR:
+            k = int(tag & _PLACE)
+            mention, looked_at[k] = _next_named(
+                mention_previous[of_cursor[k]],
+                looked_at[k],
+                mention_memory,
+                mention_previous,
+                n_memories,
+                hub,
+                allowed,
+                visited,
+                scratch_memories,
+            )
+            of_cursor[k] = mention
+            if mention == NONE:
+                n = pop(n, a, c, t)
+            else:
+                later = np.uint64(mention_memory[mention]) << _HALF | np.uint64(k) | _CURSOR
+                sink(n, activation, _FAR, later, a, c, t)
+        else:
+            n = pop(n, a, c, t)
         if kind == _ENTITY:
-            if n + most > a.shape[0]:
-                a, c, t = _longer(a, c, t, n + most)
-            i = entity_head[u]
-            looked = met = 0
-            while i != NONE and looked < hub:
-                m = mention_memory[i]
-                if m < n_memories:
-                    looked += 1
-                    if scratch_memories[m] != stamp:
-                        scratch_memories[m] = stamp
-                        if allowed[m] != 0:
-                            mentioning[met] = m
-                            met += 1
-                i = mention_previous[i]
-            for j in range(met + _AHEAD):
-                if j < met:
-                    prefetch_row(vectors, first_row[mentioning[j]])
-                if j >= _AHEAD:
-                    m = mentioning[j - _AHEAD]
-                    cosine = _cosine(m, first_row, vectors, query)
-                    if cosine >= nearest:
-                        n = _push(n, activation, cosine, _MEMORY | np.uint64(m), a, c, t)
+            if not paired:
+                known_entity, known_place = _known_pairs(known, entity_offsets, mention_entity)
+                paired = True
+            if n + known.shape[0] + 1 > a.shape[0]:
+                a, c, t = longer(a, c, t, n + known.shape[0] + 1)
+            for p in range(known_entity.shape[0]):
+                if known_entity[p] == u:
+                    k = int(known_place[p])
+                    m = known[k]
+                    if scratch_memories[m] != visited:
+                        n = push(n, activation, closeness[k], np.uint64(m) << _HALF, a, c, t)
+            mention, looked = _next_named(
+                entity_head[u],
+                0,
+                mention_memory,
+                mention_previous,
+                n_memories,
+                hub,
+                allowed,
+                visited,
+                scratch_memories,
+            )
+            if mention != NONE:
+                if cursors == of_cursor.shape[0]:
+                    of_cursor = np.concatenate((of_cursor, np.empty_like(of_cursor)))
+                    looked_at = np.concatenate((looked_at, np.empty_like(looked_at)))
+                of_cursor[cursors], looked_at[cursors] = mention, looked
+                tag = np.uint64(mention_memory[mention]) << _HALF | np.uint64(cursors) | _CURSOR
+                n = push(n, activation, _FAR, tag, a, c, t)
+                cursors += 1
             continue
-        memories[found] = u
-        reached[found] = activation
-        found += 1
-        room = n + most + neighbours
+        if kind != _LINKS:
+            if scratch_memories[u] == visited:
+                continue
+            scratch_memories[u] = visited
+            if allowed[u] == 0:
+                continue
+            if nearest > _FAR:
+                if near == _FAR:
+                    near = _cosine(u, first_row, vectors, query)
+                if near < nearest:
+                    continue
+            memories[found] = u
+            reached[found] = activation
+            found += 1
+            if activation * fading > weakest:  # as much as a link may pass
+                tag = np.uint64(u) << _HALF | _LINKS | np.uint64(found - 1)
+                if n == a.shape[0]:
+                    a, c, t = longer(a, c, t, n + 1)
+                n = push(n, activation * fading, _FIRST, tag, a, c, t)
+            continue
+        activation = reached[tag & _PLACE]
+        room = n + min(hub, link_source.shape[0]) + neighbours
         if u + 1 < entity_offsets.shape[0]:
             room += np.int64(entity_offsets[u + 1]) - np.int64(entity_offsets[u])
         if u + 1 < link_offsets.shape[0]:
             room += np.int64(link_offsets[u + 1]) - np.int64(link_offsets[u])
         if room > a.shape[0]:
-            a, c, t = _longer(a, c, t, room)
+            a, c, t = longer(a, c, t, room)
         if u + 1 < entity_offsets.shape[0]:
             for i in range(np.int64(entity_offsets[u]), np.int64(entity_offsets[u + 1])):
                 e = mention_entity[i]
                 if scratch_entities[e] != stamp and entity_weight[e] >= lightest:
-                    passed = activation * entity_weight[e] * fading
+                    passed = activation * min(entity_weight[e], _HEAVIEST) * fading
                     if passed > weakest:  # the first to reach an entity is the most activated
                         scratch_entities[e] = stamp
-                        n = _push(n, passed, first, _ENTITY | np.uint64(e), a, c, t)
+                        n = push(n, passed, _FIRST, np.uint64(e) << _HALF | _ENTITY, a, c, t)
         if u + 1 < link_offsets.shape[0]:
             for i in range(np.int64(link_offsets[u]), np.int64(link_offsets[u + 1])):
-                passed = activation * link_weight[i] * fading
+                passed = activation * min(link_weight[i], _HEAVIEST) * fading
                 m = link_target[i]
-                if passed > weakest and link_weight[i] >= lightest and scratch_memories[m] != stamp:
-                    n = _push(n, passed, first, _UNMET | np.uint64(m), a, c, t)
+                if passed > weakest and link_weight[i] >= lightest:
+                    n = _offer(n, passed, m, visited, stamp, closeness, scratch_memories, a, c, t)
         if u < link_head.shape[0]:
-            i = link_head[u]
+            link = link_head[u]
             looked = 0
-            while i != NONE and looked < hub:
-                m = link_source[i]
+            while link != NONE and looked < hub:
+                m = link_source[link]
                 if m < n_memories:
                     looked += 1
-                    passed = activation * link_weight[i] * fading
-                    if (
-                        passed > weakest
-                        and link_weight[i] >= lightest
-                        and scratch_memories[m] != stamp
-                    ):
-                        n = _push(n, passed, first, _UNMET | np.uint64(m), a, c, t)
-                i = link_previous[i]
-        near = _near_in_time(
+                    passed = activation * min(link_weight[link], _HEAVIEST) * fading
+                    if passed > weakest and link_weight[link] >= lightest:
+                        n = _offer(
+                            n, passed, m, visited, stamp, closeness, scratch_memories, a, c, t
+                        )
+                link = link_previous[link]
+        count = near_in_time(
             u, time_order, time_rank, event_at, window_us, hub, allowed, n_memories, close, weights
         )
-        for i in range(near):
-            passed = activation * weights[i] * fading
-            m = close[i]
-            if passed > weakest and weights[i] >= lightest and scratch_memories[m] != stamp:
-                n = _push(n, passed, first, _UNMET | np.uint64(m), a, c, t)
+        for p in range(count):
+            passed = activation * weights[p] * fading
+            if passed > weakest and weights[p] >= lightest:
+                m = close[p]
+                n = _offer(n, passed, m, visited, stamp, closeness, scratch_memories, a, c, t)
     return memories[:found].copy(), reached[:found].copy()

@@ -1,4 +1,5 @@
 import heapq
+import math
 
 import numpy as np
 from hypothesis import given, settings
@@ -50,14 +51,21 @@ class World:
         self.links = [
             sorted(set(rng.integers(0, m, rng.integers(0, 3)).tolist())) if m else [] for m in some
         ]
-        self.link_weights = [rng.choice([0.7, 0.9, 0.06], len(own)).tolist() for own in self.links]
+        self.link_weights = [
+            rng.choice([0.7, 0.9, 0.06, 1.01], len(own)).tolist() for own in self.links
+        ]
         self.event_at = frozen(rng.integers(0, 4 if many else 60, size) * HOUR, np.int64)
         passages = rng.integers(1, 3, size)
         self.first_row = frozen(np.concatenate(([0], np.cumsum(passages))), np.uint32)
         self.vectors = (rng.integers(-2, 3, (passages.sum(), 8)) / 4).astype(np.float16)
         self.query = frozen(rng.integers(-2, 3, 8) / 4, np.float32)
         self.allowed = frozen(rng.integers(0, 6, size) > 0, np.uint8)
+        self.known = []  # memories whose cosines are told
         self.rng = rng
+
+    def know(self, view):
+        """Tell the cosines of some of the first ``view`` memories, in any order."""
+        self.known = self.rng.permutation(view)[: self.rng.integers(0, view + 1)].tolist()
 
     def cosine(self, memory):
         rows = np.arange(self.first_row[memory], self.first_row[memory + 1], dtype=np.uint32)
@@ -97,7 +105,8 @@ class World:
         """Every (neighbour, weight), eagerly, from the definition."""
         for e in self.entities[memory]:
             members = [m for m in range(view) if e in self.entities[m]]
-            for m in members[::-1][: o["hub"]]:
+            newest = members[::-1][: o["hub"]]
+            for m in {*newest, *(m for m in members if m in self.known)}:
                 yield m, self.weights[e]
         for m, w in zip(self.links[memory], self.link_weights[memory], strict=True):
             yield m, np.float32(w)
@@ -113,18 +122,19 @@ class World:
             yield m, max(np.float32(0.3), np.float32(1.0 - dt / o["window_us"]))
 
     def eager(self, seeds, activations, view, o):
-        known = {m: self.cosine(m) for m in range(view)}
+        cosine = {m: self.cosine(m) for m in range(view)}
+        known = {m: cosine[m] if m in self.known else -math.inf for m in range(view)}
         heap = [(-np.float32(a), -known[m], -m) for m, a in zip(seeds, activations, strict=True)]
         heapq.heapify(heap)
         visited = {}
         while heap and len(visited) < o["budget"]:
             activation, _, memory = heapq.heappop(heap)
             activation, memory = -activation, -memory
-            if memory in visited or not self.allowed[memory] or known[memory] < o["min_cosine"]:
+            if memory in visited or not self.allowed[memory] or cosine[memory] < o["min_cosine"]:
                 continue
             visited[memory] = float(activation)
             for m, weight in self.neighbours(memory, view, o):
-                passed = activation * weight * np.float32(o["decay"])
+                passed = activation * min(weight, np.float32(1)) * np.float32(o["decay"])
                 if weight >= np.float32(o["min_weight"]) and passed > np.float32(o["threshold"]):
                     heapq.heappush(heap, (-passed, -known[m], -m))
         return list(visited), list(visited.values())
@@ -144,6 +154,8 @@ class World:
         memories, reached = spread(
             frozen(seeds, np.uint32),
             frozen(activations, np.float32),
+            frozen(self.known, np.uint32),
+            frozen([self.cosine(m) for m in self.known], np.float32),
             nowhere if "entities" in without else offsets(self.entities),
             mention_entity,
             mention_memory,
@@ -186,7 +198,7 @@ options = st.fixed_dictionaries(
         "window_us": st.sampled_from([24 * HOUR, 3 * HOUR]),
         "neighbours": st.sampled_from([0, 1, 3, 10]),
         "hub": st.sampled_from([1, 2, 5, 1024]),
-        "min_cosine": st.sampled_from([-9.0, 0.0]),
+        "min_cosine": st.sampled_from([-math.inf, 0.0]),
         "budget": st.sampled_from([0, 1, 5, 100]),
     }
 )
@@ -196,11 +208,12 @@ options = st.fixed_dictionaries(
 def test_lazy_spreading_equals_eager_best_first(seed, size, many, o, data):
     world = World(seed, size, many)
     view = data.draw(st.integers(1, size))
+    world.know(view)
     seeds = world.rng.integers(0, view, 5).tolist()
     activations = world.rng.choice([0.9, 0.7, 0.5, 0.0], 5).tolist()
     scratch = np.zeros(size, np.uint32), np.zeros(ENTITIES, np.uint32)
     expected = world.eager(seeds, activations, view, o)
-    for epoch in (1, 2):  # the second query reuses the first one's scratch
+    for epoch in (1, 2 + size):  # the second query reuses the first one's scratch
         assert world.lazy(seeds, activations, view, o, epoch, scratch) == expected
 
 
@@ -208,6 +221,7 @@ def test_lazy_spreading_equals_eager_best_first(seed, size, many, o, data):
 def test_only_time_links_are_walked_without_the_others(seed, size, o):
     world = World(seed, size)
     o = o | {"decay": 0.7, "min_cosine": 0.1}
+    world.know(size)
     scratch = np.zeros(size, np.uint32), np.zeros(ENTITIES, np.uint32)
     found = world.lazy([0, size - 1], [0.9, 0.4], size, o, 7, scratch, ("entities", "links"))
     world.entities = [[] for _ in range(size)]
@@ -217,8 +231,9 @@ def test_only_time_links_are_walked_without_the_others(seed, size, o):
 
 def test_lazy_spreading_equals_eager_best_first_when_the_heap_grows():
     o = {"decay": 0.8, "threshold": 0.1, "min_weight": 0.1, "window_us": 24 * HOUR}
-    o |= {"neighbours": 10, "hub": 1024, "min_cosine": -9.0, "budget": 500}
+    o |= {"neighbours": 10, "hub": 1024, "min_cosine": -math.inf, "budget": 500}
     world = World(3, 600)
+    world.know(600)
     scratch = np.zeros(600, np.uint32), np.zeros(ENTITIES, np.uint32)
     expected = world.eager([5, 80, 300], [0.9, 0.8, 0.7], 600, o)
     assert len(expected[0]) > 400
