@@ -12,6 +12,7 @@ import numpy.typing as npt
 from recollex_engine.postings import Postings
 from recollex_engine.schema import NONE
 from recollex_engine.view import View
+from recollex_kernels.cascade import cascade_top
 from recollex_kernels.keyword import (
     add_postings,
     document_frequency,
@@ -24,8 +25,13 @@ from recollex_kernels.postings import phrase_rows
 K1, B = 0.9, 0.4
 """BM25's saturation and length normalisation: the field's choice for short texts (Anserini)."""
 SELECTIVE = 0.25
-"""Share of memories below which a filter is scanned exactly rather than tested on the graph: there
-the graph must propose four times as many, which takes it as long as the scan."""
+"""Share of memories below which a filter's rows are looked at one by one rather than tested on the
+graph: there the graph must propose four times as many, which takes it as long."""
+CASCADE_ROWS = 4096
+"""Rows up to which all are compared exactly, which takes as long as the cascade."""
+PROPOSED = 512
+"""Rows that the cascade proposes at least, and `PROPOSED_EACH` for each memory wanted."""
+PROPOSED_EACH = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,25 +202,28 @@ def semantic(
 ) -> Ranked:
     """Rank by cosine, down to ``floor`` (TEMPR 3.1.1).
 
-    The graph proposes rows of sealed parts of large agents; the rest, small agents, selective
-    filters and ``exact`` recalls are scanned. Scores are the same number either way.
+    ``exact`` recalls and agents of few rows scan all of them. Else the graph proposes rows of
+    sealed parts of large agents, and one bit a component those of the rest, and of what a selective
+    filter admits. Scores are the same number either way.
     """
     if not view.rows:
         return Ranked.empty()
-    graphs = [s.hnsw for s in view.segments if s.hnsw is not None and s.hnsw.end_row <= view.rows]
-    share = 1.0 if exact or not graphs else _share(allowed)
-    if exact or not graphs or share < SELECTIVE:
+    if exact:
         return scan(view, 0, view.rows, query, allowed, floor, budget)
+    graphs = [s.hnsw for s in view.segments if s.hnsw is not None and s.hnsw.end_row <= view.rows]
+    share = _share(allowed) if graphs else 1.0
+    if not graphs or share < SELECTIVE:
+        return compare(view, 0, view.rows, query, allowed, floor, budget)
     parts, proposed, covered = [], [], 0
     wanted = int(budget / max(share, SELECTIVE) * 1.2) + 16
     code = _code(query)
     for graph in graphs:
         if graph.first_row > covered:
-            parts.append(scan(view, covered, graph.first_row, query, allowed, floor, budget))
+            parts.append(compare(view, covered, graph.first_row, query, allowed, floor, budget))
         proposed.append(graph.search(code, wanted, len(graphs)))
         covered = graph.end_row
     if covered < view.rows:
-        parts.append(scan(view, covered, view.rows, query, allowed, floor, budget))
+        parts.append(compare(view, covered, view.rows, query, allowed, floor, budget))
     found = best_passages(view, np.concatenate(proposed), query, allowed, floor, budget)
     return _merge([found, *parts], budget) if parts else found
 
@@ -253,6 +262,38 @@ def scan(
         query,
         floor,
         budget,
+    )
+    return Ranked(memories, scores, rows)
+
+
+def compare(
+    view: View,
+    first_row: int,
+    end_row: int,
+    query: npt.NDArray[np.float32],
+    allowed: npt.NDArray[np.uint8],
+    floor: float,
+    budget: int,
+) -> Ranked:
+    """Rank the memories of those rows [first_row, end_row) that one bit a component proposes.
+
+    Of few rows, all are compared. It is a function of the rows, the query and what is allowed.
+    """
+    if end_row - first_row <= CASCADE_ROWS:
+        return scan(view, first_row, end_row, query, allowed, floor, budget)
+    memories, rows, scores = cascade_top(
+        view.vectors,
+        view.bits,
+        view.buffer("code_factor"),
+        first_row,
+        end_row,
+        view.memory_of_row,
+        view.buffer("first_row"),
+        allowed,
+        query,
+        floor,
+        budget,
+        max(PROPOSED, PROPOSED_EACH * budget),
     )
     return Ranked(memories, scores, rows)
 

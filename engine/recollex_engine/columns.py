@@ -28,10 +28,12 @@ from recollex_engine.schema import (
     LISTS,
     NONE,
     schema,
+    words,
 )
 from recollex_engine.settings import Settings
 from recollex_engine.speakers import Speakers
 from recollex_engine.tail import Tail
+from recollex_kernels.cascade import encode_signs
 from recollex_kernels.filters import mask_open
 from recollex_kernels.vectors import encode
 
@@ -237,7 +239,7 @@ class Columns:
         return int(latest[key]) if key < len(latest) else NONE
 
     def extend_rows(self, memory_of_row: Sequence[int], vectors: npt.NDArray[np.uint16]) -> None:
-        """Append passages' memories and their vectors in four bits."""
+        """Append passages' memories and their vectors in four bits and in one."""
         count, dimension = vectors.shape
         codes = np.empty((count, dimension // 2), np.uint8)
         steps, norms, losses = np.empty((3, count), np.float32)
@@ -245,13 +247,18 @@ class Columns:
         self.column["code4"].extend(codes.reshape(-1))
         for name, values in zip(("step", "norm", "loss"), (steps, norms, losses), strict=True):
             self.column[f"code_{name}"].extend(values)
+        bits, factors = np.empty((count, words(dimension)), np.uint64), np.empty(count, np.float32)
+        encode_signs(vectors, bits, factors)
+        self.column["code1"].extend(bits.reshape(-1))
+        self.column["code_factor"].extend(factors)
         self.column["memory_of_row"].extend(np.array(memory_of_row, np.uint32))
 
     def drop_rows(self, rows: int) -> None:
         """Take back `extend_rows` down to ``rows``: they were tried on, not recorded."""
-        for name in ("memory_of_row", "code_step", "code_norm", "code_loss"):
+        for name in ("memory_of_row", "code_step", "code_norm", "code_loss", "code_factor"):
             self.column[name].truncate(rows)
         self.column["code4"].truncate(rows * (self.dimension // 2))
+        self.column["code1"].truncate(rows * words(self.dimension))
 
     def extend(self, name: str, items: Sequence[Any]) -> None:
         """Append items to one column."""

@@ -30,6 +30,8 @@ Properties of a passage (one item a row)::
     length uint32 (words that are not stop words), term_offset uint64 [rows + 1], term uint32 (flat)
     code4 uint8 [rows * dimension / 2], code_step, code_norm, code_loss float32
         the vector in four bits a component, and what that loses
+    code1 uint64 [rows * ceil(dimension / 64)], code_factor float32
+        the vector in one bit a component, turned, and what makes an estimate of it
 
 Properties of an operation (one item an op, by op - 1)::
 
@@ -115,7 +117,14 @@ ROW = {
     "length": "<u4",
     "term_offset": "<u8",
 }
-CODE = {"code4": "|u1", "code_step": "<f4", "code_norm": "<f4", "code_loss": "<f4"}
+CODE = {
+    "code4": "|u1",
+    "code_step": "<f4",
+    "code_norm": "<f4",
+    "code_loss": "<f4",
+    "code1": "<u8",
+    "code_factor": "<f4",
+}
 OP = {
     "op_recorded_at": "<i8",
     "op_memories": "<u4",
@@ -151,6 +160,11 @@ def schema() -> dict[str, str]:
         **OP,
         **fact_schema.COLUMNS,
     }
+
+
+def words(dimension: int) -> int:
+    """Return how many words of 64 bits hold a bit for each component of a vector."""
+    return -(-dimension // 64)
 
 
 def metadata_label(name: str, value: Any) -> str:

@@ -28,6 +28,9 @@ ANY_COSINE = float("-inf")
 HUB = 1024
 """Of an entity that names more memories than this, the newest so many are considered."""
 
+FRESH = 16
+"""Of an entity the newest so many are compared with the question, to order equal activations."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spreading:
@@ -111,8 +114,8 @@ def activate(
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]:
     """Return memories and their activation, best first; ``edges`` adds entities and links.
 
-    Of equally activated memories those of ``known`` come first, by their scores, which are cosines;
-    then the newer.
+    Of equally activated memories those of ``known``, whose scores are cosines, and the newest few
+    of an entity come first, by their cosines; then the newer.
     """
     stamps = len(known.memories) + 1
     epoch, met, expanded = _scratch.take(view.memories, len(view.entity_head), stamps)
@@ -140,6 +143,7 @@ def activate(
         WINDOW,
         NEIGHBOURS,
         HUB,
+        FRESH,
         min_cosine,
         budget,
         epoch,

@@ -17,7 +17,7 @@ from recollex_engine.entity_merges import Identities
 from recollex_engine.hnsw import Hnsw
 from recollex_engine.mention_marks import Mark, weights
 from recollex_engine.postings import Postings
-from recollex_engine.schema import NONE
+from recollex_engine.schema import NONE, words
 from recollex_engine.tail import Tail, TailPostings
 from recollex_engine.timeline import Timeline
 
@@ -119,6 +119,13 @@ class View:
         """The rows' vectors in four bits a component: uint8[rows, dimension / 2]."""
         width = self.columns.dimension // 2
         flat = self._buffers["code4"][: self.rows * width]
+        return flat.reshape(self.rows, width)
+
+    @cached_property
+    def bits(self) -> npt.NDArray[np.uint64]:
+        """The rows' vectors in one bit a component: uint64[rows, words of a row]."""
+        width = words(self.columns.dimension)
+        flat: npt.NDArray[np.uint64] = self._buffers["code1"][: self.rows * width]
         return flat.reshape(self.rows, width)
 
     @cached_property

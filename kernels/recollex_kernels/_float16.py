@@ -24,7 +24,7 @@ from numba.core import cgutils as _cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from recollex_kernels._jit import F32, U16
+from recollex_kernels._jit import F32, U16, U64
 
 _BUILD: Any = _cgutils  # its functions carry no types
 _I32, _I64, _FLOAT = ir.IntType(32), ir.IntType(64), ir.FloatType()
@@ -138,5 +138,5 @@ def _prefetch_code(typing: Any, vectors: Any, row: Any) -> Any:
 
 similarity = cast(Callable[[U16, int | np.uint32, F32], np.float32], intrinsic(_similarity_code))
 decode_row = cast(Callable[[U16, int, F32], None], intrinsic(_decode_row_code))
-prefetch_row = cast(Callable[[U16, int | np.uint32], None], intrinsic(_prefetch_code))
+prefetch_row = cast(Callable[[U16 | U64, int | np.uint32], None], intrinsic(_prefetch_code))
 """Asks for a row that will be read soon, and waits for nothing."""

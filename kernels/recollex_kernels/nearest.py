@@ -6,16 +6,16 @@ width D that is a multiple of 8, and finite. Their norm is about 1, but nothing 
 
 import numpy as np
 
+from recollex_kernels._allowed_rows import rows_of_allowed
+from recollex_kernels._best_rows import best_rows
 from recollex_kernels._codes import TOGETHER, bounds, encode_query, four_sums
-from recollex_kernels._float16 import prefetch_row, similarity
+from recollex_kernels._float16 import similarity
 from recollex_kernels._jit import F32, U8, U16, U32, kernel
 from recollex_kernels._pruned import prune, room
 from recollex_kernels._scores import kth_greatest, strongest
 
 _DIRECT = 256  # fewer rows than this are scored without looking at their codes
 _TILE = 64  # rows whose bounds are computed and compared together
-_AHEAD = 8  # rows asked of memory before they are read
-_SPARSE = 3  # fewer than one in so many allowed: their rows are listed first
 
 
 @kernel
@@ -55,46 +55,6 @@ def _least_of_best(
     if n < k:
         return floor
     return max(floor, np.float32(kth_greatest(best[:n], k)))
-
-
-@kernel
-def _rows_of_allowed(
-    first: int, end: int, memory_of_row: U32, first_row: U32, allowed: U8
-) -> tuple[bool, U32]:
-    """Return whether few memories of rows [first, end) are allowed, and then their rows, ascending.
-
-    Where every third is allowed, or more, to look at all rows costs less: nothing is listed.
-    """
-    low, high = np.int64(memory_of_row[first]), np.int64(memory_of_row[end - 1]) + 1
-    marks = allowed[low:high]
-    count = np.int32(0)
-    for i in range(marks.shape[0]):
-        count = np.int32(count + np.int32(marks[i]))
-    if count * _SPARSE >= high - low:
-        return False, np.empty(0, np.uint32)
-    memories = np.empty(count, np.int64)
-    n = 0
-    for block in range(low, high, _TILE):
-        held = np.int32(0)
-        part = allowed[block : min(block + _TILE, high)]
-        for i in range(part.shape[0]):
-            held = np.int32(held + np.int32(part[i]))
-        if held > 0:
-            for i in range(part.shape[0]):
-                if part[i] != 0:
-                    memories[n] = block + i
-                    n += 1
-    total = 0
-    for m in memories:
-        total += int(first_row[m + 1] - first_row[m])
-    rows = np.empty(total, np.uint32)
-    n = 0
-    for m in memories:
-        for row in range(int(first_row[m]), int(first_row[m + 1])):
-            if first <= row < end:
-                rows[n] = row
-                n += 1
-    return True, rows[:n]
 
 
 @kernel
@@ -200,60 +160,6 @@ def _bound_rows(
 
 
 @kernel
-def _best_rows(
-    vectors: U16,
-    near: U32,
-    memory_of_row: U32,
-    query: F32,
-    limit: np.float32,
-    size: int,
-    best: F32,
-    memories: U32,
-    rows: U32,
-) -> tuple[U32, U32, F32]:
-    """Return the best ``size`` memories of ``near``, which ascends, by scoring all of it.
-
-    ``best``, ``memories`` and ``rows`` are room for it.
-    """
-    reached = near.shape[0]
-    n = 0
-    full = False
-    have = False  # the memory whose rows are being read
-    memory = np.uint32(0)
-    row = np.uint32(0)
-    score = np.float32(0)
-    for place in range(min(reached, _AHEAD)):
-        prefetch_row(vectors, near[place])
-    for place in range(reached):
-        if place + _AHEAD < reached:
-            prefetch_row(vectors, near[place + _AHEAD])
-        i = near[place]
-        exact = similarity(vectors, i, query)
-        if exact < limit or (full and exact == limit):  # a later memory loses a tie
-            continue
-        m = memory_of_row[i]
-        if have and m == memory:
-            if exact > score:
-                score = exact
-                row = i
-            continue
-        if have:
-            best[n], memories[n], rows[n] = score, memory, row
-            n += 1
-            if n == best.shape[0]:
-                limit, n, full = prune(size, best, memories, rows), size, True
-        have = True
-        memory = m
-        row = i
-        score = exact
-    if have:
-        best[n], memories[n], rows[n] = score, memory, row
-        n += 1
-    order = strongest(best[:n], size)
-    return memories[order], rows[order], best[order]
-
-
-@kernel
 def scan_top(
     vectors: U16,
     codes: U8,
@@ -294,7 +200,7 @@ def scan_top(
     if size == 0:
         return np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty(0, np.float32)
     limit = np.float32(floor)
-    few, listed = _rows_of_allowed(first, end, memory_of_row, first_row, allowed)
+    few, listed = rows_of_allowed(first, end, memory_of_row, first_row, allowed)
     count = listed.shape[0] if few else end - first
     best = np.empty(room(size), np.float32)
     memories = np.empty(room(size), np.uint32)
@@ -327,7 +233,7 @@ def scan_top(
                 if allowed[memory_of_row[i]] != 0:
                     near[reached] = i
                     reached += 1
-    return _best_rows(
+    return best_rows(
         vectors, near[:reached], memory_of_row, query, limit, size, best, memories, rows
     )
 
@@ -364,6 +270,6 @@ def best_of_rows(
     kept = np.empty(room(size), np.uint32)
     if size == 0:
         return memories[:0], kept[:0], best[:0]
-    return _best_rows(
+    return best_rows(
         vectors, near[:n], memory_of_row, query, np.float32(floor), size, best, memories, kept
     )

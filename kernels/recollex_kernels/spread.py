@@ -6,7 +6,13 @@ is the latest entry of the key, ``previous[i]`` the one before entry i, NONE whe
 
 import numpy as np
 
-from recollex_kernels._float16 import similarity
+from recollex_kernels._entity_links import (
+    HALF,
+    best_cosine,
+    known_pairs,
+    next_named,
+    open_newest,
+)
 from recollex_kernels._frontier import longer, pop, push, sink
 from recollex_kernels._jit import F32, I64, U8, U16, U32, U64, kernel
 from recollex_kernels._time_links import NONE, near_in_time
@@ -22,18 +28,6 @@ _LINKS = np.uint64(2 << 30)  # all that a visited memory is linked to, not looke
 _ENTITY = np.uint64(3 << 30)  # all memories of an entity, not looked at yet
 _KIND = np.uint64(3 << 30)
 _PLACE = np.uint64((1 << 30) - 1)
-_HALF = np.uint64(32)
-
-
-@kernel
-def _cosine(
-    memory: int | np.int64 | np.uint32, first_row: U32, vectors: U16, query: F32
-) -> np.float32:
-    """Return a memory's similarity to the query: its best row's."""
-    best = np.float32(-np.inf)
-    for row in range(np.int64(first_row[memory]), np.int64(first_row[memory + 1])):
-        best = max(best, similarity(vectors, row, query))
-    return best
 
 
 @kernel
@@ -62,54 +56,7 @@ def _offer(
     if scratch_memories[memory] == visited:
         return n
     near = _closeness(memory, stamp, closeness, scratch_memories)
-    return push(n, passed, near, np.uint64(memory) << _HALF, a, c, t)
-
-
-@kernel
-def _next_named(
-    i: np.uint32,
-    looked: int,
-    mention_memory: U32,
-    mention_previous: U32,
-    n_memories: int,
-    hub: int,
-    allowed: U8,
-    visited: np.uint32,
-    scratch_memories: U32,
-) -> tuple[np.uint32, int]:
-    """Return the mention from ``i`` on whose memory may be visited, NONE if none, and the count.
-
-    ``looked``: how many of the entity's memories were met before; at most ``hub`` are.
-    """
-    while i != NONE:
-        m = mention_memory[i]
-        if m < n_memories:
-            if looked == hub:
-                break
-            looked += 1
-            if scratch_memories[m] != visited and allowed[m] != 0:
-                return i, looked
-        i = mention_previous[i]
-    return NONE, looked
-
-
-@kernel
-def _known_pairs(known: U32, entity_offsets: U64 | I64, mention_entity: U32) -> tuple[U32, U32]:
-    """Return the entities that the known memories name, and the place of each one's memory."""
-    count = 0
-    for k in range(known.shape[0]):
-        m = np.int64(known[k])
-        if m + 1 < entity_offsets.shape[0]:
-            count += int(entity_offsets[m + 1]) - int(entity_offsets[m])
-    entities, places = np.empty(count, np.uint32), np.empty(count, np.uint32)
-    n = 0
-    for k in range(known.shape[0]):
-        m = np.int64(known[k])
-        if m + 1 < entity_offsets.shape[0]:
-            for i in range(np.int64(entity_offsets[m]), np.int64(entity_offsets[m + 1])):
-                entities[n], places[n] = mention_entity[i], k
-                n += 1
-    return entities, places
+    return push(n, passed, near, np.uint64(memory) << HALF, a, c, t)
 
 
 @kernel
@@ -144,6 +91,7 @@ def spread(
     window_us: int,
     neighbours: int,
     hub: int,
+    fresh: int,
     min_cosine: float,
     budget: int,
     epoch: int,
@@ -159,9 +107,10 @@ def spread(
     A link counts if weight >= ``min_weight`` (0.1), a neighbour if its activation > ``threshold``
     (0.1); a memory keeps its greatest activation. Seeds are exempt from the threshold. A weight
     above 1 counts as 1, and ``decay`` is at most 1: activation never grows.
-    Ties: what is among ``known`` comes first, the closest of it first; then the newer memory, that
-    is the higher ordinal. Memories with ``allowed[memory]`` = 0 or a cosine < ``min_cosine`` are
-    never visited, not as seeds either, and pass nothing on.
+    Ties: what is among ``known``, or reached as one of the ``fresh`` newest memories of an entity,
+    comes first, by its cosine; then the newer memory, that is the higher ordinal. Memories with
+    ``allowed[memory]`` = 0 or a cosine < ``min_cosine`` are never visited, not as seeds either,
+    and pass nothing on.
 
     Links of a memory (TEMPR 2.4), all seen as of the first ``n_memories`` memories:
         entity    to the newest ``hub`` memories of each of its entities and to the known ones,
@@ -187,8 +136,8 @@ def spread(
         time_rank         uint32[M]: where each stands in time_order, or NONE
         event_at          int64[M], microseconds
         first_row         uint32[M+1]: memory m's rows are first_row[m:m+2]
-        vectors, query    uint16[R, D] (float16 bit patterns), float32[D]; looked at only where
-                          min_cosine > -inf, and there for what is not known
+        vectors, query    uint16[R, D] (float16 bit patterns), float32[D]; of what is not known
+                          only the fresh are looked at, and what min_cosine > -inf asks about
         allowed           uint8[M]
         epoch             in [1, 2**32 - K): from it on, K + 1 numbers that neither scratch array
                           holds
@@ -199,7 +148,8 @@ def spread(
     The result is that of the eager algorithm. A visited memory's links are looked at only when
     the greatest activation that they could pass is the greatest left, and of an entity's memories
     one after the other: a hub costs what is visited of it.
-    Cost: O(n + links of the memories that activation goes on from); nothing is O(M).
+    Cost: O(n + links of the memories that activation goes on from), and ``fresh`` vectors an
+    entity; nothing is O(M).
     """
     weakest = np.float32(threshold)
     lightest = np.float32(min_weight)
@@ -230,10 +180,10 @@ def spread(
     while n > 0 and found < size:
         activation, near, tag = a[0], c[0], t[0]
         kind = tag & _KIND
-        u = np.int64(tag >> _HALF)
+        u = np.int64(tag >> HALF)
         if kind == _CURSOR:
             k = int(tag & _PLACE)
-            mention, looked_at[k] = _next_named(
+            mention, looked_at[k] = next_named(
                 mention_previous[of_cursor[k]],
                 looked_at[k],
                 mention_memory,
@@ -248,25 +198,45 @@ def spread(
             if mention == NONE:
                 n = pop(n, a, c, t)
             else:
-                later = np.uint64(mention_memory[mention]) << _HALF | np.uint64(k) | _CURSOR
+                later = np.uint64(mention_memory[mention]) << HALF | np.uint64(k) | _CURSOR
                 sink(n, activation, _FAR, later, a, c, t)
         else:
             n = pop(n, a, c, t)
         if kind == _ENTITY:
             if not paired:
-                known_entity, known_place = _known_pairs(known, entity_offsets, mention_entity)
+                known_entity, known_place = known_pairs(known, entity_offsets, mention_entity)
                 paired = True
-            if n + known.shape[0] + 1 > a.shape[0]:
-                a, c, t = longer(a, c, t, n + known.shape[0] + 1)
+            if n + known.shape[0] + fresh + 1 > a.shape[0]:
+                a, c, t = longer(a, c, t, n + known.shape[0] + fresh + 1)
             for p in range(known_entity.shape[0]):
                 if known_entity[p] == u:
                     k = int(known_place[p])
                     m = known[k]
                     if scratch_memories[m] != visited:
-                        n = push(n, activation, closeness[k], np.uint64(m) << _HALF, a, c, t)
-            mention, looked = _next_named(
+                        n = push(n, activation, closeness[k], np.uint64(m) << HALF, a, c, t)
+            mention, looked, n = open_newest(
                 entity_head[u],
-                0,
+                activation,
+                mention_memory,
+                mention_previous,
+                n_memories,
+                min(fresh, hub),
+                allowed,
+                visited,
+                stamp,
+                closeness.shape[0],
+                scratch_memories,
+                first_row,
+                vectors,
+                query,
+                n,
+                a,
+                c,
+                t,
+            )
+            mention, looked = next_named(
+                mention,
+                looked,
                 mention_memory,
                 mention_previous,
                 n_memories,
@@ -280,7 +250,7 @@ def spread(
                     of_cursor = np.concatenate((of_cursor, np.empty_like(of_cursor)))
                     looked_at = np.concatenate((looked_at, np.empty_like(looked_at)))
                 of_cursor[cursors], looked_at[cursors] = mention, looked
-                tag = np.uint64(mention_memory[mention]) << _HALF | np.uint64(cursors) | _CURSOR
+                tag = np.uint64(mention_memory[mention]) << HALF | np.uint64(cursors) | _CURSOR
                 n = push(n, activation, _FAR, tag, a, c, t)
                 cursors += 1
             continue
@@ -292,14 +262,14 @@ def spread(
                 continue
             if nearest > _FAR:
                 if near == _FAR:
-                    near = _cosine(u, first_row, vectors, query)
+                    near = best_cosine(u, first_row, vectors, query)
                 if near < nearest:
                     continue
             memories[found] = u
             reached[found] = activation
             found += 1
             if activation * fading > weakest:  # as much as a link may pass
-                tag = np.uint64(u) << _HALF | _LINKS | np.uint64(found - 1)
+                tag = np.uint64(u) << HALF | _LINKS | np.uint64(found - 1)
                 if n == a.shape[0]:
                     a, c, t = longer(a, c, t, n + 1)
                 n = push(n, activation * fading, _FIRST, tag, a, c, t)
@@ -319,7 +289,7 @@ def spread(
                     passed = activation * min(entity_weight[e], _HEAVIEST) * fading
                     if passed > weakest:  # the first to reach an entity is the most activated
                         scratch_entities[e] = stamp
-                        n = push(n, passed, _FIRST, np.uint64(e) << _HALF | _ENTITY, a, c, t)
+                        n = push(n, passed, _FIRST, np.uint64(e) << HALF | _ENTITY, a, c, t)
         if u + 1 < link_offsets.shape[0]:
             for i in range(np.int64(link_offsets[u]), np.int64(link_offsets[u + 1])):
                 passed = activation * min(link_weight[i], _HEAVIEST) * fading

@@ -102,14 +102,15 @@ class World:
         return taken
 
     def neighbours(self, memory, view, o):
-        """Every (neighbour, weight), eagerly, from the definition."""
+        """Every (neighbour, weight, whether its cosine counts), eagerly, from the definition."""
         for e in self.entities[memory]:
             members = [m for m in range(view) if e in self.entities[m]]
             newest = members[::-1][: o["hub"]]
+            fresh = newest[: o["fresh"]]
             for m in {*newest, *(m for m in members if m in self.known)}:
-                yield m, self.weights[e]
+                yield m, self.weights[e], m in fresh
         for m, w in zip(self.links[memory], self.link_weights[memory], strict=True):
-            yield m, np.float32(w)
+            yield m, np.float32(w), False
         incoming = [
             (m, w)
             for m in range(view)
@@ -117,9 +118,9 @@ class World:
             if target == memory
         ]
         for m, w in incoming[::-1][: o["hub"]]:
-            yield m, np.float32(w)
+            yield m, np.float32(w), False
         for m, dt in self.near_in_time(memory, view, o["window_us"], o["neighbours"], o["hub"]):
-            yield m, max(np.float32(0.3), np.float32(1.0 - dt / o["window_us"]))
+            yield m, max(np.float32(0.3), np.float32(1.0 - dt / o["window_us"])), False
 
     def eager(self, seeds, activations, view, o):
         cosine = {m: self.cosine(m) for m in range(view)}
@@ -133,10 +134,11 @@ class World:
             if memory in visited or not self.allowed[memory] or cosine[memory] < o["min_cosine"]:
                 continue
             visited[memory] = float(activation)
-            for m, weight in self.neighbours(memory, view, o):
+            for m, weight, fresh in self.neighbours(memory, view, o):
                 passed = activation * min(weight, np.float32(1)) * np.float32(o["decay"])
                 if weight >= np.float32(o["min_weight"]) and passed > np.float32(o["threshold"]):
-                    heapq.heappush(heap, (-passed, -known[m], -m))
+                    near = cosine[m] if fresh else known[m]
+                    heapq.heappush(heap, (-passed, -near, -m))
         return list(visited), list(visited.values())
 
     def lazy(self, seeds, activations, view, o, epoch, scratch, without=()):
@@ -182,6 +184,7 @@ class World:
             o["window_us"],
             o["neighbours"],
             o["hub"],
+            o["fresh"],
             o["min_cosine"],
             o["budget"],
             epoch,
@@ -198,6 +201,7 @@ options = st.fixed_dictionaries(
         "window_us": st.sampled_from([24 * HOUR, 3 * HOUR]),
         "neighbours": st.sampled_from([0, 1, 3, 10]),
         "hub": st.sampled_from([1, 2, 5, 1024]),
+        "fresh": st.sampled_from([0, 1, 3, 1024]),
         "min_cosine": st.sampled_from([-math.inf, 0.0]),
         "budget": st.sampled_from([0, 1, 5, 100]),
     }
@@ -231,7 +235,7 @@ def test_only_time_links_are_walked_without_the_others(seed, size, o):
 
 def test_lazy_spreading_equals_eager_best_first_when_the_heap_grows():
     o = {"decay": 0.8, "threshold": 0.1, "min_weight": 0.1, "window_us": 24 * HOUR}
-    o |= {"neighbours": 10, "hub": 1024, "min_cosine": -math.inf, "budget": 500}
+    o |= {"neighbours": 10, "hub": 1024, "fresh": 9, "min_cosine": -math.inf, "budget": 500}
     world = World(3, 600)
     world.know(600)
     scratch = np.zeros(600, np.uint32), np.zeros(ENTITIES, np.uint32)

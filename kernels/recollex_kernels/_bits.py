@@ -1,0 +1,224 @@
+"""What one bit a component says about a similarity: an estimate from 48 bytes of a row of 384.
+
+A row is turned (`turn`), and the sign of each component kept: b in {-1, 1}. The turn is orthogonal
+and mixes all components, so that whatever the vectors are, the signs carry about the same of each.
+With v and q turned, the estimate (Gao and Long, RaBitQ, SIGMOD 2024, section 3.2) is
+    <v, q>  ~  <b, q> |v|^2 / <b, v>
+whose error does not depend on the direction of v; for vectors of length 1 and D = 384 its standard
+deviation is .038. Of q, four bits a component are used, d in -8..7 and q ~ t d, which adds .004.
+With S the sum of d where b = 1, <b, q> = t (2 S - sum d): whole numbers, so every processor agrees.
+As t is the same for all rows, what is compared is (2 S - sum d) |v|^2 / <b, v>.
+
+A row of width D is W = ceil(D / 64) words of 64 bits: bit j of word i is set where component
+64 i + j is not negative. The planes of a query are words too: bit p of each d, in two's complement.
+"""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils as _cgutils
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+
+from recollex_kernels._jit import F32, I32, U64, kernel
+
+_BUILD: Any = _cgutils  # its functions carry no types
+_SHORT, _WORD, _LONG = ir.IntType(16), ir.IntType(32), ir.IntType(64)
+_ROUNDS = 4
+_MIXED = 6  # words of a row that are summed in vector code: 384 components
+PLANES = 4
+"""Bits of a query's components."""
+TOGETHER = 8
+"""Rows whose sums are computed at once."""
+
+
+@kernel
+def turn(row: F32, out: F32, spare: F32) -> None:
+    """Fill ``out`` with the row, turned: the same for every row of a width, on every processor.
+
+    Rounds of flipping signs and a Walsh-Hadamard transform, by turns of the first and the last P
+    components, P the greatest power of two up to D.
+
+    Shapes: row, out, spare float32[D]. Cost: O(D log D), 1 us for 384.
+    """
+    width = row.shape[0]
+    size = 1
+    while 2 * size <= width:
+        size *= 2
+    half = size // 2
+    scale = np.float32(1 / np.sqrt(np.float64(size)))
+    for j in range(width):
+        out[j] = row[j]
+    state = np.uint64(0x9E3779B97F4A7C15)
+    for turned in range(_ROUNDS):
+        for j in range(width):
+            if j % 64 == 0:  # splitmix64
+                state += np.uint64(0x9E3779B97F4A7C15)
+                word = state
+                word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+                word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+                word = word ^ (word >> np.uint64(31))
+            if (word >> np.uint64(j % 64)) & np.uint64(1):
+                out[j] = -out[j]
+        part = out[:size] if turned % 2 == 0 else out[width - size :]
+        other = spare[:size]
+        span = 1
+        while (
+            span < size
+        ):  # neighbours-to-be are half the length apart, and come to stand side by side
+            for j in range(half):
+                x, y = part[j], part[j + half]
+                other[2 * j] = x + y
+                other[2 * j + 1] = x - y
+            part, other = other, part
+            span *= 2
+        ends = out[:size] if turned % 2 == 0 else out[width - size :]
+        for j in range(size):
+            ends[j] = part[j] * scale
+
+
+@kernel
+def encode_bits(turned: F32, out: U64) -> float:
+    """Fill the words of a turned row, and return its factor |v|^2 / <b, v>, 0 for a row of zeros.
+
+    Shapes: turned float32[D], out uint64[W]. Cost: O(D).
+    """
+    square, along = 0.0, 0.0
+    for i in range(out.shape[0]):
+        word = np.uint64(0)
+        for j in range(64 * i, min(64 * i + 64, turned.shape[0])):
+            v = np.float64(turned[j])
+            square += v * v
+            along += abs(v)
+            if v >= 0:
+                word |= np.uint64(1) << np.uint64(j - 64 * i)
+        out[i] = word
+    return square / along if along > 0 else 0.0
+
+
+@kernel
+def encode_planes(turned: F32, out_planes: U64) -> int:
+    """Fill the planes of a turned query and return the sum of its d.
+
+    They are repeated as the words of rows are: ``out_planes[p, j]`` is word j mod W of plane p.
+
+    Shapes: turned float32[D]; out_planes uint64[PLANES, TOGETHER * W]. Cost: O(D).
+    """
+    words = out_planes.shape[1] // TOGETHER
+    largest = np.float32(0)
+    for j in range(turned.shape[0]):
+        largest = max(largest, abs(turned[j]))
+    step = np.float64(largest) / 7.5
+    total = 0
+    out_planes[:, :] = np.uint64(0)
+    for j in range(turned.shape[0]):
+        d = 0
+        if step > 0:
+            d = int(min(7.0, max(-8.0, np.rint(np.float64(turned[j]) / step))))
+        total += d
+        for p in range(PLANES):
+            out_planes[p, j // 64] |= np.uint64((d >> p) & 1) << np.uint64(j % 64)
+    for j in range(words, out_planes.shape[1]):
+        for p in range(PLANES):
+            out_planes[p, j] = out_planes[p, j - words]
+    return total
+
+
+def _vector(element: Any, n: int) -> Any:
+    return ir.VectorType(element, n)
+
+
+def _load(b: Any, base: Any, offset: Any) -> Any:
+    loaded = b.load(b.bitcast(b.gep(base, [offset]), _vector(_LONG, TOGETHER).as_pointer()))
+    loaded.align = 8
+    return loaded
+
+
+def _counted(b: Any, word: Any, planes: list[Any]) -> Any:
+    """Return the sums of d over the set bits of each word: Horner's rule over the planes."""
+    kind = ir.FunctionType(word.type, [word.type])
+    name = "llvm.ctpop." + ("i64" if word.type == _LONG else f"v{TOGETHER}i64")
+    count = _BUILD.get_or_insert_function(b.module, kind, name)
+    total = b.neg(b.call(count, [b.and_(word, planes[-1])]))
+    for plane in reversed(planes[:-1]):
+        total = b.add(b.add(total, total), b.call(count, [b.and_(word, plane)]))
+    return total
+
+
+def _shuffled(b: Any, x: Any, y: Any, lanes: list[int]) -> Any:
+    return b.shuffle_vector(x, y, ir.Constant(_vector(_WORD, len(lanes)), lanes))
+
+
+def _joined(b: Any, parts: list[Any], n: int) -> Any:
+    """Return two, or four, vectors of ``n`` lanes as one."""
+    while len(parts) > 1:
+        parts = [
+            _shuffled(b, parts[i], parts[i + 1], list(range(2 * n)))
+            for i in range(0, len(parts), 2)
+        ]
+        n *= 2
+    return parts[0]
+
+
+def _sums_code(typing: Any, bits: Any, first: Any, groups: Any, planes: Any, out: Any) -> Any:
+    if any(array.layout != "C" for array in (bits, planes, out)):
+        raise TypingError("bits, planes and sums must be C-contiguous")
+
+    def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
+        matrix = context.make_array(signature.args[0])(context, b, args[0])
+        words = b.extract_value(matrix.shape, 1)
+        query = context.make_array(signature.args[3])(context, b, args[3]).data
+        to = context.make_array(signature.args[4])(context, b, args[4]).data
+        apart = b.mul(words, _LONG(TOGETHER))  # between two planes
+        base = b.gep(matrix.data, [b.mul(args[1], words)])
+        with b.if_else(b.icmp_signed("==", words, _LONG(_MIXED))) as (mixed, plain):
+            with mixed:
+                loaded = [
+                    [_load(b, query, _LONG(TOGETHER * (_MIXED * p + i))) for p in range(PLANES)]
+                    for i in range(_MIXED // 2)  # then they repeat: 3 * 8 = 4 * 6
+                ]
+                with _BUILD.for_range(b, args[2]) as loop:
+                    group = b.gep(base, [b.mul(loop.index, _LONG(TOGETHER * _MIXED))])
+                    counts = [
+                        b.trunc(
+                            _counted(
+                                b,
+                                _load(b, group, _LONG(TOGETHER * i)),
+                                loaded[i % (_MIXED // 2)],
+                            ),
+                            _vector(_SHORT, TOGETHER),
+                        )
+                        for i in range(_MIXED)
+                    ]
+                    low = _joined(b, counts[:4], TOGETHER)
+                    high = _joined(b, [*counts[4:], *counts[4:]], TOGETHER)
+                    sums = None
+                    for i in range(_MIXED):
+                        lanes = [_MIXED * row + i for row in range(TOGETHER)]
+                        part = _shuffled(b, low, high, lanes)
+                        sums = part if sums is None else b.add(sums, part)
+                    place = b.gep(to, [b.mul(loop.index, _LONG(TOGETHER))])
+                    place = b.bitcast(place, _vector(_WORD, TOGETHER).as_pointer())
+                    b.store(b.sext(sums, _vector(_WORD, TOGETHER)), place).align = 4
+            with plain:
+                total_at = _BUILD.alloca_once_value(b, _LONG(0))
+                rows = b.mul(args[2], _LONG(TOGETHER))
+                with _BUILD.for_range(b, rows) as loop:
+                    row = b.gep(base, [b.mul(loop.index, words)])
+                    b.store(_LONG(0), total_at)
+                    with _BUILD.for_range(b, words) as inner:
+                        at = [b.add(inner.index, b.mul(apart, _LONG(p))) for p in range(PLANES)]
+                        own = [b.load(b.gep(query, [each])) for each in at]
+                        more = _counted(b, b.load(b.gep(row, [inner.index])), own)
+                        b.store(b.add(b.load(total_at), more), total_at)
+                    b.store(b.trunc(b.load(total_at), _WORD), b.gep(to, [loop.index]))
+        return context.get_dummy_value()
+
+    return types.void(bits, types.int64, types.int64, planes, out), build
+
+
+plane_sums = cast(Callable[[U64, int, int, U64, I32], None], intrinsic(_sums_code))
+"""Writes S of ``groups`` times `TOGETHER` rows, from ``first`` on, to the front of ``out``."""

@@ -1,0 +1,237 @@
+"""Nearly the nearest vectors: one bit a component proposes rows, the float16 vectors score them.
+
+What is found is a function of the rows, the query and what is allowed: where an index ends, how the
+rows were written and which processor runs it change nothing.
+"""
+
+import numpy as np
+
+from recollex_kernels._above import TILE, above, lowest
+from recollex_kernels._allowed_rows import rows_of_allowed
+from recollex_kernels._best_rows import best_rows
+from recollex_kernels._bits import (
+    PLANES,
+    TOGETHER,
+    encode_bits,
+    encode_planes,
+    plane_sums,
+    turn,
+)
+from recollex_kernels._float16 import decode_row, prefetch_row
+from recollex_kernels._jit import F32, I32, U8, U16, U32, U64, kernel
+from recollex_kernels._pruned import prune, room
+from recollex_kernels._scores import kth_greatest
+
+_BLOCK = 512  # rows whose estimates are computed together
+_SAMPLED = 8  # blocks from which it is guessed how great the greatest estimates are
+_EVERY = 4  # of their rows, one in so many
+_AHEAD = 16  # rows asked of memory before they are read
+
+
+@kernel
+def encode_signs(vectors: U16, out_bits: U64, out_factors: F32) -> None:
+    """Approximate each row by one bit a component and a factor (see ``_bits``).
+
+    Shapes, for n rows of width D:
+        vectors      uint16[n, D]  float16 bit patterns, finite
+        out_bits     uint64[n, ceil(D / 64)]
+        out_factors  float32[n]
+
+    Cost: O(n D log D), 6 us a row of 384.
+    """
+    width = vectors.shape[1]
+    row, turned = np.empty(width, np.float32), np.empty(width, np.float32)
+    spare = np.empty(width, np.float32)
+    for i in range(vectors.shape[0]):
+        decode_row(vectors, i, row)
+        turn(row, turned, spare)
+        out_factors[i] = encode_bits(turned, out_bits[i])
+
+
+@kernel
+def _estimate(
+    bits: U64,
+    factors: F32,
+    chosen: U32,
+    first: int,
+    count: int,
+    low: int,
+    planes: U64,
+    total: np.int32,
+    out: F32,
+    tile: U64,
+    own: F32,
+    sums: I32,
+) -> None:
+    """Set ``out[p]`` to the estimate of row chosen[low + p], of first + low + p where none is.
+
+    For a block of them; it is -inf from ``count`` on. ``tile``, ``own`` and ``sums`` are room.
+    """
+    size = min(_BLOCK, count - low)
+    if chosen.shape[0] == 0 and size == _BLOCK:
+        plane_sums(bits, first + low, _BLOCK // TOGETHER, planes, sums)
+        for p in range(_BLOCK):
+            whole = np.float32(np.int32(np.int32(2) * sums[p] - total))
+            out[p] = whole * factors[np.uint64(first + low + p)]
+        return
+    for p in range(size):
+        if low + p + _AHEAD < chosen.shape[0]:
+            prefetch_row(bits, chosen[low + p + _AHEAD])
+        row = first + low + p
+        if chosen.shape[0] > 0:
+            row = int(chosen[low + p])
+        own[p] = factors[row]
+        for w in range(bits.shape[1]):
+            tile[p, w] = bits[row, w]
+    groups = (size + TOGETHER - 1) // TOGETHER
+    plane_sums(tile, 0, groups, planes, sums)
+    for p in range(size):
+        out[p] = np.float32(np.int32(np.int32(2) * sums[p] - total)) * own[p]
+    out[size:] = -np.float32(np.inf)
+
+
+@kernel
+def _first_limit(scores: F32, share: float) -> np.float32:
+    """Return what a ``share`` of all is likely above, and some more, going by a sample."""
+    expected = share * scores.shape[0]
+    place = int(expected + 4 * np.sqrt(expected)) + 4
+    if place >= scores.shape[0]:
+        return np.float32(-np.inf)
+    return np.float32(kth_greatest(scores, place))
+
+
+@kernel
+def _proposed(
+    bits: U64,
+    factors: F32,
+    chosen: U32,
+    first: int,
+    count: int,
+    memory_of_row: U32,
+    allowed: U8,
+    query: F32,
+    most: int,
+) -> U32:
+    """Return the ``most`` allowed rows of the greatest estimates, ascending. Ties: the lower row.
+
+    Of the rows in ``chosen``, or, where none is, of the ``count`` from ``first`` on. A sample says
+    what most rows need not be compared with; where it said too much, all are gone through again.
+    """
+    words = bits.shape[1]
+    turned, spare = np.empty_like(query), np.empty_like(query)
+    turn(query, turned, spare)
+    planes = np.empty((PLANES, TOGETHER * words), np.uint64)
+    total = np.int32(encode_planes(turned, planes))
+    tile, own = np.zeros((_BLOCK, words), np.uint64), np.zeros(_BLOCK, np.float32)
+    sums, estimates = np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.float32)
+    best = np.empty(room(2 * most), np.float32)
+    rows, spare_rows = np.empty_like(best, np.uint32), np.empty_like(best, np.uint32)
+    listed = chosen.shape[0] > 0
+    limit = np.float32(-np.inf)
+    blocks = count // _BLOCK
+    if blocks >= 2 * _SAMPLED:
+        sample = np.empty(_SAMPLED * _BLOCK // _EVERY, np.float32)
+        n = 0
+        for i in range(_SAMPLED):
+            low = i * blocks // _SAMPLED * _BLOCK
+            _estimate(
+                bits,
+                factors,
+                chosen,
+                first,
+                count,
+                low,
+                planes,
+                total,
+                estimates,
+                tile,
+                own,
+                sums,
+            )
+            for p in range(0, _BLOCK, _EVERY):
+                row = chosen[low + p] if listed else np.uint32(first + low + p)
+                admitted = allowed[memory_of_row[row]] != 0
+                sample[n] = estimates[p] if admitted else -np.float32(np.inf)
+                n += 1
+        limit = _first_limit(sample, most / count)
+    n = 0
+    while True:
+        guessed = limit
+        n = 0
+        for low in range(0, count, _BLOCK):
+            _estimate(
+                bits,
+                factors,
+                chosen,
+                first,
+                count,
+                low,
+                planes,
+                total,
+                estimates,
+                tile,
+                own,
+                sums,
+            )
+            for part in range(0, _BLOCK, TILE):
+                reached = above(estimates, part, limit)
+                while reached != 0:
+                    p = part + lowest(reached)
+                    reached &= reached - np.uint64(1)
+                    row = chosen[low + p] if listed else np.uint32(first + low + p)
+                    if estimates[p] > limit and allowed[memory_of_row[row]] != 0:
+                        best[n], rows[n] = estimates[p], row
+                        n += 1
+                        if n == best.shape[0]:
+                            limit, n = prune(most, best, rows, spare_rows), most
+        if n >= most or guessed == -np.float32(np.inf):
+            break
+        limit = np.float32(-np.inf)
+    if n > most:
+        prune(most, best[:n], rows[:n], spare_rows[:n])
+        n = most
+    return rows[:n]
+
+
+@kernel
+def cascade_top(
+    vectors: U16,
+    bits: U64,
+    factors: F32,
+    first: int,
+    end: int,
+    memory_of_row: U32,
+    first_row: U32,
+    allowed: U8,
+    query: F32,
+    floor: float,
+    k: int,
+    proposed: int,
+) -> tuple[U32, U32, F32]:
+    """Return nearly the best ``k`` memories of rows [first, end): memories, rows, scores.
+
+    They are the exact best of the ``proposed`` allowed rows whose estimates are the greatest; of
+    equal estimates, the lower row. Scores, ties and order are those of `scan_top`.
+
+    Of 99,000 real messages under MiniLM, 512 proposed rows held all of the exact best ten, 96.5 %
+    of the best hundred; 256 held 99.9 % and 89.6 %; of 10,000, 512 held 99.95 % and 96.7 %.
+
+    Shapes: as for `scan_top`; bits uint64[N, ceil(D / 64)] and factors float32[N] from
+    `encode_signs`.
+
+    Cost: O(rows * D / 64), about 1.2 ns a row of 384, 8 ns where a filter lists its rows, and 30 ns
+    for each proposed row.
+    """
+    few, chosen = rows_of_allowed(first, end, memory_of_row, first_row, allowed)
+    count = chosen.shape[0] if few else max(0, end - first)
+    size = max(0, min(k, count))
+    best = np.empty(room(size), np.float32)
+    memories, rows = np.empty(room(size), np.uint32), np.empty(room(size), np.uint32)
+    if size == 0:
+        return memories[:0], rows[:0], best[:0]
+    near = _proposed(
+        bits, factors, chosen, first, count, memory_of_row, allowed, query, max(1, proposed)
+    )
+    return best_rows(
+        vectors, near, memory_of_row, query, np.float32(floor), size, best, memories, rows
+    )

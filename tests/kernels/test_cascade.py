@@ -1,0 +1,145 @@
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollex_kernels._bits import PLANES, TOGETHER, encode_planes, plane_sums, turn
+from recollex_kernels.cascade import cascade_top, encode_signs
+from tests.kernels.unit_vectors import bits, clustered, cosines_of, frozen
+
+settings.register_profile("kernels", deadline=None)
+settings.load_profile("kernels")
+
+
+@numba.njit
+def sums_of(held, first, groups, planes, out):
+    plane_sums(held, first, groups, planes, out)
+
+
+def turned(row):
+    row = np.asarray(row, np.float32)
+    out, spare = np.empty_like(row), np.empty_like(row)
+    turn(row, out, spare)
+    return out
+
+
+def signs_of(vectors):
+    n, width = vectors.shape
+    words, factors = np.empty((n, -(-width // 64)), np.uint64), np.empty(n, np.float32)
+    encode_signs(bits(vectors), words, factors)
+    return words, factors
+
+
+def unpacked(words, width):
+    return np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :width].astype(int)
+
+
+def estimates(vectors, query):
+    """The equation, with the whole numbers that a query is made of."""
+    words, factors = signs_of(vectors)
+    q = turned(query)
+    step = np.float64(np.abs(q).max()) / 7.5
+    d = np.clip(np.rint(q / step), -8, 7).astype(int) if step else np.zeros(len(q), int)
+    whole = 2 * (unpacked(words, len(q)) @ d) - d.sum()
+    return whole.astype(np.float32) * factors
+
+
+def oracle(vectors, first, end, memory_of_row, allowed, query, floor, k, proposed):
+    guess = estimates(vectors, query)
+    rows = [row for row in range(first, end) if allowed[memory_of_row[row]]]
+    near = sorted(rows, key=lambda row: (-guess[row], row))[:proposed]
+    scores = cosines_of(vectors, range(len(vectors)), query)
+    best = {}
+    for row in sorted(near):
+        memory, score = int(memory_of_row[row]), scores[row]
+        if score >= np.float32(floor) and (memory not in best or score > best[memory][0]):
+            best[memory] = (score, row)
+    order = sorted(best, key=lambda m: (-best[m][0], m))[:k]
+    return order, [best[m][1] for m in order], [float(best[m][0]) for m in order]
+
+
+@given(st.integers(0, 10**6), st.sampled_from([2, 4, 0]), st.sampled_from([-2.0, 0.3]))
+@settings(max_examples=60)
+def test_the_best_of_those_whose_estimates_are_the_greatest(seed, grid, floor):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 9000 if seed % 4 == 0 else 1500))
+    width = int(rng.choice([8, 40, 64, 72, 384]))
+    vectors = clustered(n, width, seed, grid) * np.float16(rng.choice([1.0, 0.01, 100.0]))
+    query = vectors[rng.integers(n)].astype(np.float32)
+    memory_of_row = np.repeat(np.arange(n), rng.integers(1, 4, n))[:n]
+    allowed = rng.random(n) < rng.choice([1.0, 0.7, 0.02])
+    first = int(rng.integers(0, n) if rng.random() < 0.3 else 0)
+    end = int(rng.integers(first, n + 1) if rng.random() < 0.3 else n)
+    k, proposed = int(rng.choice([0, 1, 10, 5000])), int(rng.choice([1, 30, 5000]))
+    found = cascade_top(
+        bits(vectors),
+        *(frozen(part, part.dtype) for part in signs_of(vectors)),
+        first,
+        end,
+        frozen(memory_of_row, np.uint32),
+        frozen(np.searchsorted(memory_of_row, np.arange(n + 1)), np.uint32),
+        frozen(allowed, np.uint8),
+        query,
+        floor,
+        k,
+        proposed,
+    )
+    expected = oracle(vectors, first, end, memory_of_row, allowed, query, floor, k, proposed)
+    assert tuple(part.tolist() for part in found) == expected
+
+
+@pytest.mark.parametrize("width", [8, 40, 384, 520])
+def test_a_turn_is_orthogonal_and_mixes_all_components(width):
+    matrix = np.array([turned(row) for row in np.eye(width)])
+    assert np.allclose(matrix @ matrix.T, np.eye(width), atol=1e-5)
+    assert np.abs(matrix).max() < 1 if width > 8 else True
+
+
+@given(st.integers(0, 10**6), st.sampled_from([1, 2, 6, 7]), st.integers(1, 9))
+def test_sums_are_those_of_the_components_whose_bits_are_set(seed, words, groups):
+    rng = np.random.default_rng(seed)
+    rows = groups * TOGETHER
+    held = rng.integers(0, 2**64, (rows + 3, words), np.uint64)
+    if seed % 3 == 0:
+        held[:] = 2**64 - 1
+    query = rng.standard_normal(64 * words).astype(np.float32)
+    if seed % 5 == 0:
+        query[:] = -1
+    planes = np.empty((PLANES, TOGETHER * words), np.uint64)
+    total = encode_planes(query, planes)
+    step = np.float64(np.abs(query).max()) / 7.5
+    d = np.clip(np.rint(query / step), -8, 7).astype(int)
+    out = np.empty(rows, np.int32)
+    sums_of(held, 3, groups, planes, out)
+    assert total == d.sum()
+    assert out.tolist() == (unpacked(held[3:], 64 * words) @ d).tolist()
+
+
+def test_estimates_err_by_less_than_a_twentieth():
+    vectors = clustered(3000, 384, 5)
+    query = vectors[7].astype(np.float32)
+    scale = np.float64(np.abs(turned(query)).max()) / 7.5
+    apart = estimates(vectors, query) * scale - cosines_of(vectors, range(3000), query)
+    assert abs(apart.mean()) < 0.01
+    assert apart.std() < 0.05
+
+
+def test_rows_of_zeros_and_a_query_of_zeros_are_ranked_by_row():
+    vectors = np.zeros((700, 64), np.float16)
+    query = np.zeros(64, np.float32)
+    numbers = frozen(np.arange(701), np.uint32)
+    found = cascade_top(
+        bits(vectors),
+        *signs_of(vectors),
+        0,
+        700,
+        numbers[:700],
+        numbers,
+        frozen(np.ones(700), np.uint8),
+        query,
+        -1.0,
+        5,
+        600,
+    )
+    assert found[0].tolist() == [0, 1, 2, 3, 4]
