@@ -2,12 +2,14 @@ import random
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
 
 from recollex_engine.errors import InputError
 from recollex_engine.models.encoder import load_encoder
+from recollex_engine.models.truncation import TruncationWarning
 
 WORDS = ["ann", "bob", "the", "cat", "sat", "moved", "to", "oslo", "rain", ".", ",", "?", "what"]
 
@@ -149,9 +151,41 @@ def test_tokens_are_counted_however_long_the_text_is(tiny):
         assert tiny.truncated(text) == (count > 62)
 
 
-def test_what_lies_beyond_the_length_is_not_seen(tiny):
+@pytest.mark.parametrize("precision", ["int8", "fp32"])
+def test_what_lies_beyond_the_length_is_not_seen_and_that_is_said(tmp_path, make_model, precision):
+    encoder = load_encoder(make_model(tmp_path / "tiny"), precision)
     text = " ".join(["ann"] * 62)
-    assert tiny.embed([text]).tobytes() == tiny.embed([text + " bob cat"]).tobytes()
+    for threads in (1, 2):
+        with pytest.warns(TruncationWarning, match="longer than the 64 tokens that tiny reads"):
+            found = encoder.embed(["ann", text + " bob cat", text], threads=threads)
+        assert found[1].tobytes() == found[2].tobytes() == encoder.embed([text])[0].tobytes()
+    assert encoder.unread("ann moved .") == encoder.unread(text) == 0
+    assert encoder.unread(text + " bob cat") == 2
+    assert encoder.unread(text + " bob cat" * 100) == 200
+
+
+def test_questions_that_meet_share_batches_and_stay_within_the_tolerance(tmp_path, make_model):
+    encoder = load_encoder(make_model(tmp_path / "tiny"), "fp32")
+    texts = sentences(48)
+    alone = {text: encoder._embed_query(text)[0] for text in texts}
+    sizes, found, run = [], {}, encoder._run_padded
+
+    def counted(encodings):
+        sizes.append(len(encodings))
+        time.sleep(0.005)  # so that others come meanwhile
+        return run(encodings)
+
+    encoder._run_padded = counted
+    threads = [
+        threading.Thread(target=lambda t=text: found.update({t: encoder._embed_query(t)[0]}))
+        for text in texts
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert max(np.abs(found[text] - alone[text]).max() for text in texts) <= 1e-5
+    assert sum(sizes) == 48 and len(sizes) < 40 and max(sizes) <= 8
 
 
 def test_padding_as_published_is_switched_off(tiny):
