@@ -276,3 +276,4 @@ def test_minilm_agrees_with_sentence_transformers(minilm):
     expected = model.encode(TEXTS, batch_size=1)
     short = [n for n, text in enumerate(TEXTS) if not minilm("fp32").truncated(text)]
     assert np.abs(minilm("fp32").embed(TEXTS) - expected)[short].max() <= 1e-5
+    assert (minilm("int8").embed(TEXTS) * expected).sum(axis=1)[short].min() >= 0.99
