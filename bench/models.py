@@ -204,7 +204,7 @@ def cross_encoders(folder: Path, floor: dict[str, float], short: bool) -> list[d
         judges["sentence-transformers"] = rival
     rng = random.Random(SEED)
     question = "where did she move to after the summer"
-    own = len(counter._encode(question, [""])[0].ids)
+    own = len(counter._pairs.of(question, [""])[0].ids)
     shapes = [(*MIXED, 1), (*MIXED, 2)]
     shapes += [(pairs, length, 1) for length in LENGTHS for pairs in PAIRS]
     for pairs, length, threads in shapes:
@@ -214,7 +214,7 @@ def cross_encoders(folder: Path, floor: dict[str, float], short: bool) -> list[d
         texts = [
             sentence(rng, length + rng.randint(-spread, spread) - own + 2) for _ in range(pairs)
         ]
-        tokens = [len(each.ids) for each in counter._encode(question, texts)]
+        tokens = [len(each.ids) for each in counter._pairs.of(question, texts)]
         gflop = sum(flops(count) for count in tokens) / 1e9
         floors = {name: gflop / speed * 1000 / threads for name, speed in floor.items()}
         some = texts[:10]

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from recollex_engine.models.backends import (
 )
 from recollex_engine.models.convert import Converted, converted
 from recollex_engine.models.micro_batch import CORES, MicroBatch
+from recollex_engine.models.pairs import Pair, Pairs
 from recollex_engine.models.probe import Auto, fastest
 from recollex_engine.models.score_cache import ScoreCache
 from recollex_engine.models.session import open_tokenizer
@@ -70,7 +70,7 @@ class CrossEncoder:
         self.fingerprint = model.fingerprint
         self.max_length = model.description.max_length
         self._session = open_backend(model.folder / "model.onnx", running, self.max_length)
-        self._shared: MicroBatch[Any, float] | None = None
+        self._shared: MicroBatch[Pair, float] | None = None
         if running == "fp16":
             self._shared = MicroBatch(self._run_mixed, _SHARED)
         elif running != "int8":
@@ -79,6 +79,7 @@ class CrossEncoder:
         self._batched = "attention_mask" in [part.name for part in self._session.get_inputs()]
         self._tokenizer = open_tokenizer(model.folder / "tokenizer.json")
         self._tokenizer.enable_truncation(self.max_length)
+        self._pairs = Pairs(self._tokenizer, self.max_length)
 
     def scores(self, query: str, texts: Sequence[str], threads: int = 1) -> NDArray[np.float64]:
         """Return how well each text answers ``query``, in [0, 1]: the scores of `judge`."""
@@ -105,9 +106,9 @@ class CrossEncoder:
         fresh = [n for n, score in enumerate(found) if score is None]
         if fresh:
             asked = [distinct[n] for n in fresh]
-            pairs = self._encode(query, asked)
+            pairs = self._pairs.of(query, asked)
             logits = self._judge(pairs, threads)
-            cut = [bool(pair.overflowing) for pair in pairs]
+            cut = [pair.truncated for pair in pairs]
             judged = list(zip(map(_sigmoid, logits), cut, strict=True))
             self._known.put(query, asked, judged)
             for n, score in zip(fresh, judged, strict=True):
@@ -119,7 +120,7 @@ class CrossEncoder:
             truncated += each[1] * len(rows)
         return Judgement(scores, truncated)
 
-    def _judge(self, pairs: list[Any], threads: int) -> list[float]:
+    def _judge(self, pairs: list[Pair], threads: int) -> list[float]:
         """Return the classifier's number for each pair."""
         if self._shared is not None and (threads == 1 or self.running == "fp16"):
             return self._shared(pairs)
@@ -133,7 +134,7 @@ class CrossEncoder:
         numbers: list[float] = logits.tolist()
         return numbers
 
-    def _run_mixed(self, pairs: list[Any]) -> list[float]:
+    def _run_mixed(self, pairs: list[Pair]) -> list[float]:
         """Return the classifier's number for pairs of several calls, on this thread."""
         logits = np.empty(len(pairs), dtype=np.float64)
         for batch in batches_of([len(pair.ids) for pair in pairs], self._size):
@@ -141,17 +142,8 @@ class CrossEncoder:
         numbers: list[float] = logits.tolist()
         return numbers
 
-    def _encode(self, query: str, texts: list[str]) -> list[Any]:
-        try:
-            found: list[Any] = self._tokenizer.encode_batch([(query, text) for text in texts])
-            return found
-        except (TypeError, UnicodeError) as error:
-            raise InputError(
-                f"texts must be valid Unicode, got one that is not, for the query {query[:40]!r}"
-            ) from error
-
     def _run_all(
-        self, batches: list[list[Any]], threads: int
+        self, batches: list[list[Pair]], threads: int
     ) -> Generator[NDArray[np.float32], None, None]:
         if min(threads, len(batches)) <= 1:
             yield from map(self._run, batches)
@@ -159,13 +151,13 @@ class CrossEncoder:
         with ThreadPoolExecutor(min(threads, len(batches))) as pool:
             yield from pool.map(self._run, batches)
 
-    def _run(self, pairs: list[Any]) -> NDArray[np.float32]:
+    def _run(self, pairs: list[Pair]) -> NDArray[np.float32]:
         """Return the classifier's number for each pair, whose lengths rise."""
         length = len(pairs[-1].ids)
         ids, types, mask = (np.zeros((len(pairs), length), dtype=np.int64) for _ in range(3))
         for n, pair in enumerate(pairs):
             used = len(pair.ids)
-            ids[n, :used], types[n, :used], mask[n, :used] = pair.ids, pair.type_ids, 1
+            ids[n, :used], types[n, pair.second : used], mask[n, :used] = pair.ids, 1, 1
         inputs = {"input_ids": ids, "token_type_ids": types}
         if self._batched:
             inputs["attention_mask"] = mask
