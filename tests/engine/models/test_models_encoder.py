@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from recollex_engine.errors import InputError
+from recollex_engine.models import encoder as module
 from recollex_engine.models.encoder import load_encoder
 from recollex_engine.models.truncation import TruncationWarning
 
@@ -85,6 +86,34 @@ def test_importing_costs_no_heavy_library():
     )
     command = [sys.executable, "-c", program, *sys.path]
     assert subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip() == ""
+
+
+def test_using_a_store_without_a_model_loads_no_runtime():
+    program = (
+        "import sys; sys.path[:] = sys.argv[1:]\n"
+        "import tempfile, recollex, recollex.presets\n"
+        "with recollex.open(tempfile.mkdtemp(), embedder=recollex.GivenVectors(8)) as store:\n"
+        "    assert store.agent('a').stats().memories == 0\n"
+        "print(*[name for name in sys.modules if name in "
+        "('onnxruntime', 'onnx', 'torch', 'openvino', 'sentence_transformers')])"
+    )
+    command = [sys.executable, "-c", program, *sys.path]
+    assert subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip() == ""
+
+
+def test_of_recent_queries_the_least_recently_asked_is_given_up(tmp_path, make_model, monkeypatch):
+    monkeypatch.setattr(module, "_QUERIES", 2)
+    encoders = [load_encoder(make_model(tmp_path / name)) for name in ("one", "two")]
+    ran: list[int] = []
+    for number, encoder in enumerate(encoders):
+        run = encoder._run_one
+        encoder._run_one = lambda ids, n=number, run=run: ran.append(n) or run(ids)
+    one, two = encoders
+    for text in ("ann", "bob", "ann", "cat", "ann", "bob"):
+        one.embed_query(text)
+    assert ran == [0, 0, 0, 0]  # ann, bob, cat, and bob again
+    two.embed_query("ann")  # another model, another vector
+    assert ran[4:] == [1]
 
 
 def test_shapes_lengths_and_names(tiny):
