@@ -36,7 +36,7 @@ from recollex_engine.selection import select
 from recollex_engine.spreading import graph
 from recollex_engine.statement import check_embedding
 from recollex_engine.temporal import memora_temporal, temporal
-from recollex_engine.token_budget import within_budget
+from recollex_engine.token_budget import least_tokens, within_budget
 from recollex_engine.tokens import TokenCounter
 from recollex_engine.trace import Trace
 from recollex_engine.view import View
@@ -84,6 +84,9 @@ def recall(
                 query = check_embedding(
                     embedder.embed_query(question.text), "the query's vector", dimension
                 )
+                unread = getattr(embedder, "unread", None)  # a caller's own may not know
+                if unread is not None and (beyond := unread(question.text)):
+                    trace.truncated["query"] = beyond
             except Exception as error:  # the words still answer
                 trace.errors["embed"] = f"{type(error).__name__}: {error}"
         words()
@@ -292,6 +295,7 @@ class _Pipeline:
             self.now,
             query,
             self.lists,
+            trace,
         )
         if preset.self_anchoring is not None:
             with trace.stage("satf"):
@@ -303,8 +307,17 @@ class _Pipeline:
         if preset.reranker is not None:
             with trace.stage("rerank"):
                 try:
-                    ranked = rerank(candidates, preset.reranker, preset.combination, preset.depth)
+                    # what comes after may look at all of the list: only a budget looks at its head
+                    whole = preset.diversity is not None or self.question.packing is not None
+                    ranked = rerank(
+                        candidates,
+                        preset.reranker,
+                        preset.combination,
+                        preset.depth,
+                        None if whole else self._settled,
+                    )
                     candidates = candidates.taken(ranked.order, ranked.scores)
+                    trace.judged = ranked.judged
                 except Exception as error:  # the fused order still answers
                     trace.errors["rerank"] = f"{type(error).__name__}: {error}"
         if preset.diversity is None:
@@ -316,6 +329,15 @@ class _Pipeline:
                 for place, folded in spread.collapsed.items()
             }
             return candidates.taken(spread.order, candidates.scores[spread.order]), collapsed
+
+    def _settled(self, lead: npt.NDArray[np.uint32], others: npt.NDArray[np.uint32]) -> bool:
+        """Return whether behind ``lead`` none of ``others`` fits into the token budget."""
+        stop, most = self.preset.overflow == "stop", self.question.max_tokens
+        ranking = Ranking(lead, np.zeros(len(lead)), self.lists)
+        kept, tokens = within_budget(self.view, ranking, most, stop)
+        if stop and len(kept.memories) < len(lead):
+            return True
+        return bool(most - tokens < least_tokens(self.view, others))
 
     def _run(
         self, name: str, arm: Callable[[npt.NDArray[np.uint8], int], Ranked], budget: int

@@ -229,6 +229,15 @@ def upkeep(parser: Parser) -> None:
     _agent(parser)
 
 
+def reembed(parser: Parser) -> None:
+    """Add the options of `reembed`."""
+    add = parser.add_argument
+    _store(parser)
+    add("--model", metavar="MODEL", required=True, help="name or folder of the model to move to")
+    add("--agent", metavar="NAME", help="whose memory (every agent's)")
+    add("--threads", type=_count, default=1, metavar="N", help="that embed (1)")
+
+
 def export(parser: Parser) -> None:
     """Add the options of `export`."""
     _store(parser)
