@@ -4,7 +4,7 @@ A process that answers for another sends these, and the other makes the objects,
 at (`memory.memories_of`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,24 +25,27 @@ closed (microseconds, how, by, why; None while open).
 """
 
 
+Places = npt.NDArray[np.int64] | slice
+
+
 def gather(view: View, memories: Sequence[int], why: Sequence[Why] | None = None) -> Columns:
     """Return what ``view`` says of memories by their ordinals, and ``why`` they came."""
-    places = np.asarray(memories, np.int64)
-    columns = view.columns
+    columns, count = view.columns, len(memories)
+    places: Places = np.asarray(memories, np.int64)
+    ends: Places = places + 1
+    if count == 1:  # a slice costs a quarter of an index
+        places, ends = slice(memories[0], memories[0] + 1), slice(memories[0] + 1, memories[0] + 2)
 
-    def values(name: str, of: npt.NDArray[Any] = places) -> list[Any]:
+    def values(name: str, of: Places = places) -> list[Any]:
         found: list[Any] = view.buffer(name)[of].tolist()
         return found
 
     def labels(name: str) -> list[str | None]:
-        numbers = view.buffer(name)[places]
-        known = {number: columns.label(number) for number in set(numbers.tolist())}
-        return [known[number] for number in numbers.tolist()]
+        return [columns.label(number) for number in values(name)]
 
     def slices(name: str) -> list[tuple[int, int]]:
-        return list(
-            zip(values(f"{name}_offset"), values(f"{name}_offset", places + 1), strict=True)
-        )
+        offsets = f"{name}_offset"
+        return list(zip(values(offsets), values(offsets, ends), strict=True))
 
     def texts(name: str) -> list[str]:
         data = view.buffer(name).data
@@ -52,19 +55,20 @@ def gather(view: View, memories: Sequence[int], why: Sequence[Why] | None = None
         buffer = view.buffer(flat)
         return [buffer[first:end].tolist() if end > first else [] for first, end in slices(name)]
 
-    recorded = view.buffer("op")[places].astype(np.int64) - 1
+    ids, recorded = columns.dictionary["ids"], view.buffer("op_recorded_at")
     found: Columns = {
-        "id": columns.dictionary["ids"].strings(view.buffer("id")[places]),
+        "id": [ids.string(values("id")[0])] if count == 1 else ids.strings(values("id")),
         "text": texts("text"),
         "said": values("said_at"),
         "start": values("event_start"),
         "end": values("event_end"),
-        "recorded": values("op_recorded_at", recorded),
+        "recorded": [int(recorded[op - 1]) for op in values("op")],
         "network": [NETWORKS[number] for number in values("network")],
         "tokens": values("tokens"),
-        "score": [0.0] * len(places) if why is None else [each.score for each in why],
+        "score": [0.0] * count if why is None else [each.score for each in why],
     }
-    found["passage"] = _passages(view, found, places, why)
+    rows = zip(values("first_row"), values("first_row", ends), strict=True)
+    found["passage"] = _passages(view, found, rows, why)
     others: Columns = {
         "context": labels("context"),
         "document": labels("document"),
@@ -79,7 +83,6 @@ def gather(view: View, memories: Sequence[int], why: Sequence[Why] | None = None
         ],
     }
     if why is not None:
-        ids = columns.dictionary["ids"]
         others |= {
             "ranks": [each.ranks for each in why],
             "scores": [each.scores for each in why],
@@ -93,19 +96,24 @@ def gather(view: View, memories: Sequence[int], why: Sequence[Why] | None = None
 
 
 def _passages(
-    view: View, found: Columns, places: npt.NDArray[np.int64], why: Sequence[Why] | None
+    view: View, found: Columns, rows: Iterable[tuple[int, int]], why: Sequence[Why] | None
 ) -> list[str | None]:
-    """Return the passage of each memory that has several; shorten those returned in part."""
-    first_row = view.buffer("first_row")
-    firsts, several = first_row[places], first_row[places + 1] - first_row[places] > 1
-    passages: list[str | None] = [None] * len(places)
-    for place in np.flatnonzero(several).tolist():
+    """Return the passage of each memory that has several; shorten those returned in part.
+
+    rows: the first row of each memory, and the one behind its last.
+    """
+    passages: list[str | None] = []
+    for place, (first, end) in enumerate(rows):
+        if end - first < 2:
+            passages.append(None)
+            continue
         reason = Why() if why is None else why[place]
-        row = int(firsts[place]) if reason.row is None else reason.row
+        row = first if reason.row is None else reason.row
         start, stop = int(view.buffer("passage_start")[row]), int(view.buffer("passage_end")[row])
-        passages[place] = found["text"][place][start:stop]
+        passage = found["text"][place][start:stop]
+        passages.append(passage)
         if reason.passage_only:
-            found["text"][place] = passages[place]
+            found["text"][place] = passage
             found["tokens"][place] = int(view.buffer("passage_tokens")[row])
     return passages
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 import numpy.typing as npt
@@ -67,11 +68,13 @@ class Ranking:
 
     @cached_property
     def ranks(self) -> dict[int, dict[str, int]]:
-        """The rank of each memory in each arm that brought it, from 1."""
-        found: dict[int, dict[str, int]] = {}
+        """The rank of each memory that was chosen in each arm that brought it, from 1."""
+        found: dict[int, dict[str, int]] = {memory: {} for memory in self.memories.tolist()}
         for name, ranked in self.lists.items():
-            for rank, memory in enumerate(ranked.memories.tolist(), 1):
-                found.setdefault(memory, {})[name] = rank
+            places = dict(zip(ranked.memories.tolist(), count(1), strict=False))
+            for memory, ranks in found.items():
+                if (rank := places.get(memory)) is not None:
+                    ranks[name] = rank
         return found
 
     def best_row(self, memory: int) -> int | None:
