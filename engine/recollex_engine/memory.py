@@ -8,12 +8,14 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 
-from recollex_engine.clock import from_micros
+from recollex_engine.clock import OPEN_END, from_micros
 from recollex_engine.confidence import Signs
-from recollex_engine.memory_columns import Columns, gather
+from recollex_engine.memory_columns import Columns, closure, gather
 from recollex_engine.ranking import Ranking, Why
+from recollex_engine.schema import NETWORKS
 from recollex_engine.trace import Trace
 from recollex_engine.view import View
 
@@ -105,6 +107,46 @@ def read_memories(
 ) -> list[Memory]:
     """Return memories of ``view`` by their ordinals; cost about 5 us each."""
     return memories_of(gather(view, memories, why))
+
+
+def read_memory(view: View, memory: int) -> Memory:
+    """Return one memory of ``view`` by its ordinal, as `read_memories` would; cost about 8 us."""
+    columns = view.columns
+
+    def value(name: str, place: int = memory) -> Any:
+        return view.buffer(name).item(place)
+
+    def values(flat: str, name: str) -> npt.NDArray[Any]:
+        offsets = view.buffer(f"{name}_offset")
+        return view.buffer(flat)[offsets.item(memory) : offsets.item(memory + 1)]
+
+    text = str(values("text", "text").data, "utf-8")
+    metadata = values("metadata", "metadata")
+    mentioned, labels = values("mention_entity", "mention"), values("label", "label")
+    passage, row = text, value("first_row")
+    if value("first_row", memory + 1) - row > 1:
+        passage = text[value("passage_start", row) : value("passage_end", row)]
+    closed = closure(view, value("closed_by"), value("forgotten_by"))
+    valid_end = value("valid_end")
+    return Memory(
+        columns.dictionary["ids"].string(value("id")),
+        text,
+        passage,
+        0.0,
+        from_micros(value("said_at")),
+        (from_micros(value("event_start")), from_micros(value("event_end"))),
+        from_micros(value("op_recorded_at", value("op") - 1)),
+        NETWORKS[value("network")],
+        columns.label(value("context")),
+        columns.label(value("document")),
+        columns.label(value("speaker")),
+        view.entity_names(mentioned.tolist()) if len(mentioned) else (),
+        tuple(columns.tag_names(labels.tolist())) if len(labels) else (),
+        orjson.loads(metadata.data) if len(metadata) else {},
+        value("tokens"),
+        valid_until=None if valid_end == OPEN_END else from_micros(valid_end),
+        closed=None if closed is None else Closure(from_micros(closed[0]), *closed[1:]),
+    )
 
 
 def memories_of(columns: Columns) -> list[Memory]:

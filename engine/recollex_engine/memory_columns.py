@@ -25,23 +25,20 @@ closed (microseconds, how, by, why; None while open).
 """
 
 
-Places = npt.NDArray[np.int64] | slice
-
-
 def gather(view: View, memories: Sequence[int], why: Sequence[Why] | None = None) -> Columns:
     """Return what ``view`` says of memories by their ordinals, and ``why`` they came."""
-    columns, count = view.columns, len(memories)
-    places: Places = np.asarray(memories, np.int64)
-    ends: Places = places + 1
-    if count == 1:  # a slice costs a quarter of an index
-        places, ends = slice(memories[0], memories[0] + 1), slice(memories[0] + 1, memories[0] + 2)
+    columns = view.columns
+    places = np.asarray(memories, np.int64)
+    ends = places + 1
 
-    def values(name: str, of: Places = places) -> list[Any]:
-        found: list[Any] = view.buffer(name)[of].tolist()
+    def values(name: str, of: npt.NDArray[np.int64] = places) -> list[Any]:
+        found: list[Any] = view.buffer(name).take(of).tolist()
         return found
 
     def labels(name: str) -> list[str | None]:
-        return [columns.label(number) for number in values(name)]
+        numbers = values(name)
+        known = {number: columns.label(number) for number in set(numbers)}
+        return [known[number] for number in numbers]
 
     def slices(name: str) -> list[tuple[int, int]]:
         offsets = f"{name}_offset"
@@ -55,17 +52,21 @@ def gather(view: View, memories: Sequence[int], why: Sequence[Why] | None = None
         buffer = view.buffer(flat)
         return [buffer[first:end].tolist() if end > first else [] for first, end in slices(name)]
 
-    ids, recorded = columns.dictionary["ids"], view.buffer("op_recorded_at")
+    def names(entities: list[int]) -> tuple[str, ...]:
+        return view.entity_names(entities) if entities else ()
+
+    ids = columns.dictionary["ids"]
+    recorded = view.buffer("op")[places].astype(np.int64) - 1
     found: Columns = {
-        "id": [ids.string(values("id")[0])] if count == 1 else ids.strings(values("id")),
+        "id": ids.strings(values("id")),
         "text": texts("text"),
         "said": values("said_at"),
         "start": values("event_start"),
         "end": values("event_end"),
-        "recorded": [int(recorded[op - 1]) for op in values("op")],
+        "recorded": values("op_recorded_at", recorded),
         "network": [NETWORKS[number] for number in values("network")],
         "tokens": values("tokens"),
-        "score": [0.0] * count if why is None else [each.score for each in why],
+        "score": [0.0] * len(places) if why is None else [each.score for each in why],
     }
     rows = zip(values("first_row"), values("first_row", ends), strict=True)
     found["passage"] = _passages(view, found, rows, why)
@@ -73,12 +74,12 @@ def gather(view: View, memories: Sequence[int], why: Sequence[Why] | None = None
         "context": labels("context"),
         "document": labels("document"),
         "speaker": labels("speaker"),
-        "entities": [view.entity_names(each) for each in numbers("mention_entity", "mention")],
+        "entities": [names(each) for each in numbers("mention_entity", "mention")],
         "tags": [columns.tag_names(each) if each else () for each in numbers("label", "label")],
         "metadata": texts("metadata"),
         "valid_until": [None if end == OPEN_END else end for end in values("valid_end")],
         "closed": [
-            _closure(view, closed, forgotten)
+            closure(view, closed, forgotten) if closed else None
             for closed, forgotten in zip(values("closed_by"), values("forgotten_by"), strict=True)
         ],
     }
@@ -118,7 +119,7 @@ def _passages(
     return passages
 
 
-def _closure(
+def closure(
     view: View, closed_by: int, forgotten_by: int
 ) -> tuple[int, str, str | None, str | None] | None:
     """Return what the operation says that closed a memory, if it is closed in the view."""

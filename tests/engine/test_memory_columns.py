@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import recollex
-from recollex_engine.memory import read_memories
+from recollex_engine.memory import read_memories, read_memory
 
 LONG = " ".join(
     f"Sentence {n} speaks of oak tables and slow rivers in the north." for n in range(40)
@@ -30,7 +30,7 @@ def test_one_memory_reads_as_it_does_among_others(tmp_path):
         view = alice.engine.view()
         assert view is not None
         together = read_memories(view, [0, 1, 2])
-        assert together == [read_memories(view, [place])[0] for place in range(3)]
+        assert together == [read_memory(view, place) for place in range(3)]
         assert [memory.id for memory in together] == ["plain", "long", "full"]
         assert together[0].closed is not None and together[0].closed.why == "old"
         assert together[1].passage != together[1].text

@@ -39,10 +39,23 @@ class OpenAgents:
         try:
             yield agent
         finally:
-            with self._changed:
-                self._used[name] -= 1
+            self.give_back(name)
             if len(self._agents) > self._most:
                 self._close_idle()
+
+    def at_hand(self, name: str) -> Agent | None:
+        """Return the agent if it is open, which it stays until `give_back`; never waits."""
+        with self._changed:
+            agent = self._agents.get(name)
+            if agent is not None:
+                self._used[name] += 1
+                self._used.move_to_end(name)
+            return agent
+
+    def give_back(self, name: str) -> None:
+        """Note that one user of an agent has done with it."""
+        with self._changed:
+            self._used[name] -= 1
 
     def _take(self, name: str) -> Agent:
         with self._changed:

@@ -32,6 +32,12 @@ from recollex_engine.errors import (
 
 _MANY = frozenset({"operations", "queries", "text", "turns"})
 """Arguments that are as much work as they have items."""
+_PLAIN = frozenset({"query", "max_tokens", "query_embedding", "min_confidence", "now"})
+"""Arguments that do not make a recall take much longer than others of its agent."""
+SHORT = 500
+"""Characters of a question that does not take longer than others."""
+ALONE = 0.05
+"""Seconds for which no other client has asked, where one is alone."""
 RETRY_AFTER = 0.25
 """Seconds after which an overloaded server should be asked again, at least."""
 
@@ -87,6 +93,8 @@ class Service:
         self._idle.set()
         self._stopping = False
         self._stopped = False
+        self._client: object = None  # who asked last, and since when nobody else has
+        self._alone_since = 0.0
 
     async def call(
         self,
@@ -155,6 +163,8 @@ class Service:
             if known.store:
                 self._answer_of_store(call)
                 return call
+            seconds = self.limits.seconds if options.seconds is None else options.seconds
+            call.deadline = call.entered_at + min(seconds, self.limits.seconds)
             keyed = options.key is not None and known.scope == "write"
             found = self._answers.find(call) if keyed else "new"
             if found == "new":
@@ -226,16 +236,41 @@ class Service:
                 )
 
     def _enter(self, call: Call) -> None:
-        """Queue a call that is to be done."""
+        """Do a call, or queue it."""
+        if self._is_brief(call) and self._workers.do_now(call):
+            self._answer(call)
+            return
         waiting = self._workers.waiting
         if waiting >= self.limits.waiting:
             delay = max(RETRY_AFTER, waiting * self._seconds_each)
             raise OverloadedError(f"{waiting:,} calls wait already", delay)
-        seconds = call.options.seconds
-        seconds = self.limits.seconds if seconds is None else min(seconds, self.limits.seconds)
-        call.deadline = call.entered_at + seconds
+        seconds = call.deadline - call.entered_at
         call.timer = self._loop.call_later(seconds, self._late, call)
         self._workers.put(call)
+
+    def _is_brief(self, call: Call) -> bool:
+        """Return whether a call costs less where it is than handed to somebody else.
+
+        A look-up does; so does a plain recall that will be quick, while only one client asks:
+        others may have to wait for it, and would use other cores.
+        """
+        method, arguments = call.method, call.arguments
+        if method.brief:
+            return call.options.at is None and "as_recorded" not in arguments
+        if call.client is not self._client:
+            self._client, self._alone_since = call.client, call.entered_at
+        query = arguments.get("query")
+        return (
+            method.name == "recall"
+            and call.asker is call.client  # a connection: what awaits each call may await many
+            and len(self._calls) == 1
+            and call.entered_at - self._alone_since > ALONE
+            and call.options.at is None
+            and arguments.keys() <= _PLAIN
+            and isinstance(query, str)
+            and len(query) <= SHORT
+            and self._workers.pace.is_quick(call.agent)
+        )
 
     def _answer_of_store(self, call: Call) -> None:
         """Answer what is not about one agent: which agents there are, of those it may name."""

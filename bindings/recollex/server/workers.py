@@ -11,6 +11,7 @@ from recollex.server.calls import Call
 from recollex.server.limits import Limits
 from recollex.server.observer import Observer
 from recollex.server.open_agents import OpenAgents
+from recollex.server.pace import Pace
 from recollex.server.queues import FairQueue
 from recollex_engine.errors import DeadlineError, InternalError, RecollexError
 from recollex_engine.memory import Recall
@@ -45,6 +46,7 @@ class Workers:
         self._writing: set[str] = set()
         self._waiting_writes = 0
         self._stopping = False
+        self.pace = Pace()
         names = ["read"] * limits.readers + ["write"] * limits.writers
         self._threads = [
             threading.Thread(
@@ -98,6 +100,17 @@ class Workers:
             self._to_write.put(None)
         for thread in self._threads:
             thread.join()
+
+    def do_now(self, call: Call) -> bool:
+        """Do a read on this thread, unless it would have to wait; returns whether it is done."""
+        agent = self._agents.at_hand(call.agent)
+        if agent is None:
+            return False
+        try:
+            self._do_with(agent, call)
+        finally:
+            self._agents.give_back(call.agent)
+        return True
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -223,7 +236,11 @@ class Workers:
         except BaseException as error:
             self._fail(call, error)
             return
-        self._observer.worked(call, result.trace if isinstance(result, Recall) else None)
+        trace = None
+        if isinstance(result, Recall):
+            trace = result.trace
+            self.pace.took(call.agent, time.perf_counter() - call.begun_at)
+        self._observer.worked(call, trace)
 
     def _fail(self, call: Call, error: BaseException) -> None:
         if isinstance(error, RecollexError):

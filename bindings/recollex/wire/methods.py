@@ -38,7 +38,8 @@ class Method:
     whether the items of the list are tuples. new_ids: the argument whose absence makes the agent
     invent an id, so that a client that may have to repeat the call names one itself. store: whether
     it is of the store, and names no agent. grouped: whether it may share a flush with others: it
-    writes one transaction, and looks at nothing that only readers see.
+    writes one transaction, and looks at nothing that only readers see. brief: whether it costs less
+    than handing it to another thread, if it is asked of the present.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Method:
     new_ids: str | None = None
     store: bool = False
     grouped: bool = False
+    brief: bool = False
 
     @property
     def group(self) -> str:
@@ -153,7 +155,7 @@ METHODS: Mapping[str, Method] = types.MappingProxyType(
             Method("retain_dialogue", "write", cut=False, new_ids="turns"),
             Method("recall"),
             Method("recall_many", parts=True),
-            Method("get"),
+            Method("get", brief=True),
             Method("list", parts=True),
             Method("history", parts=True),
             Method("log", parts=True),
@@ -166,12 +168,12 @@ METHODS: Mapping[str, Method] = types.MappingProxyType(
             Method("correct", "write", cut=False, grouped=True),
             Method("apply", "write", cut=False, grouped=True),
             Method("transact", "write", cut=False, grouped=True),
-            Method("facts.get"),
+            Method("facts.get", brief=True),
             Method("facts.history", parts=True),
             Method("facts.find"),
             Method("facts.snapshot"),
             Method("facts.conflicts", parts=True, pairs=True),
-            Method("facts.entity"),
+            Method("facts.entity", brief=True),
             Method("facts.entities", parts=True),
             Method("facts.add", "write", cut=False, grouped=True),
             Method("facts.correct", "write", cut=False, grouped=True),
