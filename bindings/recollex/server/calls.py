@@ -76,7 +76,8 @@ class Call:
 
     client: whose turn it is in the queues, such as one connection. form: makes of the result what
     the caller wants of it (bytes), in the thread that worked. asker: is given the answer. tag: what
-    the asker calls it. left: whether the service has done with it. Times are of
+    the asker calls it. left: whether the service has done with it. suspect: whether a process ended
+    while it did it. Times are of
     `time.perf_counter`; 0 where it did not come so far.
     """
 
@@ -97,6 +98,7 @@ class Call:
         "options",
         "principal",
         "result",
+        "suspect",
         "tag",
         "timer",
     )
@@ -130,6 +132,7 @@ class Call:
         self.result: Any = None
         self.error: BaseException | None = None
         self.left = False
+        self.suspect = False
         self.timer: Any = None
 
     @property

@@ -2,7 +2,10 @@
 
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from recollex.server.calls import Call
 
 Item = TypeVar("Item")
 
@@ -72,3 +75,43 @@ class FairQueue(Generic[Item]):
         else:
             del self._waiting[client]
         return item
+
+
+class AgentTurns:
+    """Calls in their turns, of which those of one agent leave room for another's.
+
+    Of an agent at most ``most`` are begun and not done while calls of others wait. Threads: the
+    caller's lock.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._queue = FairQueue["Call"]()
+        self._begun: dict[str, int] = {}  # agent -> calls
+
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    def put(self, call: "Call") -> None:
+        """Put a call behind those of its client."""
+        self._queue.put(call.client, call)
+
+    def take(self) -> "Call":
+        """Take the call whose turn it is; `done` must follow. Raises `LookupError` if empty."""
+        call = None
+        if any(begun >= self._most for begun in self._begun.values()):
+            call = self._queue.take_if(lambda each: self._begun.get(each.agent, 0) < self._most)
+        if call is None:
+            call = self._queue.take()
+        self._begun[call.agent] = self._begun.get(call.agent, 0) + 1
+        return call
+
+    def done(self, call: "Call") -> None:
+        """Note that a call that was taken is begun no longer."""
+        self._begun[call.agent] -= 1
+        if not self._begun[call.agent]:
+            del self._begun[call.agent]
+
+    def remove(self, call: "Call") -> bool:
+        """Take a call out, and return whether it was there."""
+        return self._queue.remove(call.client, call)

@@ -12,7 +12,7 @@ from recollex.server.limits import Limits
 from recollex.server.observer import Observer
 from recollex.server.open_agents import OpenAgents
 from recollex.server.pace import Pace
-from recollex.server.queues import FairQueue
+from recollex.server.queues import AgentTurns, FairQueue
 from recollex_engine.errors import DeadlineError, InternalError, RecollexError
 from recollex_engine.memory import Recall
 
@@ -32,6 +32,7 @@ class Workers:
         limits: Limits,
         observer: Observer,
         finished: Callable[[list[Call]], None],
+        pace: Pace,
     ) -> None:
         self._agents = agents
         self._limits = limits
@@ -40,13 +41,12 @@ class Workers:
         self._lock = threading.Lock()
         self._to_read: SimpleQueue[None] = SimpleQueue()  # one a call: wakes a thread
         self._to_write: SimpleQueue[None] = SimpleQueue()
-        self._reads = FairQueue[Call]()
-        self._reading: dict[str, int] = {}  # agent -> threads
+        self._reads = AgentTurns(max(1, limits.readers - 1))
         self._writes: OrderedDict[str, FairQueue[Call]] = OrderedDict()  # agents in their turns
         self._writing: set[str] = set()
         self._waiting_writes = 0
         self._stopping = False
-        self.pace = Pace()
+        self._pace = pace
         names = ["read"] * limits.readers + ["write"] * limits.writers
         self._threads = [
             threading.Thread(
@@ -68,7 +68,7 @@ class Workers:
         """Queue a call."""
         with self._lock:
             if call.method.scope == "read":
-                self._reads.put(call.client, call)
+                self._reads.put(call)
                 self._to_read.put(None)
                 return
             queue = self._writes.get(call.agent)
@@ -82,7 +82,7 @@ class Workers:
         """Take a call out of the queue; returns False where a worker has it already."""
         with self._lock:
             if call.method.scope == "read":
-                return self._reads.remove(call.client, call)
+                return self._reads.remove(call)
             queue = self._writes.get(call.agent)
             if queue is None or not queue.remove(call.client, call):
                 return False
@@ -120,9 +120,7 @@ class Workers:
                 self._do(call)
             finally:
                 with self._lock:
-                    self._reading[call.agent] -= 1
-                    if not self._reading[call.agent]:
-                        del self._reading[call.agent]
+                    self._reads.done(call)
                 self._finished([call])
 
     def _next_read(self) -> Call | None:
@@ -130,20 +128,9 @@ class Workers:
             self._to_read.get()
             with self._lock:
                 if self._reads:
-                    return self._fair_read()
+                    return self._reads.take()
                 if self._stopping:
                     return None
-
-    def _fair_read(self) -> Call:
-        """Take the read whose turn it is, of an agent that does not have most threads already."""
-        most = max(1, self._limits.readers - 1)
-        call = None
-        if any(threads >= most for threads in self._reading.values()):
-            call = self._reads.take_if(lambda each: self._reading.get(each.agent, 0) < most)
-        if call is None:
-            call = self._reads.take()
-        self._reading[call.agent] = self._reading.get(call.agent, 0) + 1
-        return call
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -239,7 +226,7 @@ class Workers:
         trace = None
         if isinstance(result, Recall):
             trace = result.trace
-            self.pace.took(call.agent, time.perf_counter() - call.begun_at)
+            self._pace.took(call.agent, time.perf_counter() - call.begun_at)
         self._observer.worked(call, trace)
 
     def _fail(self, call: Call, error: BaseException) -> None:

@@ -58,6 +58,11 @@ class Method:
         return self.name.rpartition(".")[0]
 
     @cached_property
+    def apart(self) -> bool:
+        """Whether another process may do it, which has opened the store for reading."""
+        return self.scope == "read" and not self.store and self.name not in _OF_THE_OWNER
+
+    @cached_property
     def function(self) -> Callable[..., Any]:
         """The method as a function, for its signature and its documentation."""
         if self.name in _RENAMED:
@@ -138,6 +143,8 @@ def _transact(
 
 
 _RENAMED: Mapping[str, Callable[..., Any]] = types.MappingProxyType({"transact": _transact})
+_OF_THE_OWNER = frozenset({"stats", "verify", "sessions.short_term", "sessions.working"})
+"""Methods that tell of the process that has the store: of what it heard, and of its files."""
 _OPTIONS_OF = {"recall_many": "recall", "sessions.recall": "recall"}
 """Methods that take another's arguments as ``options``."""
 

@@ -123,7 +123,8 @@ def record(name: str) -> Any:
 
 def name_of(value: object) -> str | None:
     """Return the name under which a value travels, None if it is no record."""
-    return _name_of(type(value))
+    kind: Any = type(value)
+    return _name_of(kind)
 
 
 @lru_cache(1024)
