@@ -1,6 +1,6 @@
 """Whose turn is it? Queues in which every client has the same share, whatever it sends."""
 
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -87,7 +87,8 @@ class AgentTurns:
     def __init__(self, most: int) -> None:
         self._most = most
         self._queue = FairQueue["Call"]()
-        self._begun: dict[str, int] = {}  # agent -> calls
+        self._waiting: Counter[str] = Counter()  # agent -> calls
+        self._begun: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -95,23 +96,32 @@ class AgentTurns:
     def put(self, call: "Call") -> None:
         """Put a call behind those of its client."""
         self._queue.put(call.client, call)
+        self._waiting[call.agent] += 1
 
     def take(self) -> "Call":
         """Take the call whose turn it is; `done` must follow. Raises `LookupError` if empty."""
         call = None
-        if any(begun >= self._most for begun in self._begun.values()):
+        if len(self._waiting) > 1 and max(self._begun.values(), default=0) >= self._most:
             call = self._queue.take_if(lambda each: self._begun.get(each.agent, 0) < self._most)
         if call is None:
             call = self._queue.take()
-        self._begun[call.agent] = self._begun.get(call.agent, 0) + 1
+        _less(self._waiting, call.agent)
+        self._begun[call.agent] += 1
         return call
 
     def done(self, call: "Call") -> None:
         """Note that a call that was taken is begun no longer."""
-        self._begun[call.agent] -= 1
-        if not self._begun[call.agent]:
-            del self._begun[call.agent]
+        _less(self._begun, call.agent)
 
     def remove(self, call: "Call") -> bool:
         """Take a call out, and return whether it was there."""
-        return self._queue.remove(call.client, call)
+        found = self._queue.remove(call.client, call)
+        if found:
+            _less(self._waiting, call.agent)
+        return found
+
+
+def _less(counts: Counter[str], name: str) -> None:
+    counts[name] -= 1
+    if not counts[name]:
+        del counts[name]

@@ -12,9 +12,9 @@ frames::
 
 The answer to the first is an answer, too, of number 0. A question was checked by the server: it
 comes from a message that the server has read, and is packed anew. error: nil, or [name, message,
-data]; of one that nobody foresaw the name is "" and the message its traceback. trace: of a recall,
-nil of anything else. A view is taken when the question is read, from what the writer published by
-then: so whoever was told that something is written finds it here.
+data]; of one that nobody foresaw the name is "" and the message its traceback. trace: what makes
+the `Trace` of a recall, nil of anything else. A view is taken when the question is read, from what
+the writer published by then: so whoever was told that something is written finds it here.
 """
 
 import gc
@@ -25,7 +25,6 @@ import struct
 import sys
 import time
 import traceback
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -40,6 +39,7 @@ from recollex.wire.methods import METHODS
 from recollex.wire.packing import pack, unpack
 from recollex_engine.errors import RecollexError
 from recollex_engine.memory import Recall
+from recollex_engine.trace import Trace
 
 LENGTH = struct.Struct(">I")
 CHUNK = 1 << 16
@@ -53,28 +53,31 @@ def frame(value: object) -> bytes:
 
 
 class Frames:
-    """Finds the values of frames in bytes as they come.
+    """Finds the payloads of frames in bytes as they come.
 
     >>> frames = Frames()
     >>> data = frame("tea") + frame([1])
-    >>> [list(frames.of(data[:5])), list(frames.of(data[5:]))]
+    >>> [frames.of(data[:5]), [unpack(each) for each in frames.of(data[5:])]]
     [[], ['tea', [1]]]
     """
 
     def __init__(self) -> None:
-        self._kept = bytearray()
+        self._kept = b""
 
-    def of(self, data: bytes) -> Iterator[Any]:
-        """Yield the values that are whole with these bytes."""
-        kept = self._kept
-        kept += data
-        while len(kept) >= LENGTH.size:
-            end = LENGTH.size + LENGTH.unpack_from(kept)[0]
-            if len(kept) < end:
-                return
-            value = unpack(bytes(kept[LENGTH.size : end]))
-            del kept[:end]
-            yield value
+    def of(self, data: bytes) -> list[bytes]:
+        """Return the payloads that are whole with these bytes."""
+        if self._kept:
+            data = self._kept + data
+        start, found = 0, []
+        while len(data) - start >= LENGTH.size:
+            first = start + LENGTH.size
+            end = first + LENGTH.unpack_from(data, start)[0]
+            if len(data) < end:
+                break
+            found.append(data[first:end])
+            start = end
+        self._kept = data[start:]
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +130,18 @@ class Answering:
                 asked = opened if at is None else opened.at(at)
                 result = METHODS[name].bound(asked)(**arguments)
                 packed = InParts(items, deflate)(result)
-                trace = result.trace if isinstance(result, Recall) else None
+                trace = _told(result.trace) if isinstance(result, Recall) else None
         except RecollexError as error:
             told = tell_error(error)
         except Exception:
             told = ["", traceback.format_exc(), {}]
         seconds = time.perf_counter() - started
         return [number, told, list(packed.parts), packed.result, trace, seconds]
+
+
+def _told(trace: Trace) -> list[Any]:
+    """Return a trace as the arguments that make it; as a record it would cost ten times that."""
+    return [trace.stages, trace.errors, trace.total, trace.activated]
 
 
 def main() -> None:
@@ -145,11 +153,11 @@ def main() -> None:
     answering: Answering | None = None
     try:
         while data := connection.recv(CHUNK):
-            for value in frames.of(data):
+            for payload in frames.of(data):
                 if answering is not None:
-                    connection.sendall(frame(answering.answer(value)))
+                    connection.sendall(frame(answering.answer(unpack(payload))))
                     continue
-                answering = Answering(value)
+                answering = Answering(unpack(payload))
                 gc.collect()
                 gc.freeze()
                 connection.sendall(frame([0, None, [], b"\xc0", None, 0.0]))

@@ -14,6 +14,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, cast
 
+import msgpack
+
 from recollex.server.calls import Call
 from recollex.server.forms import InParts, Packed
 from recollex.server.observer import Observer
@@ -22,6 +24,7 @@ from recollex.server.queues import AgentTurns
 from recollex.server.reader_process import Frames, Opener, frame
 from recollex.wire.failures import read_error
 from recollex_engine.errors import DeadlineError, InternalError, OverloadedError, ServiceError
+from recollex_engine.trace import Trace
 
 DEPTH = 2
 """Calls that a process has in hand: one, and the next, so that it need not wait for the loop."""
@@ -36,8 +39,8 @@ LEAVING = 5.0
 class Readers:
     """Processes that read, each with up to `DEPTH` calls; the others wait for their turns.
 
-    ``finished`` is told of each call that is done, ``again`` of each whose process ended before: it
-    was not answered, and may be done by anybody. Threads: all on the event loop's.
+    ``finished`` is told of each call that is done, ``again`` of those that wait while there is no
+    process: anybody may do them. Threads: all on the event loop's.
     """
 
     def __init__(
@@ -94,10 +97,13 @@ class Readers:
     def feed(self) -> None:
         """Give calls to processes that have room for them."""
         while self._turns:
-            free = [reader for reader in self._readers if reader.has_room]
-            if not free:
+            chosen = None
+            for reader in self._readers:
+                if reader.has_room and (chosen is None or len(reader.doing) < len(chosen.doing)):
+                    chosen = reader
+            if chosen is None:
                 return
-            min(free, key=lambda reader: len(reader.doing)).ask(self._turns.take())
+            chosen.ask(self._turns.take())
 
     def done(self, call: Call) -> None:
         """Note that a process has answered a call."""
@@ -120,24 +126,34 @@ class Readers:
             self.observer.failed(undone[0] if undone else None, error)
         for place, call in enumerate(undone):
             self._turns.done(call)
+            call.begun_at = 0.0
             if call.over:
                 self.finished(call)
             elif self._stopping:
-                call.error = OverloadedError("the server is stopping", 1.0)
-                self.finished(call)
-            elif place == 0 and (call.suspect or not len(self)):
-                call.error = InternalError(
-                    "the process that did it ended; the server's log says more"
-                )
-                self.finished(call)
+                self._refuse(call, OverloadedError("the server is stopping", 1.0))
+            elif place == 0 and call.suspect:
+                text = "the process that did it has ended; the server's log says more"
+                self._refuse(call, InternalError(text))
             else:
                 call.suspect = call.suspect or place == 0
-                call.begun_at = 0.0
-                self._again(call)
-        while self._turns and not len(self):
-            call = self._turns.take()
+                self._turns.put(call)
+        if not len(self):
+            self._hand_on()
+        self.feed()
+
+    def _refuse(self, call: Call, error: ServiceError) -> None:
+        call.error = error
+        self.finished(call)
+
+    def _hand_on(self) -> None:
+        """Have calls done elsewhere while there are no processes, but for those that end them."""
+        waiting = [self._turns.take() for _ in range(len(self._turns))]
+        for call in waiting:
             self._turns.done(call)
-            self._again(call)
+            if call.suspect:
+                self._turns.put(call)
+            else:
+                self._again(call)
 
     async def stop(self) -> None:
         """End the processes, and wait until they have ended."""
@@ -232,11 +248,11 @@ class Reader(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take answers, and give the process what comes next."""
-        for answer in self._frames.of(data):
+        for payload in self._frames.of(data):
             if not self.ready:
                 self.ready = True
             else:
-                self._take(answer)
+                self._take(msgpack.unpackb(payload))  # an answer holds no extension types
         self._readers.feed()
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -254,7 +270,7 @@ class Reader(asyncio.Protocol):
             call.result = Packed(parts, result)
             if trace is not None:
                 self._readers.pace.took(call.agent, seconds)
-            self._readers.observer.worked(call, trace)
+            self._readers.observer.worked(call, trace and Trace(*trace))
         elif told[0]:
             call.error = read_error(told)
         else:
