@@ -15,6 +15,7 @@ from recollex_engine.ranking import Why
 from recollex_engine.schema import ENDS, NETWORKS
 from recollex_engine.view import View
 
+Places = npt.NDArray[np.int64]
 Columns = dict[str, list[Any]]
 """Name -> a value for each memory; a column that would hold nothing is left out.
 
@@ -31,7 +32,7 @@ def gather(view: View, memories: Sequence[int], why: Sequence[Why] | None = None
     places = np.asarray(memories, np.int64)
     ends = places + 1
 
-    def values(name: str, of: npt.NDArray[np.int64] = places) -> list[Any]:
+    def values(name: str, of: Places = places) -> list[Any]:
         found: list[Any] = view.buffer(name).take(of).tolist()
         return found
 

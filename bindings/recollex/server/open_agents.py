@@ -24,7 +24,8 @@ class OpenAgents:
         self._store = store
         self._most = most
         self._observer = observer
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._used: OrderedDict[str, int] = OrderedDict()  # least recently used first
         self._agents: dict[str, Agent] = {}
         self._busy: set[str] = set()  # being opened or closed
@@ -45,7 +46,7 @@ class OpenAgents:
 
     def at_hand(self, name: str) -> Agent | None:
         """Return the agent if it is open, which it stays until `give_back`; never waits."""
-        with self._changed:
+        with self._lock:
             agent = self._agents.get(name)
             if agent is not None:
                 self._used[name] += 1
@@ -54,7 +55,7 @@ class OpenAgents:
 
     def give_back(self, name: str) -> None:
         """Note that one user of an agent has done with it."""
-        with self._changed:
+        with self._lock:
             self._used[name] -= 1
 
     def _take(self, name: str) -> Agent:

@@ -11,7 +11,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgpack
 
@@ -30,8 +30,7 @@ CAPABILITIES = ("cancel", "cuts", "deadlines", "deflate", "keys", "metrics", "pa
 _NIL = b"\xc0"
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A request as it came. options: those of the protocol, of the right types."""
 
     id: int

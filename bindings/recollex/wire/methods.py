@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from operator import attrgetter
 from typing import Any, Literal, get_args
 
 from recollex.arguments import noted
@@ -95,19 +96,23 @@ class Method:
         if self.name in _RENAMED:
             found: Callable[..., Any] = self.function.__get__(of)
             return found
-        for part in self.name.split("."):
-            of = getattr(of, part)
-        called: Callable[..., Any] = of
+        called: Callable[..., Any] = self._looked_up(of)
         return called
+
+    @cached_property
+    def _looked_up(self) -> Callable[[Any], Any]:
+        return attrgetter(self.name)
 
     def check(self, arguments: Mapping[str, Any]) -> None:
         """Raise `InputError` for arguments that it does not take, or without one that it needs."""
-        if unknown := arguments.keys() - self.arguments:
+        if not arguments.keys() <= self.arguments:
+            unknown = arguments.keys() - self.arguments
             raise InputError(
                 f"{self.name} takes {', '.join(sorted(self.arguments)) or 'no arguments'}, got "
                 f"{', '.join(sorted(map(str, unknown)))[:200]}"
             )
-        if missing := self.needed - arguments.keys():
+        if not arguments.keys() >= self.needed:
+            missing = self.needed - arguments.keys()
             raise InputError(f"{self.name} needs {', '.join(sorted(missing))}")
 
 

@@ -16,7 +16,8 @@ records, whose fields say what they are.
 import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import msgpack
@@ -38,6 +39,7 @@ _UINT32 = struct.Struct(">I")
 _KINDS = {np.dtype(f"<f{kind}"): str(kind).encode() for kind in (2, 4, 8)}
 _DTYPES: dict[int, np.dtype[Any]] = {kind[0]: dtype for dtype, kind in _KINDS.items()}
 _MICROSECOND = timedelta(microseconds=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LEVEL = 1
 _LARGE = 1 << 18
 
@@ -137,11 +139,22 @@ class Unpacking:
 
 
 def _plain(value: object) -> Any:
+    if type(value) is datetime and value.tzinfo is UTC:
+        return _moment(value)
     return _extended(value, _plain, deflate=False)
 
 
 def _deflating(value: object) -> Any:
+    if type(value) is datetime and value.tzinfo is UTC:
+        return _moment(value)
     return _extended(value, _deflating, deflate=True)
+
+
+def _moment(value: datetime) -> msgpack.ExtType:
+    """Return a time in UTC, as most are: at half of the cost."""
+    since = value - _EPOCH
+    micros = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+    return tuple.__new__(msgpack.ExtType, (MOMENT, _INT64.pack(micros)))
 
 
 _packers: dict[Callable[[object], Any], list[msgpack.Packer]] = {_plain: [], _deflating: []}
@@ -160,6 +173,11 @@ def _packed(value: object, default: Callable[[object], Any]) -> bytes:
     return data
 
 
+@cache
+def _head(name: str) -> bytes:
+    return bytes(msgpack.packb(name))
+
+
 def _extension(code: int, data: bytes) -> msgpack.ExtType:
     """Return what `msgpack.ExtType` makes; its own checks cost more than all the rest."""
     return tuple.__new__(msgpack.ExtType, (code, data))
@@ -170,8 +188,7 @@ def _extended(value: Any, default: Callable[[object], Any], deflate: bool) -> An
     if isinstance(value, datetime):
         return _extension(MOMENT, _INT64.pack(to_micros(value, "a time")))
     if (name := name_of(value)) is not None:
-        told = record(name).told(value)
-        return _extension(RECORD, _packed(name, default) + _packed(told, default))
+        return _extension(RECORD, _head(name) + _packed(record(name).told(value), default))
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
         return _extension_of(value, deflate)
     if isinstance(value, np.generic | np.ndarray):
