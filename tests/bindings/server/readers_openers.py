@@ -5,7 +5,9 @@ import time
 from typing import Any
 
 import recollex
+from tests.bindings.http.http_service import HashedWords
 from tests.bindings.serving import DIMENSION
+from tests.bindings.word_vectors import WordVectors
 
 
 def whole(path: str) -> recollex.Store:
@@ -13,6 +15,16 @@ def whole(path: str) -> recollex.Store:
     return recollex.open(
         path, embedder=recollex.GivenVectors(DIMENSION, links=False), read_only=True
     )
+
+
+def words(path: str) -> recollex.Store:
+    """Open a store whose vectors are those of `WordVectors`."""
+    return recollex.open(path, embedder=WordVectors(), read_only=True)
+
+
+def hashed(path: str) -> recollex.Store:
+    """Open a store whose vectors are those of `HashedWords`."""
+    return recollex.open(path, embedder=HashedWords(), read_only=True)
 
 
 def deadly(path: str) -> recollex.Store:
