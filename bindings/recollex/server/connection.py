@@ -329,6 +329,11 @@ class Connection(asyncio.Protocol):
                 self._outlet.send(messages.part(id, items))
             self._outlet.send(messages.response(id, packed.result))
 
+    def progress(self, call: Call, done: int, total: int | None) -> None:
+        """Tell how far a call is, on the thread that does it, while the client takes it."""
+        if not (call.over or self._outlet.full):
+            self._outlet.send(messages.notification("progress", [call.tag, done, total]))
+
     def urgent(self) -> bool:
         """Return whether something waits for an answer to be settled."""
         return bool(self._backlog or not self._reading or self._ended or self._leaving)

@@ -382,6 +382,9 @@ class _Awaiting:
         if threading.get_ident() == self._thread:
             self.done(call)
 
+    def progress(self, call: Call, done: int, total: int | None) -> None:
+        """Tell nobody."""
+
     def urgent(self) -> bool:
         """Return that somebody waits."""
         return True

@@ -4,9 +4,11 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 
 from recollex.agent import Agent
+from recollex.progress import listening
 from recollex.server.calls import Call
 from recollex.server.limits import Limits
 from recollex.server.observer import Observer
@@ -218,7 +220,12 @@ class Workers:
             return
         try:
             at = call.options.at
-            result = call.method.bound(agent if at is None else agent.at(at))(**call.arguments)
+            method = call.method.bound(agent if at is None else agent.at(at))
+            if call.options.progress:
+                with listening(partial(call.asker.progress, call)):
+                    result = method(**call.arguments)
+            else:
+                result = method(**call.arguments)
             call.result = result if call.form is None else call.form(result)
         except BaseException as error:
             self._fail(call, error)
