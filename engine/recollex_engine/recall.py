@@ -2,7 +2,8 @@
 
 The model runs on the caller's thread and leaves the interpreter; meanwhile another thread reads the
 dates and searches the words. The other way round costs more: measured, handing the model to another
-thread makes it half a millisecond slower, on a core whose caches it finds cold.
+thread makes it half a millisecond slower, on a core whose caches it finds cold. Vectors that take
+less than waking a thread are made first, and the words searched behind them.
 """
 
 import time
@@ -55,6 +56,27 @@ class QueryEmbedder(Protocol):
 
 _beside = ThreadPoolExecutor(max_workers=2, thread_name_prefix="recollex words")
 
+WORTH = 300.0
+"""Microseconds of a model from which on another thread is worth waking: that costs 150, and more
+where many recall at once."""
+
+
+class Pace:
+    """How long the model took lately, in microseconds: an average, which queries at hand lower.
+
+    Threads: any number; what they overwrite of each other's costs time, never a result.
+    """
+
+    def __init__(self) -> None:
+        self.average = 2 * WORTH
+
+    def took(self, spent: float) -> None:
+        """Take note of one query's embedding."""
+        self.average += 0.1 * (min(spent, 10 * WORTH) - self.average)
+
+
+_model = Pace()
+
 
 def recall(
     view: View,
@@ -77,7 +99,8 @@ def recall(
     trace = pipeline.trace
     query = question.embedding
     if query is None and view.memories:
-        words = _submit(pipeline.search_words, analyzer)
+        apart = _model.average > WORTH
+        words = _submit(pipeline.search_words, analyzer) if apart else None
         with trace.stage("embed"):
             try:
                 dimension = view.columns.dimension
@@ -89,7 +112,11 @@ def recall(
                     trace.truncated["query"] = beyond
             except Exception as error:  # the words still answer
                 trace.errors["embed"] = f"{type(error).__name__}: {error}"
-        words()
+        _model.took(trace.stages["embed"])
+        if words is not None:
+            words()
+        else:
+            pipeline.search_words(analyzer)
     else:
         pipeline.search_words(analyzer)
     if query is not None:

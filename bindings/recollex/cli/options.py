@@ -268,6 +268,12 @@ def serve(parser: Parser) -> None:
     add("--message-bytes", type=_count, metavar="N", help="of one request (16 MiB)")
     add("--readers", type=_count, metavar="N", help="threads that recall (a core each, up to 4)")
     add(
+        "--workers",
+        type=_count_or_0,
+        metavar="N",
+        help="processes that recall, beside the threads (a core each, up to 4; 0: none)",
+    )
+    add(
         "--log-level",
         choices=["debug", "info", "warning", "error"],
         default="info",
@@ -352,3 +358,8 @@ def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
     return int(text)
+
+
+def _count_or_0(text: str) -> int:
+    """Return a whole number of at least 0."""
+    return 0 if text == "0" else _count(text)

@@ -75,6 +75,7 @@ class Connection(asyncio.Protocol):
         self._reading = True
         self._ended = False  # the client will send nothing more
         self._leaving = False  # nothing more is read or begun
+        self._passing = False
         self.lost = False
         self.why = "the client left"
         self.heard_at = self.begun_at = self.full_since = 0.0
@@ -175,6 +176,8 @@ class Connection(asyncio.Protocol):
             start = end
         if not self._buffer:
             self.begun_at = 0.0
+        if self._backlog:
+            self._pass_on()
         self._read_or_pause()
 
     def _take(self, data: memoryview) -> None:
@@ -198,7 +201,6 @@ class Connection(asyncio.Protocol):
                 if value.method == "sessions.backfill":
                     self._check_recall(value.arguments.get("recall"))
                 self._backlog[value.id] = value
-                self._pass_on()
         except RecollexError as error:
             self.leave(error)
         except Exception as error:
@@ -267,32 +269,54 @@ class Connection(asyncio.Protocol):
     # -- calls and answers -----------------------------------------------------------------------
 
     def _pass_on(self) -> None:
-        """Give calls to the service, while the client takes its answers."""
+        """Give calls to the service, while the client takes its answers.
+
+        Those that are answered at once are so many in one turn, or others would wait for all that a
+        client sends.
+        """
+        if self._passing:  # in one of the calls that are passed on
+            return
         self._service.settle()  # or what was delivered lately would count
-        while self._backlog and len(self._calls) < WINDOW and not self._outlet.full:
+        self._passing = True
+        most = WINDOW
+        while self._backlog and len(self._calls) < WINDOW and not self._outlet.full and most:
             _, request = self._backlog.popitem(last=False)
-            options, form = NO_OPTIONS, DEFLATED if self._deflate else WHOLE
-            if request.options:
-                try:
-                    options = Options.told(request.options)
-                except InputError as error:
-                    self._outlet.send(messages.refusal(request.id, error))
-                    continue
-                if (items := request.options.get("parts")) is not None:
-                    form = InParts(items, self._deflate)
-            call = self._service.submit(
-                cast(Principal, self._principal),
-                request.method,
-                request.agent,
-                request.arguments,
-                options,
-                self,
-                self,
-                form,
-                request.id,
-            )
-            if not call.left:
+            try:
+                call = self._submit(request)
+            except InputError as error:
+                self._outlet.send(messages.refusal(request.id, error))
+                most -= 1
+                continue
+            if call.left:
+                most -= 1
+            else:
                 self._calls[request.id] = call
+        self._passing = False
+        if not most:
+            self._listener.later(self._next_turn)
+
+    def _next_turn(self) -> None:
+        if not self.lost:
+            self._go_on()
+
+    def _submit(self, request: Request) -> Call:
+        """Give a call to the service. Raises `InputError` for options that are not acceptable."""
+        options, form = NO_OPTIONS, DEFLATED if self._deflate else WHOLE
+        if request.options:
+            options = Options.told(request.options)
+            if (items := request.options.get("parts")) is not None:
+                form = InParts(items, self._deflate)
+        return self._service.submit(
+            cast(Principal, self._principal),
+            request.method,
+            request.agent,
+            request.arguments,
+            options,
+            self,
+            self,
+            form,
+            request.id,
+        )
 
     def deliver(self, call: Call, error: BaseException | None) -> None:
         """Write what a call came to, on the thread that did it."""
@@ -304,6 +328,11 @@ class Connection(asyncio.Protocol):
             for items in packed.parts:
                 self._outlet.send(messages.part(id, items))
             self._outlet.send(messages.response(id, packed.result))
+
+    def progress(self, call: Call, done: int, total: int | None) -> None:
+        """Tell how far a call is, on the thread that does it, while the client takes it."""
+        if not (call.over or self._outlet.full):
+            self._outlet.send(messages.notification("progress", [call.tag, done, total]))
 
     def urgent(self) -> bool:
         """Return whether something waits for an answer to be settled."""
