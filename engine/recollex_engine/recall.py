@@ -1,16 +1,9 @@
-"""How is a question answered? Arms, fusion, what stands behind it, token budget (TEMPR 3.5).
-
-The model runs on the caller's thread and leaves the interpreter; meanwhile another thread reads the
-dates and searches the words. The other way round costs more: measured, handing the model to another
-thread makes it half a millisecond slower, on a core whose caches it finds cold. Vectors that take
-less than waking a thread are made first, and the words searched behind them.
-"""
+"""How is a question answered? Arms, fusion, what stands behind it, token budget (TEMPR 3.5)."""
 
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from typing import Protocol
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -29,53 +22,18 @@ from recollex_engine.memory import Recall
 from recollex_engine.models.description import Thresholds
 from recollex_engine.packer import nothing, pack
 from recollex_engine.preset import Preset
+from recollex_engine.query_embedding import QueryEmbedder, embed_beside
 from recollex_engine.question import Question
 from recollex_engine.ranking import Ranking
 from recollex_engine.reranking import rerank
 from recollex_engine.schema import NETWORKS, NONE
 from recollex_engine.selection import select
 from recollex_engine.spreading import graph
-from recollex_engine.statement import check_embedding
 from recollex_engine.temporal import memora_temporal, temporal
 from recollex_engine.token_budget import least_tokens, within_budget
 from recollex_engine.tokens import TokenCounter
 from recollex_engine.trace import Trace
 from recollex_engine.view import View
-
-
-class QueryEmbedder(Protocol):
-    """What a recall needs of a model."""
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """The similarities at which the arms cut off."""
-
-    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
-        """Return float32[dimension] of length 1."""
-
-
-_beside = ThreadPoolExecutor(max_workers=2, thread_name_prefix="recollex words")
-
-WORTH = 300.0
-"""Microseconds of a model from which on another thread is worth waking: that costs 150, and more
-where many recall at once."""
-
-
-class Pace:
-    """How long the model took lately, in microseconds: an average, which queries at hand lower.
-
-    Threads: any number; what they overwrite of each other's costs time, never a result.
-    """
-
-    def __init__(self) -> None:
-        self.average = 2 * WORTH
-
-    def took(self, spent: float) -> None:
-        """Take note of one query's embedding."""
-        self.average += 0.1 * (min(spent, 10 * WORTH) - self.average)
-
-
-_model = Pace()
 
 
 def recall(
@@ -99,24 +57,13 @@ def recall(
     trace = pipeline.trace
     query = question.embedding
     if query is None and view.memories:
-        apart = _model.average > WORTH
-        words = _submit(pipeline.search_words, analyzer) if apart else None
-        with trace.stage("embed"):
-            try:
-                dimension = view.columns.dimension
-                query = check_embedding(
-                    embedder.embed_query(question.text), "the query's vector", dimension
-                )
-                unread = getattr(embedder, "unread", None)  # a caller's own may not know
-                if unread is not None and (beyond := unread(question.text)):
-                    trace.truncated["query"] = beyond
-            except Exception as error:  # the words still answer
-                trace.errors["embed"] = f"{type(error).__name__}: {error}"
-        _model.took(trace.stages["embed"])
-        if words is not None:
-            words()
-        else:
-            pipeline.search_words(analyzer)
+        query = embed_beside(
+            partial(pipeline.search_words, analyzer),
+            question.text,
+            embedder,
+            view.columns.dimension,
+            trace,
+        )
     else:
         pipeline.search_words(analyzer)
     if query is not None:
@@ -159,14 +106,6 @@ def recall(
         None if confidence is None else fused.signs,
         subgraph,
     )
-
-
-def _submit(search: Callable[[Analyzer], None], analyzer: Analyzer) -> Callable[[], None]:
-    """Start a search in another thread and return what waits for it."""
-    try:
-        return _beside.submit(search, analyzer).result
-    except RuntimeError:  # the interpreter is ending and starts no threads
-        return lambda: search(analyzer)
 
 
 class _Pipeline:
