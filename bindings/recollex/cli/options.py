@@ -253,6 +253,12 @@ def serve(parser: Parser) -> None:
     add("--listen", metavar="HOST:PORT", help="a TCP port to listen on, beside --socket if given")
     add("--tokens", metavar="FILE", help="TOML: who may call; needed beyond this machine")
     add("--http", metavar="HOST:PORT", help="serve HTTP there as well (recollex[http])")
+    add("--chat-model", metavar="NAME", help="a language model for /api/think (recollex[llm])")
+    add(
+        "--chat-url",
+        metavar="URL",
+        help="where it is: an endpoint like OpenAI's, its own if not given",
+    )
     add("--certificate", metavar="PEM", help="makes --listen and --http speak TLS")
     add("--key", metavar="PEM", help="the certificate's key, if it is in a file of its own")
     add(

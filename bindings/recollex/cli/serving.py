@@ -79,13 +79,19 @@ async def _listen_for_http(
     arguments: Arguments, server: Server, watching: Watching, ending: AsyncExitStack
 ) -> str:
     """Listen where ``--http`` says, and return the address."""
+    from recollex.http.chat import Chat
     from recollex.http.serving import start_http
 
     host, _, port = arguments.http.rpartition(":")
     if not host or not port.isdigit() or int(port) > 65535:
         raise InputError(f"--http must be HOST:PORT, got {arguments.http!r}")
     tls = arguments.certificate and tls_context(arguments.certificate, arguments.key)
-    http = await start_http(server.service, watching.metrics, host.strip("[]"), int(port), tls)
+    chat = None if arguments.chat_model is None else Chat(arguments.chat_model, arguments.chat_url)
+    if chat is not None:
+        ending.push_async_callback(chat.close)
+    http = await start_http(
+        server.service, watching.metrics, host.strip("[]"), int(port), tls, chat
+    )
     ending.push_async_callback(http.close)
     host, number = http.address
     shown = f"[{host}]" if ":" in host else host
