@@ -1,6 +1,7 @@
 """Moving an agent to another model."""
 
 import os
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from recollex.progress import progress_bar
 from recollex.store import open, read_embedder
 from recollex_engine import reembedding
 from recollex_engine.clock import system_clock
+from recollex_engine.errors import LockedError
 from recollex_engine.store import agent_folder
 from recollex_engine.surroundings import Embedder, checked
 
@@ -49,6 +51,9 @@ def reembed(
         threads,
         partial(progress_bar, label="embedding", unit="passages"),
     )
-    with open(path, embedder=loaded) as store:
+    with (
+        suppress(LockedError),  # a writer has it open already, and makes its checkpoints itself
+        open(path, embedder=loaded) as store,
+    ):
         store.agent(agent_id).checkpoint()
     return made

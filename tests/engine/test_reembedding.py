@@ -301,6 +301,9 @@ def test_a_writer_is_waited_for_by_nobody_and_what_it_wrote_is_kept_for_the_next
         assert agent.recall("Number 7 of the jam")[0].id == "m7"
     model = Model("b", 64)
     assert move(store, model) == 1 and model.embedded == ["After the work."]
+    with recollex.open(store, embedder=Model("b", 64)) as opened:
+        opened.agent("a").retain("Open.")
+        assert move(store, Model("b", 64)) == 0
 
 
 def test_two_at_once_are_refused(store):

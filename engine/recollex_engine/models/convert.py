@@ -63,11 +63,17 @@ _BALANCE = 0.7  # SmoothQuant's alpha: how much of a channel's spread moves to t
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A converted model on disk, its files verified."""
+    """A model on disk that can be run; ``given``: its graph, where that was not converted here."""
 
     folder: Path
     description: ModelDescription
     fingerprint: str
+    given: Path | None = None
+
+    @property
+    def graph(self) -> Path:
+        """The file of the graph."""
+        return self.given or self.folder / "model.onnx"
 
 
 def prepare(name_or_folder: str | Path, precision: Precision = "int8") -> Path:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from recollex_engine.errors import InputError
+from recollex_engine.errors import InputError, ModelError
 from recollex_engine.models.backends import (
     BATCHES,
     Running,
@@ -22,6 +22,7 @@ from recollex_engine.models.convert import Converted, converted
 from recollex_engine.models.micro_batch import CORES, MicroBatch
 from recollex_engine.models.pairs import Pair, Pairs
 from recollex_engine.models.probe import Auto, fastest
+from recollex_engine.models.ready import ready_made
 from recollex_engine.models.score_cache import ScoreCache
 from recollex_engine.models.session import open_tokenizer
 from recollex_engine.models.weights import is_folder
@@ -33,6 +34,7 @@ _SCORES = 32_768
 """Scores of recent pairs that are kept: 7 MB."""
 _SHARED = 512
 """Pairs of concurrent calls that a GPU takes together."""
+_INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +71,33 @@ class CrossEncoder:
         self.name = model.description.name
         self.fingerprint = model.fingerprint
         self.max_length = model.description.max_length
-        self._session = open_backend(model.folder / "model.onnx", running, self.max_length)
+        self._session = open_backend(model.graph, running, self.max_length)
         self._shared: MicroBatch[Pair, float] | None = None
         if running == "fp16":
             self._shared = MicroBatch(self._run_mixed, _SHARED)
         elif running != "int8":
             self._shared = MicroBatch(self._run_mixed, 4 * self._size, lanes=CORES)
         self._known = ScoreCache[tuple[float, bool]](_SCORES)
-        self._batched = "attention_mask" in [part.name for part in self._session.get_inputs()]
+        self._inputs = [part.name for part in self._session.get_inputs()]
         self._tokenizer = open_tokenizer(model.folder / "tokenizer.json")
+        self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(self.max_length)
         self._pairs = Pairs(self._tokenizer, self.max_length)
+        if model.given is not None:
+            self._check(model.given)
+
+    def _check(self, graph: Path) -> None:
+        """Raise `ModelError` unless a graph that others drew is a cross-encoder's."""
+        try:
+            found = self._session.run(None, self._fed(self._pairs.of("a", ["b"])))[0]
+        except Exception as error:  # each backend has errors of its own
+            raise ModelError(
+                f"{graph}: it cannot be run on {', '.join(_INPUTS)} int64[batch, length]: {error}"
+            ) from error
+        if np.size(found) != 1:
+            raise ModelError(
+                f"{graph}: it gives {np.size(found)} numbers for a pair, a cross-encoder gives 1"
+            )
 
     def scores(self, query: str, texts: Sequence[str], threads: int = 1) -> NDArray[np.float64]:
         """Return how well each text answers ``query``, in [0, 1]: the scores of `judge`."""
@@ -153,16 +171,18 @@ class CrossEncoder:
 
     def _run(self, pairs: list[Pair]) -> NDArray[np.float32]:
         """Return the classifier's number for each pair, whose lengths rise."""
+        found: NDArray[np.float32] = self._session.run(None, self._fed(pairs))[0]
+        return found.reshape(len(pairs))
+
+    def _fed(self, pairs: list[Pair]) -> dict[str, NDArray[np.int64]]:
+        """Return what the graph takes of pairs whose lengths rise, padded to the last."""
         length = len(pairs[-1].ids)
         ids, types, mask = (np.zeros((len(pairs), length), dtype=np.int64) for _ in range(3))
         for n, pair in enumerate(pairs):
             used = len(pair.ids)
             ids[n, :used], types[n, pair.second : used], mask[n, :used] = pair.ids, 1, 1
-        inputs = {"input_ids": ids, "token_type_ids": types}
-        if self._batched:
-            inputs["attention_mask"] = mask
-        found: NDArray[np.float32] = self._session.run(None, inputs)[0]
-        return found
+        fed = dict(zip(_INPUTS, (ids, types, mask), strict=True))
+        return {name: fed[name] for name in self._inputs if name in fed}
 
 
 _loaded: dict[tuple[str, str], CrossEncoder] = {}
@@ -175,8 +195,11 @@ def load_cross_encoder(
     """Return the cross-encoder of this name or folder: the same one for every call in a process.
 
     A name without an owner is one of ``cross-encoder/``. Any BERT with a sequence-classification
-    head of one label will do. ``precision`` "auto" takes the one that a measurement on this machine
-    found fastest, see `probe.fastest`. Cost: as `load_encoder`.
+    head of one label will do. So will a folder that holds the ONNX graph of one, of any family,
+    which is run as it is (see `ready`): a pair at a time in "int8", in batches else.
+
+    ``precision`` "auto" takes the one that a measurement on this machine found fastest, see
+    `probe.fastest`. Cost: as `load_encoder`.
 
     Raises:
         ModelError: the weights cannot be found or read, or are no cross-encoder's; the message
@@ -198,7 +221,10 @@ def load_cross_encoder(
 
 
 def _open(place: str | Path, running: Running) -> CrossEncoder:
-    return CrossEncoder(converted(place, graph_precision(running), scoring=True), running)
+    precision = graph_precision(running)
+    if is_folder(place) and (model := ready_made(Path(place))) is not None:
+        return CrossEncoder(model, running)
+    return CrossEncoder(converted(place, precision, scoring=True), running)
 
 
 def _sigmoid(x: float) -> float:

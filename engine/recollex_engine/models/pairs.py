@@ -18,8 +18,9 @@ REMEMBERED = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """``[CLS] question [SEP] text [SEP]``: ids integer[n]; ``second``: where the text begins.
+    """``[CLS] question [SEP] text [SEP]``: ids integer[n].
 
+    second: where the text begins, or the end, in a family that does not tell the two apart.
     truncated: whether the model's length left out an end of the longer of the two.
     """
 
@@ -95,7 +96,14 @@ class Pairs:
         if not texts:
             return []
         found = self._tokenizer.encode_batch([(query, text) for text in texts])
-        return [Pair(each.ids, each.type_ids.index(1), bool(each.overflowing)) for each in found]
+        return [
+            Pair(
+                each.ids,
+                each.type_ids.index(1) if 1 in each.type_ids else len(each.ids),
+                bool(each.overflowing),
+            )
+            for each in found
+        ]
 
     def _tokens(self, texts: list[str]) -> list[NDArray[Any] | None]:
         """Return each text's own tokens, None for one that is too long to be a part of a pair."""
