@@ -4,9 +4,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels._bits import PLANES, TOGETHER, encode_planes, plane_sums, turn
-from recollex_kernels.cascade import cascade_top, encode_signs
-from tests.kernels.unit_vectors import bits, clustered, cosines_of, frozen
+from recollex_kernels._bits import PLANES, TOGETHER, encode_planes, plane_sums
+from recollex_kernels.cascade import cascade_top
+from tests.kernels.unit_vectors import (
+    bits,
+    clustered,
+    cosines_of,
+    estimates,
+    frozen,
+    signs_of,
+    turned,
+    unpacked,
+)
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -15,34 +24,6 @@ settings.load_profile("kernels")
 @numba.njit
 def sums_of(held, first, groups, planes, out):
     plane_sums(held, first, groups, planes, out)
-
-
-def turned(row):
-    row = np.asarray(row, np.float32)
-    out, spare = np.empty_like(row), np.empty_like(row)
-    turn(row, out, spare)
-    return out
-
-
-def signs_of(vectors):
-    n, width = vectors.shape
-    words, factors = np.empty((n, -(-width // 64)), np.uint64), np.empty(n, np.float32)
-    encode_signs(bits(vectors), words, factors)
-    return words, factors
-
-
-def unpacked(words, width):
-    return np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :width].astype(int)
-
-
-def estimates(vectors, query):
-    """The equation, with the whole numbers that a query is made of."""
-    words, factors = signs_of(vectors)
-    q = turned(query)
-    step = np.float64(np.abs(q).max()) / 7.5
-    d = np.clip(np.rint(q / step), -8, 7).astype(int) if step else np.zeros(len(q), int)
-    whole = 2 * (unpacked(words, len(q)) @ d) - d.sum()
-    return whole.astype(np.float32) * factors
 
 
 def oracle(vectors, first, end, memory_of_row, allowed, query, floor, k, proposed):
