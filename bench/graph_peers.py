@@ -14,10 +14,10 @@ memories (and at 1,000). Edges: the two entities that each memory names, and its
 time within a day (TEMPR 2.4), which recollex finds as it goes and the rivals are given; an entity
 passes activation to the newest 1,024 memories that name it, and to those that the semantic arm
 brought. networkx runs with the ties broken as here (by the cosines of what the semantic arm brought
-and of an entity's newest 16, then by newness), and by newness alone, which takes no cosines. The rivals' page ranks, 20 rounds at
-damping .85, are another measure of nearness: `shared` says how many of their hundred are
-recollex's. recollex is the graph arm's share of a recall, by its trace. Rivals whose graphs would
-not fit are left out beyond 200,000 memories. One thread each.
+and of an entity's newest 16, then by newness), and by newness alone, which takes no cosines. The
+rivals' page ranks, 20 rounds at damping .85, are another measure of nearness: `shared` says how
+many of their hundred are recollex's. recollex is the graph arm's share of a recall, by its trace.
+Rivals whose graphs would not fit are left out beyond 200,000 memories. One thread each.
 """
 
 import heapq
