@@ -13,7 +13,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from recollex.server.connection import Connection, prepare
+from recollex.server.connection import Connection
+from recollex.server.framing import prepare
 from recollex.server.greeting import greeting
 from recollex.server.service import Service
 from recollex_engine.errors import InputError, OverloadedError

@@ -23,11 +23,14 @@ import signal
 import socket
 import struct
 import sys
+import tempfile
 import time
 import traceback
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
+
+import numpy as np
 
 import recollex
 from recollex.server.forms import InParts, Packed
@@ -99,16 +102,31 @@ def open_store(path: str, embedder: str | None, dimension: int | None) -> Store:
     embedder: the name or folder of a model, None for the usual one. dimension: of vectors that all
     come from clients; then there is no model.
     """
-    from recollex.cli.upkeep import warm
-
     model: Any = (
         (recollex.load_encoder() if embedder is None else recollex.load_encoder(embedder))
         if dimension is None
         else recollex.GivenVectors(dimension)
     )
     if dimension is None:
-        warm(model)
+        model.embed_query("warm")
     return recollex.open(path, read_only=True, embedder=model)
+
+
+def warm() -> None:
+    """Load every kernel of a recall, by recalling once: or the first who asks would wait."""
+    vector = np.ones(8, np.float32)
+    with (
+        tempfile.TemporaryDirectory(prefix="recollex-") as folder,
+        recollex.open(folder, embedder=recollex.GivenVectors(8), durability="off") as store,
+    ):
+        agent = store.agent("warm")
+        texts = [f"Ines saw boat {n} in Lisbon in March." for n in range(20)]
+        agent.retain(texts, embedding=np.tile(vector, (20, 1)), document_id="talk")
+        for exact in (False, True):
+            asked = agent.recall("What did Ines see in March?", query_embedding=vector, exact=exact)
+            pack(asked)
+        agent.checkpoint()
+        pack(agent.recall("Which boats?", query_embedding=vector, explain=True))
 
 
 class Answering:
@@ -158,6 +176,7 @@ def main() -> None:
                     connection.sendall(frame(answering.answer(unpack(payload))))
                     continue
                 answering = Answering(unpack(payload))
+                warm()
                 gc.collect()
                 gc.freeze()
                 connection.sendall(frame([0, None, [], b"\xc0", None, 0.0]))

@@ -32,6 +32,8 @@ SOON, LATEST = 0.1, 5.0
 """Seconds before a process that ended is started again: more each time that it ends early."""
 STEADY = 10.0
 """Seconds after which a process has not ended early."""
+OVERDUE = 60.0
+"""Seconds behind its deadline after which a call is taken to be endless: its process is ended."""
 LEAVING = 5.0
 """Seconds in which processes must have ended by themselves."""
 
@@ -93,6 +95,15 @@ class Readers:
     def take_back(self, call: Call) -> bool:
         """Take a call out of the queue; returns False where it is not there, or no longer."""
         return self._turns.remove(call)
+
+    def late(self, call: Call) -> None:
+        """Note that the time of a call is over, which a process may be at."""
+        self._loop.call_later(OVERDUE, self._end_if_at, call)
+
+    def _end_if_at(self, call: Call) -> None:
+        for reader in self._readers:
+            if reader.doing and reader.doing[0] is call:
+                reader.process.kill()
 
     def feed(self) -> None:
         """Give calls to processes that have room for them."""

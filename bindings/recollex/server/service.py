@@ -6,7 +6,6 @@ come to. It knows no bytes.
 
 import asyncio
 import secrets
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -15,6 +14,7 @@ from typing import Any
 
 from recollex.server.access import Access, Principal
 from recollex.server.answers import Answers
+from recollex.server.awaiting import Awaiting
 from recollex.server.calls import NO_OPTIONS, Asker, Call, Options
 from recollex.server.limits import Limits
 from recollex.server.observer import Observer
@@ -125,7 +125,7 @@ class Service:
         only with the same object. Cancelling the task takes the call back if it has not begun; a
         write that has begun is finished.
         """
-        asker = _Awaiting(self._loop)
+        asker = Awaiting(self._loop)
         call = self.submit(principal, method, agent, arguments, options, client, asker, form)
         try:
             await asker.future
@@ -148,9 +148,9 @@ class Service:
         form: Callable[[Any], Any] | None,
         tag: int = 0,
     ) -> Call:
-        """Queue a call, of which ``asker`` is told the result or the error, perhaps at once.
+        """Queue a call; tell ``asker`` its result or its error, perhaps at once; see `call`.
 
-        See `call`. Never raises: what is refused is answered with the error.
+        Never raises.
         """
         self.settle()
         known = METHODS.get(method) if isinstance(method, str) else None
@@ -185,6 +185,35 @@ class Service:
         except Exception as error:
             call.error = error
             self._answer(call)
+        return call
+
+    def look_up(
+        self,
+        principal: Principal,
+        method: str,
+        agent: str | None,
+        arguments: Mapping[str, Any],
+        client: Asker,
+        form: Callable[[Any], Any],
+        tag: int,
+    ) -> Call | None:
+        """Do a look-up of the present on this thread, and return it with its result or its error.
+
+        None where it must be queued, by `submit`. The same as that, without what queues cost.
+        """
+        if self._stopping or "as_recorded" in arguments:
+            return None
+        known = METHODS[method]
+        name = agent if isinstance(agent, str) else ""
+        call = Call(principal, known, name, arguments, NO_OPTIONS, client, client, form, tag)
+        try:
+            self._check(call, agent)
+            if not self._workers.do_now(call):
+                return None
+        except Exception as error:
+            call.error = error
+        call.answered_at = time.perf_counter()
+        self.observer.answered(call, call.error)
         return call
 
     def cancel(self, call: Call) -> None:
@@ -250,7 +279,7 @@ class Service:
 
     def _enter(self, call: Call) -> None:
         """Do a call, or queue it."""
-        brief = call.method.brief and _is_of_now(call)
+        brief = call.method.brief and not (call.options.at or "as_recorded" in call.arguments)
         lone = not brief and self._presence.lone(call, len(self._calls))
         if (brief or (lone and self._pace.is_quick(call.agent))) and (self._workers.do_now(call)):
             self._answer(call)
@@ -280,7 +309,7 @@ class Service:
         ) or self._workers.take_back(call)
 
     def _answer_of_store(self, call: Call) -> None:
-        """Answer what is not about one agent: which agents there are, of those it may name."""
+        """Answer which agents there are, of those it may name."""
         names = [each for each in self.store.agents() if call.principal.reaches(each)]
         call.result = names if call.form is None else call.form(names)
         self._answer(call)
@@ -298,6 +327,8 @@ class Service:
         elif call.claim():  # what becomes of it is kept for a repetition, and told to nobody now
             call.answered_at = time.perf_counter()
             call.asker.deliver(call, late)
+            if self.readers is not None:
+                self.readers.late(call)
 
     def _finished(self, calls: list[Call]) -> None:
         """Deliver calls on the thread that did them; the event loop settles them later.
@@ -362,37 +393,6 @@ class Service:
         call.asker.done(call)
         if not self._calls:
             self._idle.set()
-
-
-def _is_of_now(call: Call) -> bool:
-    return call.options.at is None and "as_recorded" not in call.arguments
-
-
-class _Awaiting:
-    """Whoever awaits one call."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.future: asyncio.Future[None] = loop.create_future()
-        self.error: BaseException | None = None
-        self._thread = threading.get_ident()
-
-    def deliver(self, call: Call, error: BaseException | None) -> None:
-        """Keep the answer; `done` comes soon after a worker, and perhaps late after a deadline."""
-        self.error = error
-        if threading.get_ident() == self._thread:
-            self.done(call)
-
-    def progress(self, call: Call, done: int, total: int | None) -> None:
-        """Tell nobody."""
-
-    def urgent(self) -> bool:
-        """Return that somebody waits."""
-        return True
-
-    def done(self, call: Call) -> None:
-        """Go on with whoever waits."""
-        if not self.future.done():
-            self.future.set_result(None)
 
 
 _NO_METHOD = Method("unknown")

@@ -41,6 +41,8 @@ TEXTS = [
 
 async def serve(folder: Path) -> None:
     store = recollex.open(folder / "store", embedder=HashedWords(), durability="off")
+    store.agent("victim").retain(TEXTS, id=[f"n{n}" for n in range(len(TEXTS))])
+    store.agent("victim").recall("Where is the ladder?")
     with (folder / "log.jsonl").open("w") as log:
         watching = Watching(log=Log(log, "info"))
         opener = Opener(
@@ -49,8 +51,6 @@ async def serve(folder: Path) -> None:
         async with Server(store, limits=LIMITS, observer=watching, opener=opener) as server:
             await server.listen(f"unix://{folder}/socket")
             http = await start_http(server.service, watching.metrics, "127.0.0.1", 0)
-            store.agent("victim").retain(TEXTS, id=[f"n{n}" for n in range(len(TEXTS))])
-            store.agent("victim").recall("Where is the ladder?")
             while len(server.service.readers or ()) < READERS:
                 await asyncio.sleep(0.05)
             told = {"socket": str(folder / "socket"), "http": http.address, "pid": os.getpid()}
