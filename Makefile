@@ -86,7 +86,7 @@ bench-micro: $(WARM) $(BENCH) ## one call of each kernel
 # A table's page, plot and JSON go to OUT; all of them take two hours the first time, half of that
 # once the vectors are kept.
 TABLES := presets ablation tempr_table2 satf_tables thinking_budget diversity multihop \
-	scifact_keyword narrative augmentation abstention longmemeval
+	scifact_keyword narrative augmentation abstention late_interaction longmemeval
 
 $(BENCH): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'

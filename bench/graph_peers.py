@@ -12,14 +12,16 @@ cosines that rounding tells apart here and not there.
 All start from the five memories nearest to the question, at their similarity, and stop at 100
 memories (and at 1,000). Edges: the two entities that each memory names, and its ten neighbours in
 time within a day (TEMPR 2.4), which recollex finds as it goes and the rivals are given; an entity
-passes activation to the newest 1,024 memories that name it. networkx runs with the ties broken as
-here, which takes cosines, and with any, which does not. The rivals' page ranks, 20 rounds at
-damping .85, are another measure of nearness: `shared` says how many of their hundred are
-recollex's. recollex is the graph arm's share of a recall, by its trace. Rivals whose graphs would
-not fit are left out beyond 200,000 memories. One thread each.
+passes activation to the newest 1,024 memories that name it, and to those that the semantic arm
+brought. networkx runs with the ties broken as here (by the cosines of what the semantic arm brought
+and of an entity's newest 16, then by newness), and by newness alone, which takes no cosines. The
+rivals' page ranks, 20 rounds at damping .85, are another measure of nearness: `shared` says how
+many of their hundred are recollex's. recollex is the graph arm's share of a recall, by its trace.
+Rivals whose graphs would not fit are left out beyond 200,000 memories. One thread each.
 """
 
 import heapq
+import math
 from collections.abc import Callable
 from itertools import islice
 from typing import Any
@@ -45,10 +47,11 @@ BUDGETS = (100, 1_000)
 QUESTIONS = 100
 CHECKED = 20
 MOST = 200_000
-SEEDS, DECAY, THRESHOLD, HUB, NEIGHBOURS = 5, 0.8, 0.1, 1_024, 10
+SEEDS, DECAY, THRESHOLD, HUB, FRESH, NEIGHBOURS = 5, 0.8, 0.1, 1_024, 16, 10
+FAR = -math.inf
 DAY_SECONDS = 86_400
 ROUNDS, DAMPING = 20, 0.85
-SAME = "networkx, ties by cosine"
+SAME = "networkx, the same ties"
 ALL = 10_000_000
 ARMS = Preset(
     name="graph",
@@ -82,7 +85,10 @@ def measure(agent: recollex.Agent, size: int) -> list[dict[str, Any]]:
         graph = explicit(size, temporal, mentions)
         peers = [
             (SAME, lambda number, budget: ties_too(number, budget)),
-            ("networkx, any tie", lambda number, budget: best_first(graph, seeds[number], budget)),
+            (
+                "networkx, newest first",
+                lambda number, budget: best_first(graph, seeds[number], budget),
+            ),
             ("igraph, page rank", lambda number, budget: ranks.by_igraph(seeds[number], budget)),
             ("scipy, page rank", lambda number, budget: ranks.by_scipy(seeds[number], budget)),
         ]
@@ -95,8 +101,12 @@ def measure(agent: recollex.Agent, size: int) -> list[dict[str, Any]]:
             found: list[float] = (vectors[memories] @ query).tolist()
             return found
 
-        return best_first(graph, seeds[number], budget, cosines)
+        return best_first(graph, seeds[number], budget, known[budget][number], cosines)
 
+    known = {
+        budget: [semantic(agent, question, budget, place_of) for question in questions]
+        for budget in BUDGETS
+    }
     rows = []
     for budget in BUDGETS:
 
@@ -166,6 +176,16 @@ def reached(
     return [place for _, place in sorted(held)]
 
 
+def semantic(
+    agent: recollex.Agent, question: made_up.Question, budget: int, place_of: dict[str, int]
+) -> dict[int, float]:
+    """Return what the semantic arm brings, and the cosines."""
+    recall = agent.recall(
+        **question.fields(), thinking_budget=budget, preset=ARMS, max_tokens=ALL, explain=True
+    )
+    return {place_of[m.id]: m.scores["semantic"] for m in recall if "semantic" in m.scores}
+
+
 def all_vectors(size: int) -> NDArray[np.float32]:
     """Return the vectors as a store keeps them, in half precision."""
     parts = [
@@ -214,23 +234,31 @@ def best_first(
     graph: Any,
     seeds: list[tuple[int, float]],
     budget: int,
-    cosines: Callable[[list[int]], list[float]] = lambda memories: [0.0] * len(memories),
+    known: dict[int, float] | None = None,
+    cosines: Callable[[list[int]], list[float]] | None = None,
 ) -> list[int]:
     """Return the memories visited, most activated first (TEMPR 3.1.3).
 
-    cosines: what breaks ties, asked of the memories that one edge or entity leads to.
+    Ties: those of ``known`` by their cosines, and with ``cosines`` the newest few of an entity by
+    what it says of them; then the newer.
     """
     adjacent = graph.adj
     visited: dict[int, None] = {}
     entities: set[str] = set()
     heap: list[tuple[float, float, int]] = []
+    closeness = known or {}
+    known_of: dict[str, list[int]] = {}
+    for memory in closeness:
+        for other in adjacent[memory]:
+            if isinstance(other, str):
+                known_of.setdefault(other, []).append(memory)
 
-    def push(pairs: list[tuple[np.float32, int]]) -> None:
-        near = cosines([memory for _, memory in pairs])
-        for (activation, memory), cosine in zip(pairs, near, strict=True):
-            heapq.heappush(heap, (-float(activation), -cosine, -memory))
+    def push(activation: np.float32, memory: int, near: float) -> None:
+        if memory not in visited:
+            heapq.heappush(heap, (-float(activation), -near, -memory))
 
-    push([(np.float32(activation), memory) for memory, activation in seeds])
+    for memory, activation in seeds:
+        push(np.float32(activation), memory, closeness.get(memory, FAR))
     fading = np.float32(DECAY)
     while heap and len(visited) < budget:
         top, _, named = heapq.heappop(heap)
@@ -238,21 +266,23 @@ def best_first(
         if memory in visited:
             continue
         visited[memory] = None
-        reached: list[tuple[np.float32, int]] = []
         for other, edge in adjacent[memory].items():
             if isinstance(other, str):
                 passed = activation * fading
                 if other in entities or passed <= THRESHOLD:
                     continue
                 entities.add(other)
-                members = islice(adjacent[other], HUB)
-                reached += [(passed, each) for each in members if each not in visited]
-            elif other not in visited:
+                members = list(islice(adjacent[other], HUB))
+                fresh = members[:FRESH] if cosines is not None else []
+                near = dict.fromkeys(members, FAR)
+                if cosines is not None:
+                    near |= dict(zip(fresh, cosines(fresh), strict=True))
+                for each in (*members, *known_of.get(other, ())):
+                    push(passed, each, closeness.get(each, near.get(each, FAR)))
+            else:
                 passed = activation * np.float32(edge["weight"]) * fading
                 if passed > THRESHOLD:
-                    reached.append((passed, other))
-        if reached:
-            push(reached)
+                    push(passed, other, closeness.get(other, FAR))
     return list(visited)
 
 

@@ -4,7 +4,10 @@ Claim (int8, two cores): a question of 9 tokens at most 1.6 ms (p50, one thread)
 as sentence-transformers; texts of 36 tokens at least 290/s a thread, one by one; 100 pairs of 58
 tokens at most 3 times the measured GEMM floor and 3 times as fast as its CrossEncoder.
 
-Command: python -m bench.models [--json] [--out FILE] [--short]
+Command: python -m bench.models [--json] [--out FILE] [--short] [--parts PART ...]
+
+A whole run takes four minutes. Where nobody has the machine alone for so long, ``--parts`` runs
+some of it, and puts them into FILE in place of what it held of those parts.
 
 Check: before the clock starts, vectors of fp32 equal sentence-transformers' to 1e-5 and those of
 int8 have a cosine of .99 to them; int8 gives the same bytes alone, among 64, shuffled and sorted;
@@ -13,8 +16,10 @@ the others within 1e-5 (fp32) or 2e-2 (bf16); scores likewise.
 The cross-encoder is ms-marco-MiniLM-L-6-v2's architecture with MiniLM's encoder and a seeded random
 head: as fast as the published weights, and without quality. The floor is the arithmetic of a run
 (2 operations a weight and token, and attention's) at the speed of one matrix product, 1024 x 384 x
-1536, by onnxruntime on one thread: in fp32, and in int8. bf16 needs the extra openvino;
-sentence-transformers and its torch, on the same number of threads, are run if installed.
+1536, by onnxruntime on one thread: in fp32, and in int8. Both are told in time of the CPU, which
+hardly changes where others share the machine, beside the wall's; of two threads it is the sum.
+bf16 needs the extra openvino; sentence-transformers and its torch, on the same number of threads,
+are run if installed.
 """
 
 import argparse
@@ -41,7 +46,9 @@ from recollex_engine.models.backends import Running, graph_precision
 from recollex_engine.models.convert import converted
 from recollex_engine.models.cross_encoder import CrossEncoder
 from recollex_engine.models.encoder import load_encoder
+from recollex_engine.models.token_encoder import TokenEncoder
 from recollex_engine.models.weights import find_weights
+from recollex_kernels.maxsim import maxsim
 
 MODEL = "all-MiniLM-L6-v2"
 WAYS: tuple[Running, ...] = ("int8", "fp32", "bf16")
@@ -49,6 +56,7 @@ GEMM = (1024, 384, 1536)
 QUESTION = "Where did Caroline move from last year"
 QUESTION_TOKENS = 9
 TEXT_TOKENS = 36
+PARTS = ("encoder", "stages", "mixed", "pairs32", "pairs64", "pairs128")
 PAIRS = (10, 50, 100, 300)
 LENGTHS = (32, 64, 128)
 MIXED = (100, 58)
@@ -69,18 +77,33 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
     parser.add_argument("--short", action="store_true", help="100 pairs at most, each once")
+    parser.add_argument(
+        "--parts", nargs="+", choices=PARTS, default=PARTS, help="all, if not given"
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         judge = random_judge(Path(folder) / "judge")
         floor = gemm_floors()
+        parts, short = arguments.parts, arguments.short
         result = {
             "bench": "models",
             "environment": environment() | installed(),
-            "gemm_gflops": floor,
-            "encoder": encoders(),
-            "cross_encoder": cross_encoders(judge, floor, arguments.short),
+            "gemm_gflops": dict.fromkeys(parts, floor),
+            "encoder": encoders() if "encoder" in parts else [],
+            "cross_encoder": cross_encoders(judge, floor, short, parts),
+            "stages": stages(judge) if "stages" in parts else [],
         }
+    if arguments.out is not None and arguments.out.exists() and set(parts) != set(PARTS):
+        result = joined(json.loads(arguments.out.read_text()), result, parts)
     write_run(result, arguments.json, arguments.out, show)
+
+
+def joined(before: dict[str, Any], now: dict[str, Any], parts: Sequence[str]) -> dict[str, Any]:
+    """Return ``now`` with those lines of ``before`` that are of other parts."""
+    for name in ("encoder", "cross_encoder", "stages"):
+        held = [line for line in before[name] if line["part"] not in parts]
+        now[name] = held + now[name]
+    return now | {"gemm_gflops": before["gemm_gflops"] | now["gemm_gflops"]}
 
 
 def installed() -> dict[str, Any]:
@@ -120,8 +143,8 @@ def gemm_floors() -> dict[str, float]:
         options.intra_op_num_threads = 1
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
         session = onnxruntime.InferenceSession(model.SerializeToString(), options)
-        taken = repeated(partial(session.run, None, {"x": value}), 1.0)
-        found[name] = 2 * rows * inner * columns / float(np.median(taken)) / 1e6
+        _, spent = timed(partial(session.run, None, {"x": value}), 1.0)
+        found[name] = 2 * rows * inner * columns / float(np.median(spent)) / 1e6
     return found
 
 
@@ -137,7 +160,7 @@ def encoders() -> list[dict[str, Any]]:
         try:
             encoder = load_encoder(MODEL, way)
         except ModelError as error:
-            lines.append({"runs": way, "not_run": str(error).splitlines()[0]})
+            lines.append(_not_run("encoder", way, error))
             continue
         vectors = encoder.embed(texts[:64])
         cosines = (vectors * exact).sum(axis=1)
@@ -147,14 +170,18 @@ def encoders() -> list[dict[str, Any]]:
         shuffled = encoder.embed([texts[n] for n in mixed])
         moved = float(max(np.abs(alone - vectors).max(), np.abs(shuffled - vectors[mixed]).max()))
         assert moved <= {"int8": 0, "fp32": 1e-5, "bf16": 2e-2}[way], (way, moved)
-        asked = repeated(lambda e=encoder: e._embed_query(QUESTION), SECONDS)
-        started = time.perf_counter()
+        asked, spent = timed(lambda e=encoder: e._embed_query(QUESTION), SECONDS)
+        began, started = time.process_time(), time.perf_counter()
         encoder.embed(texts)
+        seconds, of_cpu = time.perf_counter() - started, time.process_time() - began
         lines.append(
             {
+                "part": "encoder",
                 "runs": way,
                 "query_ms": percentiles(asked),
-                "texts_per_s": len(texts) / (time.perf_counter() - started),
+                "query_cpu_ms": percentiles(spent),
+                "texts_per_s": len(texts) / seconds,
+                "texts_per_cpu_s": len(texts) / of_cpu,
                 "tokens": float(np.mean([encoder.count_tokens(text) + 2 for text in texts])),
                 "company_moves": moved,
                 "least_cosine_to_fp32": float(cosines.min()),
@@ -167,7 +194,7 @@ def encoders() -> list[dict[str, Any]]:
 def rival_encoder(texts: list[str], exact: np.ndarray) -> dict[str, Any]:
     name = "sentence-transformers"
     if importlib.util.find_spec(_module(name)) is None:
-        return {"runs": name, "not_run": "not installed"}
+        return _not_run("encoder", name, "not installed")
     import sentence_transformers
     import torch
 
@@ -175,19 +202,34 @@ def rival_encoder(texts: list[str], exact: np.ndarray) -> dict[str, Any]:
     model = sentence_transformers.SentenceTransformer(str(find_weights(MODEL).folder), device="cpu")
     moved = float(np.abs(model.encode(texts[:64], batch_size=1) - exact).max())
     assert moved <= 1e-5, moved
-    asked = repeated(lambda: model.encode(QUESTION, show_progress_bar=False), SECONDS)
-    started = time.perf_counter()
+    asked, spent = timed(lambda: model.encode(QUESTION, show_progress_bar=False), SECONDS)
+    began, started = time.process_time(), time.perf_counter()
     model.encode(texts, batch_size=32, show_progress_bar=False)
+    seconds, of_cpu = time.perf_counter() - started, time.process_time() - began
     return {
+        "part": "encoder",
         "runs": name,
         "query_ms": percentiles(asked),
-        "texts_per_s": len(texts) / (time.perf_counter() - started),
+        "query_cpu_ms": percentiles(spent),
+        "texts_per_s": len(texts) / seconds,
+        "texts_per_cpu_s": len(texts) / of_cpu,
         "greatest_difference_to_fp32": moved,
     }
 
 
-def cross_encoders(folder: Path, floor: dict[str, float], short: bool) -> list[dict[str, Any]]:
+def _not_run(part: str, runs: str, why: object) -> dict[str, Any]:
+    return {"part": part, "runs": runs, "not_run": str(why).splitlines()[0]}
+
+
+def cross_encoders(
+    folder: Path, floor: dict[str, float], short: bool, parts: Sequence[str]
+) -> list[dict[str, Any]]:
     """Return how long pairs take, by what runs the model, on one thread and on two."""
+    shapes = [("mixed", *MIXED, 1), ("mixed", *MIXED, 2)]
+    shapes += [(f"pairs{length}", pairs, length, 1) for length in LENGTHS for pairs in PAIRS]
+    shapes = [shape for shape in shapes if shape[0] in parts and (shape[1] <= 100 or not short)]
+    if not shapes:
+        return []
     judges: dict[str, Callable[[str, list[str], int], Sequence[float]]] = {}
     lines: list[dict[str, Any]] = []
     for way in WAYS:
@@ -195,28 +237,24 @@ def cross_encoders(folder: Path, floor: dict[str, float], short: bool) -> list[d
             model = converted(folder, graph_precision(way), scoring=True)
             judges[way] = _fresh(CrossEncoder(model, way))
         except ModelError as error:
-            lines.append({"runs": way, "not_run": str(error).splitlines()[0]})
+            lines.append(_not_run(shapes[0][0], way, error))
     counter = CrossEncoder(converted(folder, "int8", scoring=True))
     rival = rival_judge(folder)
     if rival is None:
-        lines.append({"runs": "sentence-transformers", "not_run": "not installed"})
+        lines.append(_not_run(shapes[0][0], "sentence-transformers", "not installed"))
     else:
         judges["sentence-transformers"] = rival
     rng = random.Random(SEED)
     question = "where did she move to after the summer"
-    own = len(counter._encode(question, [""])[0].ids)
-    shapes = [(*MIXED, 1), (*MIXED, 2)]
-    shapes += [(pairs, length, 1) for length in LENGTHS for pairs in PAIRS]
-    for pairs, length, threads in shapes:
-        if short and pairs > 100:
-            continue
+    own = len(counter._pairs.of(question, [""])[0].ids)
+    for part, pairs, length, threads in shapes:
         spread = length // 2 if (pairs, length) == MIXED else 0
         texts = [
             sentence(rng, length + rng.randint(-spread, spread) - own + 2) for _ in range(pairs)
         ]
-        tokens = [len(each.ids) for each in counter._encode(question, texts)]
+        tokens = [len(each.ids) for each in counter._pairs.of(question, texts)]
         gflop = sum(flops(count) for count in tokens) / 1e9
-        floors = {name: gflop / speed * 1000 / threads for name, speed in floor.items()}
+        floors = {name: gflop / speed * 1000 for name, speed in floor.items()}
         some = texts[:10]
         exact = np.array(judges["fp32"](question, some, 1))
         for name, judge in judges.items():
@@ -224,16 +262,19 @@ def cross_encoders(folder: Path, floor: dict[str, float], short: bool) -> list[d
             moved = float(np.abs(np.array(judge(question, some, threads)) - exact).max())
             assert moved <= most, (name, moved)
             seconds = 0.0 if short else SECONDS / 2
-            taken = repeated(partial(judge, question, texts, threads), seconds, least=1, warm=False)
+            run = partial(judge, question, texts, threads)
+            taken, spent = timed(run, seconds, least=1, warm=False)
             lines.append(
                 {
+                    "part": part,
                     "runs": name,
                     "threads": threads,
                     "pairs": pairs,
                     "tokens": float(np.mean(tokens)),
                     "ms": percentiles(taken),
+                    "cpu_ms": percentiles(spent),
                     "gflop": gflop,
-                    "floor_ms": floors,
+                    "floor_cpu_ms": floors,
                     "greatest_difference_to_fp32": moved,
                 }
             )
@@ -245,9 +286,48 @@ def _fresh(judge: CrossEncoder) -> Callable[[str, list[str], int], Sequence[floa
 
     def scores(question: str, texts: list[str], threads: int) -> Sequence[float]:
         judge._known._scores.clear()
+        judge._pairs._remembered.clear()
         return judge.scores(question, texts, threads)
 
     return scores
+
+
+def stages(folder: Path) -> list[dict[str, Any]]:
+    """Return what else a second stage costs: tokens of pairs, and token vectors, new and known."""
+    count, mean = MIXED
+    rng = random.Random(SEED)
+    texts = [sentence(rng, mean - 20) for _ in range(count)]
+    judge = CrossEncoder(converted(folder, "int8", scoring=True))
+
+    def afresh() -> None:
+        judge._pairs._remembered.clear()
+        judge._pairs.of(QUESTION, texts)
+
+    tokens = {
+        "part": "stages",
+        "runs": f"tokens of {count} pairs",
+        "new_ms": percentiles(repeated(afresh, SECONDS)),
+        "known_ms": percentiles(repeated(lambda: judge._pairs.of(QUESTION, texts), SECONDS)),
+    }
+    encoder = TokenEncoder(MODEL)
+    texts = [sentence(rng, TEXT_TOKENS) for _ in range(count)]
+    started = time.perf_counter()
+    vectors = encoder.passages(texts)
+    new = (time.perf_counter() - started) * 1000
+    starts = np.cumsum([0, *map(len, vectors)])
+    query, out = encoder.query(QUESTION), np.empty(count)
+
+    def late() -> None:
+        maxsim(query, np.concatenate(encoder.passages(texts)), starts, out)
+
+    interaction = {
+        "part": "stages",
+        "runs": f"late interaction with {count} texts of {TEXT_TOKENS} tokens",
+        "new_ms": percentiles([new]),
+        "known_ms": percentiles(repeated(late, SECONDS)),
+        "bytes_per_text": int(np.mean([each.nbytes for each in vectors])),
+    }
+    return [tokens, interaction]
 
 
 def rival_judge(folder: Path) -> Callable[[str, list[str], int], Sequence[float]] | None:
@@ -284,14 +364,26 @@ def repeated(
     run: Callable[[], object], seconds: float, least: int = 5, warm: bool = True
 ) -> list[float]:
     """Return the milliseconds of runs, repeated for so long, after one that warms up."""
+    return timed(run, seconds, least, warm)[0]
+
+
+def timed(
+    run: Callable[[], object], seconds: float, least: int = 5, warm: bool = True
+) -> tuple[list[float], list[float]]:
+    """Return the milliseconds of runs as `repeated` does, and those of the CPU, all threads'.
+
+    On one thread the two are the same where nothing else runs; elsewhere the CPU's tell more.
+    """
     if warm:
         run()
     taken: list[float] = []
+    spent: list[float] = []
     while len(taken) < least or sum(taken) < seconds * 1000:
-        started = time.perf_counter()
+        began, started = time.process_time(), time.perf_counter()
         run()
         taken.append((time.perf_counter() - started) * 1000)
-    return taken
+        spent.append((time.process_time() - began) * 1000)
+    return taken, spent
 
 
 def random_judge(folder: Path) -> Path:
@@ -325,36 +417,46 @@ def random_judge(folder: Path) -> Path:
 
 def show(result: dict[str, Any]) -> str:
     """Return the run as tables in Markdown."""
-    speeds = ", ".join(f"{name} {speed:.0f}" for name, speed in result["gemm_gflops"].items())
-    lines = [
-        f"{result['environment']['cpu']}, one matrix product on one thread: {speeds} GFLOP/s",
+    lines = [f"{result['environment']['cpu']}; one matrix product, GFLOP a CPU second:", ""]
+    for part, speeds in result["gemm_gflops"].items():
+        said = ", ".join(f"{name} {speed:.0f}" for name, speed in speeds.items())
+        lines.append(f"- beside {part}: {said}")
+    lines += [
         "",
-        "| encoder | question p50 / p99 ms | texts/s, one thread |",
-        "|---|---|---|",
+        "| encoder | question p50 / p99 ms | of CPU, p50 | texts/s, one thread | a CPU second |",
+        "|---|---|---|---|---|",
     ]
     for line in result["encoder"]:
         if "not_run" in line:
-            lines.append(f"| {line['runs']} | not run: {line['not_run']} | |")
+            lines.append(f"| {line['runs']} | not run: {line['not_run']} | | | |")
             continue
         asked = line["query_ms"]
         lines.append(
             f"| {line['runs']} | {asked['p50']:.2f} / {asked['p99']:.2f} "
-            f"| {line['texts_per_s']:.0f} |"
+            f"| {line['query_cpu_ms']['p50']:.2f} | {line['texts_per_s']:.0f} "
+            f"| {line['texts_per_cpu_s']:.0f} |"
         )
     lines += [
         "",
-        "| cross-encoder | threads | pairs | tokens | p50 ms | floor fp32 / int8 ms |",
-        "|---|---|---|---|---|---|",
+        "| cross-encoder | threads | pairs | tokens | p50 ms | of CPU | its floor fp32 / int8 |",
+        "|---|---|---|---|---|---|---|",
     ]
     for line in result["cross_encoder"]:
         if "not_run" in line:
-            lines.append(f"| {line['runs']} | | | | not run: {line['not_run']} | |")
+            lines.append(f"| {line['runs']} | | | | not run: {line['not_run']} | | |")
             continue
-        floors = line["floor_ms"]
+        floors = line["floor_cpu_ms"]
         lines.append(
             f"| {line['runs']} | {line['threads']} | {line['pairs']} | {line['tokens']:.0f} "
-            f"| {line['ms']['p50']:.0f} | {floors['fp32']:.0f} / {floors['int8']:.0f} |"
+            f"| {line['ms']['p50']:.0f} | {line['cpu_ms']['p50']:.0f} "
+            f"| {floors['fp32']:.0f} / {floors['int8']:.0f} |"
         )
+    lines += ["", "| stage | new p50 ms | known p50 ms | bytes a text |", "|---|---|---|---|"]
+    lines += [
+        f"| {line['runs']} | {line['new_ms']['p50']:.1f} | {line['known_ms']['p50']:.2f} "
+        f"| {line.get('bytes_per_text', '')} |"
+        for line in result["stages"]
+    ]
     return "\n".join(lines)
 
 

@@ -22,6 +22,7 @@ own row is a `get` whose answer is 2 KB.
 import argparse
 import asyncio
 import json
+import os
 import socket
 import sys
 import tempfile
@@ -38,6 +39,7 @@ from bench import server_http, server_load, server_peers
 from bench.recall import WordVectors, made_up
 from bench.rundata import environment, percentiles, write_run
 from recollex.client.connection import hello
+from recollex.server.reader_process import Opener
 from recollex.server.serving import Server, run, settle
 from recollex.wire.messages import request
 
@@ -100,12 +102,19 @@ def serve(folder: str, path: str) -> None:
     """Serve a store on a Unix socket until SIGTERM."""
 
     async def main(stopping: asyncio.Event) -> None:
-        async with Server(recollex.open(folder, embedder=WordVectors())) as server:
+        opener = Opener("bench.server:reading", {"folder": folder}, os.cpu_count() or 1)
+        store = recollex.open(folder, embedder=WordVectors())
+        async with Server(store, opener=opener) as server:
             await server.listen(f"unix://{path}")
             settle()
             await stopping.wait()
 
     run(main)
+
+
+def reading(folder: str) -> recollex.Store:
+    """Open the store in one of the processes that read for the server."""
+    return recollex.open(folder, embedder=WordVectors(), read_only=True)
 
 
 @contextmanager

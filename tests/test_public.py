@@ -46,6 +46,7 @@ PUBLIC = [
     "load_encoder",
     "open",
     "presets",
+    "reembed",
     "replay",
 ]
 """Adding one is a line in CHANGELOG.md; taking one away breaks somebody."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from recollex.agent import Agent
     from recollex.client.store import connect
+    from recollex.reembedding import reembed
     from recollex.replaying import replay
     from recollex.store import Store, open
     from recollex.transaction import Transaction
@@ -71,6 +72,7 @@ __all__ = [
     "load_encoder",
     "open",
     "presets",
+    "reembed",
     "replay",
 ]
 
@@ -103,6 +105,7 @@ _HOMES = {
     "connect": "recollex.client.store",
     "load_encoder": "recollex_engine.models.encoder",
     "open": "recollex.store",
+    "reembed": "recollex.reembedding",
     "replay": "recollex.replaying",
 }
 

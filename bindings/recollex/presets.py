@@ -18,6 +18,7 @@ from recollex_engine.fusion import ReciprocalRank, ScoreSum
 from recollex_engine.heuristics import Heuristic, MemoraHeuristic
 from recollex_engine.http_reranker import HttpReranker
 from recollex_engine.language_model_dates import LanguageModelDates
+from recollex_engine.late_interaction import LateInteraction
 from recollex_engine.many_languages import ManyLanguages
 from recollex_engine.preset import (
     DEFAULT,
@@ -49,6 +50,7 @@ __all__ = [
     "Heuristic",
     "HttpReranker",
     "LanguageModelDates",
+    "LateInteraction",
     "ManyLanguages",
     "MemoraHeuristic",
     "Preset",

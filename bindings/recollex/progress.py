@@ -1,11 +1,31 @@
-"""Progress bars for long work, on a terminal only."""
+"""Who sees how far long work is? A terminal, by a bar, or whoever listens in its stead."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+
+Told = Callable[[int, int | None], None]
+"""Told how many items are done, and how many there are (None where nobody knows)."""
 
 LONG = 200
 """Items from which work is worth a bar."""
+
+
+PAUSE = 0.1
+"""Seconds between two times that a listener is told."""
+_listener: ContextVar[Told | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(told: Told) -> Iterator[None]:
+    """Tell ``told``, in place of a terminal, how far work is that this thread does in the body."""
+    token = _listener.set(told)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 @contextmanager
@@ -13,10 +33,28 @@ def progress_bar(
     total: int | None, label: str, unit: str = "memories"
 ) -> Iterator[Callable[[int], None] | None]:
     """Give a function that is told how many more items are done; None where nobody watches."""
-    if (total is not None and total < LONG) or not sys.stderr.isatty():
+    told = _listener.get()
+    if (total is not None and total < LONG) or not (told or sys.stderr.isatty()):
         yield None
+        return
+    if told is not None:
+        yield _counting(told, total)
         return
     from tqdm import tqdm
 
     with tqdm(total=total, desc=label, unit=f" {unit}", leave=False, file=sys.stderr) as bar:
         yield bar.update
+
+
+def _counting(told: Told, total: int | None) -> Callable[[int], None]:
+    """Return what counts items, and tells of them at most once in `PAUSE` seconds."""
+    done, last = 0, time.monotonic()
+
+    def update(more: int) -> None:
+        nonlocal done, last
+        done += more
+        if time.monotonic() - last >= PAUSE:
+            last = time.monotonic()
+            told(done, total)
+
+    return update

@@ -91,14 +91,7 @@ class Access:
                 if self._reader is None:
                     if not (self.folder / "log").exists():
                         return None
-                    reader = Reader(self.folder)
-                    try:
-                        if (settings := reader.replica.columns.settings) is not None:
-                            self._embedder_for(settings)
-                    except BaseException:
-                        reader.close()
-                        raise
-                    self._reader = reader
+                    self._reader = Reader(self.folder, self._embedder_for)
         now = self._reader.view()
         return now if op is None else self._reader.replica.view(op)
 

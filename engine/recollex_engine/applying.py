@@ -26,7 +26,7 @@ from recollex_engine.schema import (
     STOP_WORD,
     metadata_label,
 )
-from recollex_engine.settings import Settings
+from recollex_engine.settings import told
 
 Rows = Callable[[int, int], npt.NDArray[np.uint16]]
 """Returns the vectors of rows [first, end) as float16 bit patterns, uint16[n, dimension]."""
@@ -79,8 +79,8 @@ class _Staged:
         if payload is not None:
             if kind in RETAINING:
                 self._retain(operation.op, payload)
-            elif kind == "create":
-                self.columns.settings = Settings.from_payload(payload)
+            elif (settings := told(kind, payload)) is not None:
+                self.columns.settings = settings
             elif kind in CLOSING:
                 self.closed.extend((memory, operation.op) for memory in payload["memories"])
             elif kind in KINDS:

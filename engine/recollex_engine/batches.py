@@ -1,14 +1,22 @@
 """Which checksum must which rows of the vectors file have? What the log says, batch by batch.
 
 A transaction that adds rows says in its first `retain` how many, and their checksum. A `restore`
-says that rows were embedded again, and the checksum that holds since.
+says that rows were embedded again, and the checksum that holds since; a `reembed` says it of all
+rows.
 """
 
 from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
 
 from recollex_engine.log_reader import Operation
 from recollex_engine.schema import RETAINING
+from recollex_engine.settings import REEMBED
 from recollex_engine.vectors_file import VectorsReader, checksum
+
+BATCH = 1024
+"""Rows that are embedded together, and share a checksum, when all of them are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +26,12 @@ class Batch:
     first: int
     end: int
     sha256: str
+
+
+def sums(rows: NDArray[Any]) -> list[tuple[int, str]]:
+    """Return (end, checksum) of `BATCH` rows after `BATCH` rows, as a `reembed` records them."""
+    ends = [*range(BATCH, len(rows), BATCH), len(rows)] if len(rows) else []
+    return [(end, checksum(rows[max(0, end - 1) // BATCH * BATCH : end])) for end in ends]
 
 
 class Batches:
@@ -46,6 +60,12 @@ class Batches:
             new = Batch(payload["first"], payload["end"], payload["sha256"])
             kept = [b for b in self.in_force if b.end <= new.first or new.end <= b.first]
             self.in_force = sorted([*kept, new], key=lambda batch: batch.first)
+        elif operation.kind == REEMBED:
+            ends = [end for end, _ in payload["batches"]]
+            self.in_force = [
+                Batch(first, end, sha256)
+                for first, (end, sha256) in zip([0, *ends], payload["batches"], strict=False)
+            ]
 
     def damaged(self, vectors: VectorsReader) -> list[tuple[Batch, str]]:
         """Return the batches whose bytes have another checksum, and that one.

@@ -1,7 +1,7 @@
 """What do the stages behind fusion work on? The fused list, and what can be read of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from recollex_engine.arms import Ranked
 from recollex_engine.clock import from_micros
 from recollex_engine.schema import NONE
+from recollex_engine.trace import Trace
 from recollex_engine.view import View
 from recollex_kernels.vectors import cosines
 
@@ -25,7 +26,8 @@ class Candidates:
 
     query: the question's text; vector: its embedding, None if there is none. memories uint32[n],
     none twice; scores float64[n], finite, falling. now: microseconds UTC, by which age is told.
-    arms: what each arm brought. Whatever is read of a memory is read when first asked for.
+    arms: what each arm brought. trace: where a stage notes what the caller should know. Whatever is
+    read of a memory is read when first asked for.
     """
 
     query: str
@@ -35,6 +37,7 @@ class Candidates:
     now: int
     vector: npt.NDArray[np.float32] | None = None
     arms: Mapping[str, Ranked] | None = None
+    trace: Trace = field(default_factory=Trace)
 
     def __len__(self) -> int:
         return len(self.memories)
@@ -43,7 +46,11 @@ class Candidates:
         """Return the best ``count``."""
         if count >= len(self):
             return self
-        return replace(self, memories=self.memories[:count], scores=self.scores[:count])
+        return self.part(0, count)
+
+    def part(self, first: int, end: int) -> "Candidates":
+        """Return those at places [first, end)."""
+        return replace(self, memories=self.memories[first:end], scores=self.scores[first:end])
 
     def taken(self, order: npt.NDArray[np.int64], scores: npt.NDArray[np.float64]) -> "Candidates":
         """Return the list in another order, given as places in this one, with its new scores."""

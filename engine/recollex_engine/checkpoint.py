@@ -20,7 +20,7 @@ from recollex_engine.graphs import BUILDING
 from recollex_engine.log_format import Position
 from recollex_engine.manifest import Manifest, SegmentEntry
 from recollex_engine.postings import Postings
-from recollex_engine.replica import COLUMNS, Replica
+from recollex_engine.replica import Replica
 from recollex_engine.view import Segment, View
 from recollex_engine.writer import Writer
 
@@ -53,7 +53,8 @@ def run(writer: Writer, generation: int) -> None:
     folder = replica.folder
     if columns.settings is None:
         return
-    (folder / COLUMNS).mkdir(exist_ok=True)
+    home = folder / columns.settings.columns_folder
+    home.mkdir(exist_ok=True)
     with writer.lock:
         frozen = _Frozen(
             replica.view(columns.op),
@@ -62,18 +63,16 @@ def run(writer: Writer, generation: int) -> None:
             {name: dictionary.count for name, dictionary in columns.dictionary.items()},
         )
         for name, column in columns.column.items():
-            column.persist(folder / COLUMNS / name, frozen.columns[name], sync=False)
+            column.persist(home / name, frozen.columns[name], sync=False)
             column.write_back(sync=False)
         for name, dictionary in columns.dictionary.items():
-            dictionary.persist(
-                folder / COLUMNS, name, generation, frozen.dictionaries[name], sync=False
-            )
+            dictionary.persist(home, name, generation, frozen.dictionaries[name], sync=False)
     writer.log.sync()
     for column in columns.column.values():
         column.flush_file()
     for dictionary in columns.dictionary.values():
         dictionary.flush_files()
-    flush_folder(folder / COLUMNS)
+    flush_folder(home)
     pairs = [
         _index(replica, frozen.view, number, generation)
         for number in _unsealed(replica, frozen.view.rows)

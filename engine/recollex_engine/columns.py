@@ -19,6 +19,7 @@ from recollex_engine.column import Column
 from recollex_engine.dictionary import Dictionary
 from recollex_engine.entities import fold
 from recollex_engine.fact_state import FactState
+from recollex_engine.label_lists import LabelLists
 from recollex_engine.mention_marks import MentionMarks
 from recollex_engine.schema import (
     CHAINED,
@@ -79,6 +80,7 @@ class Columns:
             if not self.column[name].count:
                 self.column[name].append(0)
         self.tail = Tail(0)
+        self.label_lists = LabelLists()
         self.speakers = Speakers(self.label)
         self._labels: dict[int, str] = {}
         self._entity_names: dict[int, str] = {}

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from recollex_engine.column import Column
 from recollex_engine.disk import replace_file
 from recollex_engine.errors import CorruptError, InputError
+from recollex_kernels.strings import gather_strings
 
 INDEX_FROM = 1024
 """Below this many strings there is no index file: they are hashed by Python when first needed."""
@@ -161,15 +162,18 @@ class Dictionary:
 
     def strings(self, numbers: Iterable[int]) -> list[str]:
         """Return the strings that have these numbers, in their order."""
-        wanted = np.fromiter(numbers, np.int64)
+        given = numbers if isinstance(numbers, np.ndarray) else np.fromiter(numbers, np.int64)
+        wanted = given.astype(np.int64)
         if not len(wanted):
             return []
         if wanted.min() < 0 or wanted.max() >= self.count:
             raise InputError(f"numbers must lie in [0, {self.count}), got {wanted.tolist()}")
-        offsets, data = self._offsets.array, self._heap.array.data
-        ends = offsets[wanted].tolist()
-        starts = np.where(wanted > 0, offsets[wanted - 1], 0).tolist()
-        return [str(data[start:end], "utf-8") for start, end in zip(starts, ends, strict=True)]
+        found, places = gather_strings(self._heap.array, self._offsets.array, wanted)
+        data, ends = found.tobytes(), places.tolist()
+        if data.isascii():  # a slice of text costs a third of a slice that is decoded
+            text = data.decode("ascii")
+            return [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        return [str(data[start:end], "utf-8") for start, end in zip([0, *ends], ends, strict=False)]
 
     def persist(
         self,

@@ -6,7 +6,8 @@ the draft is in the log.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import orjson
 from recollex_engine.act import RETAIN, Act
 from recollex_engine.clock import OPEN_END
 from recollex_engine.columns import Columns
-from recollex_engine.entities import fold
+from recollex_engine.entities import FULL_COMPANY, fold
 from recollex_engine.lexicon import Lexicon
 from recollex_engine.links import semantic_links
 from recollex_engine.preparation import Prepared
@@ -140,32 +141,39 @@ class Draft:
         if named:
             payload["names"] = named
 
-    def _mentions(self, entity: int) -> list[int]:
-        """Return the newest memories that name ``entity``, of those already recorded."""
-        head = self.columns.mentions.head
-        found: list[int] = []
+    def _mentions(self, entity: int) -> Iterator[int]:
+        """Yield the newest memories that name ``entity``, of those already recorded."""
         if entity >= self.columns.entities:
-            return []
+            return
+        entry = int(self.columns.mentions.head[entity])
         memory = self.columns.array("mention_memory")
         previous = self.columns.array("mention_previous")
-        entry = int(head[entity])
-        while entry != NONE and len(found) < COAPPEARANCES:
-            found.append(int(memory[entry]))
+        for _ in range(COAPPEARANCES):
+            if entry == NONE:
+                return
+            yield int(memory[entry])
             entry = int(previous[entry])
-        return found
 
     def _shared(self, entity: int, others: Sequence[int]) -> int:
+        """Return how many of them name one of ``others`` too; enough is enough."""
+        if not others:
+            return 0
         offsets = self.columns.array("mention_offset")
         entities = self.columns.array("mention_entity")
         wanted = set(others)
-        return sum(
-            not wanted.isdisjoint(entities[int(offsets[m]) : int(offsets[m + 1])].tolist())
-            for m in self._mentions(entity)
+        together = (
+            memory
+            for memory in self._mentions(entity)
+            if not wanted.isdisjoint(
+                entities[int(offsets[memory]) : int(offsets[memory + 1])].tolist()
+            )
         )
+        return sum(1 for _ in islice(together, FULL_COMPANY))
 
     def _last_seen(self, entity: int) -> int:
-        mentions = self._mentions(entity)[:1]
-        return int(self.columns.array("said_at")[mentions[0]]) if mentions else -(2**62)
+        for memory in self._mentions(entity):
+            return int(self.columns.array("said_at")[memory])
+        return -(2**62)
 
     def _number_words(self, prepared: Prepared, payload: dict[str, Any]) -> None:
         number = self.lexicon.numbers.get

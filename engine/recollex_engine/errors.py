@@ -87,11 +87,11 @@ class ReadOnlyError(RecollexError):
 class LockedError(RecollexError):
     """Another writer, in this process or another, has the agent open."""
 
-    def __init__(self, path: object, holder: str = "") -> None:
+    def __init__(self, path: object, holder: str = "", remedy: str = "") -> None:
         who = f" (held by {holder})" if holder else ""
         super().__init__(
             f"{path} is open for writing elsewhere{who}: "
-            "close that writer, or open this store with read_only=True"
+            + (remedy or "close that writer, or open this store with read_only=True")
         )
         self.path = path
         self.holder = holder
@@ -125,7 +125,8 @@ class ModelMismatchError(ModelError):
     def __init__(self, agent: str, expected: str, found: str) -> None:
         super().__init__(
             f"agent {agent!r} was written with the model {expected}, this store was opened with "
-            f"{found}: open it with embedder={expected.split('@')[0]!r}"
+            f"{found}: open it with embedder={expected.split('@')[0]!r}, or move it to the model "
+            f"that you want: recollex reembed STORE --agent {agent} --model MODEL"
         )
         self.agent = agent
         self.expected = expected

@@ -1,7 +1,8 @@
 """Which earlier memories is a new one like? Semantic links, found once and written in the log.
 
-A new passage is compared with every earlier passage that no graph covers, exactly, and with those
-that a graph proposes. What was found is history: a replay repeats it.
+A new passage is compared with every earlier passage that no graph covers, exactly while these are
+few, else with those that one bit a component lets through, and with those that a graph proposes.
+What was found is history: a replay repeats it.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.replica import Replica
-from recollex_kernels.links import links
+from recollex_engine.schema import words
+from recollex_kernels.links import likely_links, links
 from recollex_kernels.vectors import cosines, eight_bits
 
 LIMIT = 5
@@ -18,8 +20,10 @@ LIMIT = 5
 PROPOSED = 16
 """Rows that a graph proposes for a passage."""
 
-SCANNED_ROWS = 131_072
+SCANNED_ROWS = 524_288
 """Rows up to which all of them are compared, graph or no graph."""
+EXACT_ROWS = 32_768
+"""Rows up to which four bits a component decide which pairs are scored; one bit does behind."""
 TOGETHER = 64
 """New passages from which two threads share the work."""
 
@@ -56,8 +60,27 @@ def semantic_links(
             proposed.append(segment.hnsw.search_many(new, PROPOSED))
             first_scan = segment.hnsw.end_row
 
+    bits = columns.array("code1").reshape(end_row, words(columns.dimension))
+
     def compare(first: int, end: int) -> None:
         part = slice(first - first_row, end - first_row)
+        if first_row - first_scan > EXACT_ROWS:
+            likely_links(
+                vectors,
+                bits,
+                columns.array("code_factor"),
+                memory_of_row,
+                allowed,
+                first_scan,
+                first,
+                end,
+                threshold,
+                LIMIT,
+                found[part],
+                weights[part],
+                counts[part],
+            )
+            return
         links(
             vectors,
             codes,

@@ -205,6 +205,45 @@ class LogFollower:
         raise CorruptError(self._file.path, f"{expected} on line {line}", found)
 
 
+def last_of_kind(folder: Path, kind: str, start: Position = START) -> Operation | None:
+    """Return the last operation of a ``kind`` behind ``start``; None if there is none.
+
+    Cost: 0.1 ms a megabyte of a log that has none; else as reading it.
+    """
+    if not _mentions(folder, b'"kind":"%b"' % kind.encode(), start):
+        return None
+    found = None
+    follower = LogFollower(folder, start)
+    try:
+        for records, _ in follower.read_records():
+            found = next((each for each in reversed(records) if each.kind.decode() == kind), found)
+    finally:
+        follower.close()
+    if found is None:
+        return None
+    payload = None if found.payload is None else orjson.loads(found.payload)
+    return Operation(found.op, found.recorded_at, kind, payload)
+
+
+def _mentions(folder: Path, word: bytes, start: Position) -> bool:
+    """Return whether ``word`` stands in the files of a log behind ``start``."""
+    at = start.offset
+    for number in file_numbers(folder):
+        if number < start.file:
+            continue
+        file, rest = LogFile(folder, number), b""
+        try:
+            while chunk := file.read(at, _LARGEST_READ):
+                if word in rest + chunk:
+                    return True
+                rest = chunk[-len(word) :]
+                at += len(chunk)
+        finally:
+            file.close()
+        at = 0
+    return False
+
+
 class LogReader:
     """Reads a log from any position. Holds nothing open between calls; any thread may call.
 

@@ -4,7 +4,7 @@ A process that answers for another sends these, and the other makes the objects,
 at (`memory.memories_of`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from recollex_engine.ranking import Why
 from recollex_engine.schema import ENDS, NETWORKS
 from recollex_engine.view import View
 
+Places = npt.NDArray[np.int64]
 Columns = dict[str, list[Any]]
 """Name -> a value for each memory; a column that would hold nothing is left out.
 
@@ -27,22 +28,22 @@ closed (microseconds, how, by, why; None while open).
 
 def gather(view: View, memories: Sequence[int], why: Sequence[Why] | None = None) -> Columns:
     """Return what ``view`` says of memories by their ordinals, and ``why`` they came."""
-    places = np.asarray(memories, np.int64)
     columns = view.columns
+    places = np.asarray(memories, np.int64)
+    ends = places + 1
 
-    def values(name: str, of: npt.NDArray[Any] = places) -> list[Any]:
-        found: list[Any] = view.buffer(name)[of].tolist()
+    def values(name: str, of: Places = places) -> list[Any]:
+        found: list[Any] = view.buffer(name).take(of).tolist()
         return found
 
     def labels(name: str) -> list[str | None]:
-        numbers = view.buffer(name)[places]
-        known = {number: columns.label(number) for number in set(numbers.tolist())}
-        return [known[number] for number in numbers.tolist()]
+        numbers = values(name)
+        known = {number: columns.label(number) for number in set(numbers)}
+        return [known[number] for number in numbers]
 
     def slices(name: str) -> list[tuple[int, int]]:
-        return list(
-            zip(values(f"{name}_offset"), values(f"{name}_offset", places + 1), strict=True)
-        )
+        offsets = f"{name}_offset"
+        return list(zip(values(offsets), values(offsets, ends), strict=True))
 
     def texts(name: str) -> list[str]:
         data = view.buffer(name).data
@@ -52,9 +53,13 @@ def gather(view: View, memories: Sequence[int], why: Sequence[Why] | None = None
         buffer = view.buffer(flat)
         return [buffer[first:end].tolist() if end > first else [] for first, end in slices(name)]
 
+    def names(entities: list[int]) -> tuple[str, ...]:
+        return view.entity_names(entities) if entities else ()
+
+    ids = columns.dictionary["ids"]
     recorded = view.buffer("op")[places].astype(np.int64) - 1
     found: Columns = {
-        "id": columns.dictionary["ids"].strings(view.buffer("id")[places]),
+        "id": ids.strings(values("id")),
         "text": texts("text"),
         "said": values("said_at"),
         "start": values("event_start"),
@@ -64,22 +69,22 @@ def gather(view: View, memories: Sequence[int], why: Sequence[Why] | None = None
         "tokens": values("tokens"),
         "score": [0.0] * len(places) if why is None else [each.score for each in why],
     }
-    found["passage"] = _passages(view, found, places, why)
+    rows = zip(values("first_row"), values("first_row", ends), strict=True)
+    found["passage"] = _passages(view, found, rows, why)
     others: Columns = {
         "context": labels("context"),
         "document": labels("document"),
         "speaker": labels("speaker"),
-        "entities": [view.entity_names(each) for each in numbers("mention_entity", "mention")],
+        "entities": [names(each) for each in numbers("mention_entity", "mention")],
         "tags": [columns.tag_names(each) if each else () for each in numbers("label", "label")],
         "metadata": texts("metadata"),
         "valid_until": [None if end == OPEN_END else end for end in values("valid_end")],
         "closed": [
-            _closure(view, closed, forgotten)
+            closure(view, closed, forgotten) if closed else None
             for closed, forgotten in zip(values("closed_by"), values("forgotten_by"), strict=True)
         ],
     }
     if why is not None:
-        ids = columns.dictionary["ids"]
         others |= {
             "ranks": [each.ranks for each in why],
             "scores": [each.scores for each in why],
@@ -93,24 +98,29 @@ def gather(view: View, memories: Sequence[int], why: Sequence[Why] | None = None
 
 
 def _passages(
-    view: View, found: Columns, places: npt.NDArray[np.int64], why: Sequence[Why] | None
+    view: View, found: Columns, rows: Iterable[tuple[int, int]], why: Sequence[Why] | None
 ) -> list[str | None]:
-    """Return the passage of each memory that has several; shorten those returned in part."""
-    first_row = view.buffer("first_row")
-    firsts, several = first_row[places], first_row[places + 1] - first_row[places] > 1
-    passages: list[str | None] = [None] * len(places)
-    for place in np.flatnonzero(several).tolist():
+    """Return the passage of each memory that has several; shorten those returned in part.
+
+    rows: the first row of each memory, and the one behind its last.
+    """
+    passages: list[str | None] = []
+    for place, (first, end) in enumerate(rows):
+        if end - first < 2:
+            passages.append(None)
+            continue
         reason = Why() if why is None else why[place]
-        row = int(firsts[place]) if reason.row is None else reason.row
+        row = first if reason.row is None else reason.row
         start, stop = int(view.buffer("passage_start")[row]), int(view.buffer("passage_end")[row])
-        passages[place] = found["text"][place][start:stop]
+        passage = found["text"][place][start:stop]
+        passages.append(passage)
         if reason.passage_only:
-            found["text"][place] = passages[place]
+            found["text"][place] = passage
             found["tokens"][place] = int(view.buffer("passage_tokens")[row])
     return passages
 
 
-def _closure(
+def closure(
     view: View, closed_by: int, forgotten_by: int
 ) -> tuple[int, str, str | None, str | None] | None:
     """Return what the operation says that closed a memory, if it is closed in the view."""

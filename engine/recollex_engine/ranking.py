@@ -3,15 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.arms import Ranked
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
-@dataclass(frozen=True, slots=True)
-class Why:
+
+class Why(NamedTuple):
     """How a memory came into a recall: its score, its best passage, its ranks and scores by arm.
 
     passage_only: the passage stands for the text, because the whole would not fit the budget.
@@ -21,9 +25,9 @@ class Why:
     score: float = 0.0
     row: int | None = None
     passage_only: bool = False
-    ranks: Mapping[str, int] = field(default_factory=dict)
-    scores: Mapping[str, float] = field(default_factory=dict)
-    parts: Mapping[str, float] = field(default_factory=dict)
+    ranks: Mapping[str, int] = _NOTHING
+    scores: Mapping[str, float] = _NOTHING
+    parts: Mapping[str, float] = _NOTHING
     collapsed: tuple[int, ...] = ()
 
 
@@ -67,11 +71,13 @@ class Ranking:
 
     @cached_property
     def ranks(self) -> dict[int, dict[str, int]]:
-        """The rank of each memory in each arm that brought it, from 1."""
-        found: dict[int, dict[str, int]] = {}
+        """The rank of each memory that was chosen in each arm that brought it, from 1."""
+        found: dict[int, dict[str, int]] = {memory: {} for memory in self.memories.tolist()}
         for name, ranked in self.lists.items():
-            for rank, memory in enumerate(ranked.memories.tolist(), 1):
-                found.setdefault(memory, {})[name] = rank
+            places = dict(zip(ranked.memories.tolist(), count(1), strict=False))
+            for memory, ranks in found.items():
+                if (rank := places.get(memory)) is not None:
+                    ranks[name] = rank
         return found
 
     def best_row(self, memory: int) -> int | None:
@@ -87,17 +93,21 @@ class Ranking:
     def why(self, several: Sequence[bool], explain: bool) -> list[Why]:
         """Return how each memory came here; ``several`` says which have more than one passage."""
         found = []
+        lists, ranks, cut, collapsed = self.lists, self.ranks, self.cut, self.collapsed
         for place, (memory, score) in enumerate(
             zip(self.memories.tolist(), self.scores.tolist(), strict=True)
         ):
-            ranks = self.ranks.get(memory, {})
-            row = self.cut.get(place)
+            own = ranks[memory]
+            row = cut.get(place) if cut else None
+            best = self.best_row(memory) if several[place] and row is None else row
+            if not (explain or collapsed or self.parts):
+                found.append(Why(score, best, row is not None, own))
+                continue
             scores = (
-                {name: float(self.lists[name].scores[rank - 1]) for name, rank in ranks.items()}
+                {name: float(lists[name].scores[rank - 1]) for name, rank in own.items()}
                 if explain
                 else {}
             )
-            best = self.best_row(memory) if several[place] and row is None else row
-            parts, folded = self.parts.get(memory, {}), self.collapsed.get(memory, ())
-            found.append(Why(score, best, row is not None, ranks, scores, parts, folded))
+            parts, folded = self.parts.get(memory, {}), collapsed.get(memory, ())
+            found.append(Why(score, best, row is not None, own, scores, parts, folded))
         return found

@@ -1,11 +1,14 @@
 """What does a process see of an agent that another one writes? The log, followed on each look."""
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from recollex_engine.commit import CommitWord
+from recollex_engine.errors import CorruptError, ModelMismatchError
 from recollex_engine.log_reader import LogFollower
-from recollex_engine.replica import LOG, Replica
+from recollex_engine.replica import LOG, Reembedded, Replica
+from recollex_engine.settings import Settings
 from recollex_engine.view import View
 
 REOPEN_ROWS = 32_768
@@ -15,29 +18,48 @@ REOPEN_ROWS = 32_768
 class Reader:
     """An agent's folder, opened for reading; it never writes a byte and never waits for a writer.
 
+    ``check`` is given the agent's settings on opening, and again where it was moved to another
+    model since; what it raises then, every later `view` raises.
+
     Threads: any number may call `view`.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, check: Callable[[Settings], object]) -> None:
+        self._check = check
         self._lock = threading.Lock()
         self._commit = CommitWord(folder / "COMMIT")
         self._is_whole = False
+        self._mismatch: ModelMismatchError | None = None
         self._open(folder)
 
     def _open(self, folder: Path) -> None:
-        replica = Replica(folder)
-        follower = LogFollower(folder / LOG, replica.position)
-        opened_rows = replica.columns.rows
-        try:
-            # All that is in the log, not only what COMMIT says: after a loss of power the word may
-            # be older than the log, and what was acknowledged must be seen.
-            replica.follow(follower, None, check_vectors=True)
-        except BaseException:
-            follower.close()
-            raise
+        while True:
+            replica = Replica(folder)
+            if replica.settings is not None:
+                self._check(replica.settings)
+            follower = LogFollower(folder / LOG, replica.position)
+            opened_rows = replica.columns.rows
+            try:
+                # All that is in the log, not only what COMMIT says: after a loss of power the word
+                # may be older than the log, and what was acknowledged must be seen.
+                replica.follow(follower, None, check_vectors=True)
+                if replica.settings is not None:
+                    self._check(replica.settings)
+                break
+            except BaseException as error:
+                follower.close()
+                if not self._was_moved(replica, error):
+                    raise
         # Only now: other threads take views meanwhile, and none may be older than the one before.
         self.replica, self._follower, self._opened_rows = replica, follower, opened_rows
         self._is_whole = True
+
+    @staticmethod
+    def _was_moved(replica: Replica, error: BaseException) -> bool:
+        """Return whether ``error`` came of a move to another model, perhaps its files' removal."""
+        return isinstance(error, Reembedded) or (
+            isinstance(error, CorruptError) and replica.was_moved()
+        )
 
     def view(self) -> View:
         """Return what was committed by now; cost 0.2 us while nothing is new."""
@@ -49,11 +71,19 @@ class Reader:
         return self.replica.view()
 
     def _catch_up(self, until: int) -> None:
+        if (known := self._mismatch) is not None:
+            raise ModelMismatchError(known.agent, known.expected, known.found)
         if not self._is_whole:
             self._reopen()
             return
         self._is_whole = False  # if this fails, the replica may hold a part of an operation
-        self.replica.follow(self._follower, until)
+        try:
+            self.replica.follow(self._follower, until)
+        except (Reembedded, CorruptError) as error:
+            if not self._was_moved(self.replica, error):
+                raise
+            self._reopen()
+            return
         self._is_whole = True
         grown = self.replica.columns.rows - self._opened_rows
         if grown > REOPEN_ROWS and self._commit.generation > self.replica.generation:
@@ -61,7 +91,11 @@ class Reader:
 
     def _reopen(self) -> None:
         before = self._follower
-        self._open(self.replica.folder)
+        try:
+            self._open(self.replica.folder)
+        except ModelMismatchError as error:  # for good: looking again would read all of the log
+            self._mismatch = error
+            raise
         before.close()
 
     def close(self) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from recollex_engine.errors import UnknownIdError
-from recollex_engine.memory import Memory, read_memories
+from recollex_engine.memory import Memory, read_memories, read_memory
 from recollex_engine.schema import ENDS, NONE
 from recollex_engine.view import View
 
@@ -20,7 +20,7 @@ def get(view: View | None, id: str, agent: str) -> Memory:
         or view.columns.end_of(found[0], view.op) not in (None, ENDS["archive"])
     ):
         raise UnknownIdError(id, agent)
-    return read_memories(view, found[:1])[0]
+    return read_memory(view, found[0])
 
 
 def history(view: View | None, id: str, agent: str) -> list[Memory]:

@@ -1,15 +1,9 @@
-"""How is a question answered? Arms, fusion, what stands behind it, token budget (TEMPR 3.5).
-
-The model runs on the caller's thread and leaves the interpreter; meanwhile another thread reads the
-dates and searches the words. The other way round costs more: measured, handing the model to another
-thread makes it half a millisecond slower, on a core whose caches it finds cold.
-"""
+"""How is a question answered? Arms, fusion, what stands behind it, token budget (TEMPR 3.5)."""
 
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from typing import Protocol
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -28,32 +22,18 @@ from recollex_engine.memory import Recall
 from recollex_engine.models.description import Thresholds
 from recollex_engine.packer import nothing, pack
 from recollex_engine.preset import Preset
+from recollex_engine.query_embedding import QueryEmbedder, embed_beside
 from recollex_engine.question import Question
 from recollex_engine.ranking import Ranking
 from recollex_engine.reranking import rerank
 from recollex_engine.schema import NETWORKS, NONE
 from recollex_engine.selection import select
 from recollex_engine.spreading import graph
-from recollex_engine.statement import check_embedding
 from recollex_engine.temporal import memora_temporal, temporal
-from recollex_engine.token_budget import within_budget
+from recollex_engine.token_budget import least_tokens, within_budget
 from recollex_engine.tokens import TokenCounter
 from recollex_engine.trace import Trace
 from recollex_engine.view import View
-
-
-class QueryEmbedder(Protocol):
-    """What a recall needs of a model."""
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """The similarities at which the arms cut off."""
-
-    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
-        """Return float32[dimension] of length 1."""
-
-
-_beside = ThreadPoolExecutor(max_workers=2, thread_name_prefix="recollex words")
 
 
 def recall(
@@ -77,16 +57,13 @@ def recall(
     trace = pipeline.trace
     query = question.embedding
     if query is None and view.memories:
-        words = _submit(pipeline.search_words, analyzer)
-        with trace.stage("embed"):
-            try:
-                dimension = view.columns.dimension
-                query = check_embedding(
-                    embedder.embed_query(question.text), "the query's vector", dimension
-                )
-            except Exception as error:  # the words still answer
-                trace.errors["embed"] = f"{type(error).__name__}: {error}"
-        words()
+        query = embed_beside(
+            partial(pipeline.search_words, analyzer),
+            question.text,
+            embedder,
+            view.columns.dimension,
+            trace,
+        )
     else:
         pipeline.search_words(analyzer)
     if query is not None:
@@ -129,14 +106,6 @@ def recall(
         None if confidence is None else fused.signs,
         subgraph,
     )
-
-
-def _submit(search: Callable[[Analyzer], None], analyzer: Analyzer) -> Callable[[], None]:
-    """Start a search in another thread and return what waits for it."""
-    try:
-        return _beside.submit(search, analyzer).result
-    except RuntimeError:  # the interpreter is ending and starts no threads
-        return lambda: search(analyzer)
 
 
 class _Pipeline:
@@ -292,6 +261,7 @@ class _Pipeline:
             self.now,
             query,
             self.lists,
+            trace,
         )
         if preset.self_anchoring is not None:
             with trace.stage("satf"):
@@ -303,8 +273,17 @@ class _Pipeline:
         if preset.reranker is not None:
             with trace.stage("rerank"):
                 try:
-                    ranked = rerank(candidates, preset.reranker, preset.combination, preset.depth)
+                    # what comes after may look at all of the list: only a budget looks at its head
+                    whole = preset.diversity is not None or self.question.packing is not None
+                    ranked = rerank(
+                        candidates,
+                        preset.reranker,
+                        preset.combination,
+                        preset.depth,
+                        None if whole else self._settled,
+                    )
                     candidates = candidates.taken(ranked.order, ranked.scores)
+                    trace.judged = ranked.judged
                 except Exception as error:  # the fused order still answers
                     trace.errors["rerank"] = f"{type(error).__name__}: {error}"
         if preset.diversity is None:
@@ -316,6 +295,15 @@ class _Pipeline:
                 for place, folded in spread.collapsed.items()
             }
             return candidates.taken(spread.order, candidates.scores[spread.order]), collapsed
+
+    def _settled(self, lead: npt.NDArray[np.uint32], others: npt.NDArray[np.uint32]) -> bool:
+        """Return whether behind ``lead`` none of ``others`` fits into the token budget."""
+        stop, most = self.preset.overflow == "stop", self.question.max_tokens
+        ranking = Ranking(lead, np.zeros(len(lead)), self.lists)
+        kept, tokens = within_budget(self.view, ranking, most, stop)
+        if stop and len(kept.memories) < len(lead):
+            return True
+        return bool(most - tokens < least_tokens(self.view, others))
 
     def _run(
         self, name: str, arm: Callable[[npt.NDArray[np.uint8], int], Ranked], budget: int

@@ -20,18 +20,17 @@ from recollex_engine.columns import Columns, Stored
 from recollex_engine.errors import CorruptError
 from recollex_engine.hnsw import Hnsw
 from recollex_engine.log_format import START, Position
-from recollex_engine.log_reader import LogFollower, Transaction
+from recollex_engine.log_reader import LogFollower, Operation, Transaction, last_of_kind
 from recollex_engine.manifest import Manifest, SegmentEntry
 from recollex_engine.postings import Postings
 from recollex_engine.schema import schema
+from recollex_engine.settings import REEMBED, Settings, told
 from recollex_engine.timeline import Timeline
 from recollex_engine.vectors_file import VectorsReader
 from recollex_engine.view import Segment, View
 from recollex_kernels.vectors import eight_bits
 
-COLUMNS = "columns"
 LOG = "log"
-VECTORS = "vectors.f16"
 
 GROUP = 4096
 """Operations that are applied together while a log is read."""
@@ -40,8 +39,15 @@ PAST_VIEWS = 4
 """Views of the past that are kept while nothing is written, some 10 bytes a memory each."""
 
 
+class Reembedded(Exception):  # noqa: N818 - not an error: the caller starts over
+    """The agent was moved to another model since this replica was opened."""
+
+
 class Replica:
     """The state of one agent's folder in this process.
+
+    All of its vectors are those of the last `reembed` in the log, whose columns it starts over
+    from the log's beginning where no checkpoint was made since.
 
     Threads: one thread at a time may `apply` or `install`; `view` may be called by any.
     """
@@ -62,6 +68,9 @@ class Replica:
         if manifest is not None and manifest.columns.keys() != schema().keys():
             self.damaged = True  # an older version's columns; closing makes a checkpoint of today's
             manifest = None
+        if manifest is not None and self._reembedded(manifest.position):
+            self.damaged = True  # its columns are of other vectors; closing makes others
+            manifest = None
         while manifest is not None:
             try:
                 self._start_from(manifest)
@@ -81,6 +90,14 @@ class Replica:
             f"{self.folder}: {what}; rebuilding from the log", RuntimeWarning, stacklevel=2
         )
 
+    def _reembedded(self, after: Position) -> Operation | None:
+        return last_of_kind(self.folder / LOG, REEMBED, after)
+
+    def was_moved(self) -> bool:
+        """Return whether the log holds a move to another model that this replica knows not of."""
+        found = self._reembedded(self.position)
+        return found is not None and found.op > self._known
+
     def _start_from(self, manifest: Manifest | None) -> None:
         stored = (
             Stored(manifest.settings, manifest.columns, manifest.dictionaries, manifest.generation)
@@ -88,6 +105,9 @@ class Replica:
             else None
         )
         self.position: Position = manifest.position if manifest else START
+        moved = self._reembedded(self.position)
+        self._settings = told(moved.kind, moved.payload) if moved else None
+        self._known = moved.op if moved else 0
         self.columns = self._open_columns(stored)
         self.vectors: VectorsReader | None = None
         self.manifest = manifest
@@ -103,15 +123,26 @@ class Replica:
         """The files of `segments`."""
         return self.manifest.segments if self.manifest else ()
 
+    @property
+    def settings(self) -> Settings | None:
+        """The settings in force, which the columns reach with the last `reembed`."""
+        return self._settings or self.columns.settings
+
+    @property
+    def vectors_path(self) -> Path:
+        """The file of the vectors in force; only for an agent that was created."""
+        assert self.settings is not None
+        return self.folder / self.settings.vectors_file
+
     def _open_columns(self, stored: Stored | None) -> Columns:
+        home = self.folder / (stored.settings.columns_folder if stored else "columns")
         try:
-            columns = Columns(self.folder / COLUMNS, stored)
+            columns = Columns(home, stored)
         except (IndexError, ValueError) as error:
             found = f"items that contradict each other ({error})"
-            raise CorruptError(self.folder / COLUMNS, "whole columns", found) from error
+            raise CorruptError(home, "whole columns", found) from error
         if columns.op != self.position.op:
-            found = f"{columns.op}"
-            raise CorruptError(self.folder / COLUMNS, f"operation {self.position.op}", found)
+            raise CorruptError(home, f"operation {self.position.op}", f"{columns.op}")
         return columns
 
     def _open_segments(self, manifest: Manifest | None) -> tuple[Segment, ...]:
@@ -144,13 +175,16 @@ class Replica:
         """Apply and publish what ``follower`` finds in the log up to operation ``until_op``.
 
         ``check_vectors`` compares the vectors' checksums too, as after a crash of the machine: the
-        log may have reached the disk before the vectors that it speaks of. Raises `CorruptError`;
-        then this replica may hold a part of what was found, and must not be used further.
+        log may have reached the disk before the vectors that it speaks of. Raises `CorruptError`,
+        or `Reembedded` where vectors are no longer those of this replica; then it may hold a part
+        of what was found, and must not be used further.
         """
         batches = Batches(self.columns.rows)
         for transactions in _groups(follower.read_new(until_op)):
             for transaction in transactions:
                 for operation in transaction.operations:
+                    if operation.kind == REEMBED and operation.op > self._known:
+                        raise Reembedded
                     batches.add(operation)
             self.apply(transactions)
         if check_vectors and batches.in_force:
@@ -184,7 +218,8 @@ class Replica:
         Raises `CorruptError` where the file is shorter than the log says.
         """
         if self.vectors is None:
-            self.vectors = VectorsReader(self.folder / VECTORS, self.columns.dimension)
+            assert self.settings is not None
+            self.vectors = VectorsReader(self.vectors_path, self.settings.dimension)
         return self.vectors.rows(end)[first:].view(np.uint16)
 
     def codes(self, first: int, end: int) -> npt.NDArray[np.int8]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,8 @@ class CrossEncoderReranker:
 
     model: a name or folder, see `load_cross_encoder`; it is loaded when first needed. precision:
     "int8", "fp32", "bf16" (OpenVINO), "fp16" (a GPU), or "auto" for the fastest here. threads: at
-    most so many pairs, or batches of pairs, at once.
+    most so many pairs, or batches of pairs, at once. `independent`: a pair's score is its own, so a
+    combination that adds or multiplies lets `rerank` leave out what cannot be shown.
 
     >>> CrossEncoderReranker().name
     'cross-encoder/ms-marco-MiniLM-L-6-v2'
@@ -39,6 +41,7 @@ class CrossEncoderReranker:
     threads: int = 1
     dated: bool = True
     combination: Combination = REPLACING
+    independent: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_count(self.threads, "threads", 1, 1024)
@@ -57,7 +60,11 @@ class CrossEncoderReranker:
         """
         judge = load_cross_encoder(self.model, self.precision)
         texts = candidates.dated_texts if self.dated else candidates.texts
-        return judge.scores(candidates.query, texts, self.threads)
+        found = judge.judge(candidates.query, texts, self.threads)
+        if found.truncated:
+            told = candidates.trace.truncated
+            told["rerank"] = told.get("rerank", 0) + found.truncated
+        return found.scores
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ Until that last step the file is as lost as it was, and the next opening starts 
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
@@ -24,10 +24,10 @@ from recollex_engine.disk import flush_folder
 from recollex_engine.errors import CorruptError, ModelError
 from recollex_engine.log import LogWriter
 from recollex_engine.log_format import START
-from recollex_engine.log_reader import LogFollower
+from recollex_engine.log_reader import LogFollower, Transaction
 from recollex_engine.manifest import NAME as MANIFEST
 from recollex_engine.schema import RETAINING
-from recollex_engine.settings import Settings
+from recollex_engine.settings import Settings, told
 from recollex_engine.turn import passages_to_embed
 from recollex_engine.vectors_file import VectorsReader, VectorsWriter, checksum
 
@@ -75,7 +75,7 @@ def restore_vectors(
     temporary.unlink(missing_ok=True)
     runs: list[Batch] = []
     warned = expected
-    texts = _texts(log.folder)
+    texts = texts_of(LogFollower(log.folder, START).read_new())
     try:
         with VectorsWriter(temporary, settings.dimension) as writer:
             for run, is_lost in _runs(batches.in_force, lost):
@@ -124,8 +124,7 @@ def _read(log: Path) -> tuple[Settings, Batches]:
     for transaction in LogFollower(log, START).read_new():
         for operation in transaction.operations:
             batches.add(operation)
-            if operation.kind == "create" and operation.payload is not None:
-                settings = Settings.from_payload(operation.payload)
+            settings = told(operation.kind, operation.payload) or settings
     if settings is None:
         raise CorruptError(log, "the settings of an agent", "none")
     return settings, batches
@@ -156,9 +155,9 @@ def _runs(batches: list[Batch], lost: list[Batch]) -> Iterator[tuple[Batch, bool
         yield Batch(first.first, last.end, ""), is_lost
 
 
-def _texts(log: Path) -> Iterator[str]:
-    """Yield what was embedded for every row."""
-    for transaction in LogFollower(log, START).read_new():
+def texts_of(transactions: Iterable[Transaction]) -> Iterator[str]:
+    """Yield what is embedded for every row that ``transactions`` add."""
+    for transaction in transactions:
         for operation in transaction.operations:
             payload = operation.payload
             if operation.kind in RETAINING and payload is not None:

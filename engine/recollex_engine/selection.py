@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.question import Question
-from recollex_engine.schema import metadata_label
+from recollex_engine.schema import NONE, metadata_label
 from recollex_engine.view import View
 from recollex_kernels.filters import (
+    keep_chain,
     mask_equal,
     mask_holding,
-    mask_labels,
     mask_networks,
     mask_overlap,
 )
@@ -23,8 +23,8 @@ from recollex_kernels.filters import (
 def select(view: View, question: Question) -> npt.NDArray[np.uint8]:
     """Return uint8[memories]: 1 for each memory of ``view`` that ``question`` admits.
 
-    The array may be the view's own and must not be changed. Cost: O(memories) a filter, nothing
-    without one.
+    The array may be the view's own and must not be changed. Cost: O(memories) bytes a filter, for
+    tags, metadata and entities also the memories that have them; nothing without one.
     """
     interval = question.interval
     labels = [f"t:{tag}" for tag in question.tags]
@@ -60,7 +60,7 @@ def select(view: View, question: Question) -> npt.NDArray[np.uint8]:
         if None in wanted:
             return np.zeros_like(mask)
         offsets, held = view.offsets("label_offset"), view.buffer("label")
-        mask_labels(offsets, held, np.array(sorted(known), np.uint32), mask)
+        mask = view.columns.label_lists.carrying(sorted(known), offsets, held, mask)
     if question.entities:
         mask = _mask_entities(view, question.entities, mask)
     return mask
@@ -73,13 +73,12 @@ def _mask_entities(
 
     Entities that were merged by the view's operation are one.
     """
-    offsets, mentioned = view.offsets("mention_offset"), view.buffer("mention_entity")
+    head, previous = view.entity_head, view.buffer("mention_previous")
     for name in names:
         entity = view.columns.entity(name, view.op)
         found = np.zeros_like(mask)
         for member in () if entity is None else view.same_entities(entity):
-            part = mask.copy()
-            mask_labels(offsets, mentioned, np.array([member], np.uint32), part)
-            found |= part
+            newest = int(head[member]) if member < len(head) else NONE
+            keep_chain(newest, previous, view.buffer("mention_memory"), mask, found)
         mask = found
     return mask

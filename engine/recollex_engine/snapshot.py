@@ -15,7 +15,7 @@ from pathlib import Path
 import orjson
 
 from recollex_engine.agent import Agent
-from recollex_engine.batches import Batch, Batches
+from recollex_engine.batches import Batch, Batches, sums
 from recollex_engine.clock import system_clock
 from recollex_engine.disk import flush_folder
 from recollex_engine.errors import CorruptError, FormatError, InputError, ModelMismatchError
@@ -23,9 +23,9 @@ from recollex_engine.log import LogWriter
 from recollex_engine.log_files import LogFile, compressed_path, file_numbers, plain_path
 from recollex_engine.log_format import START, Position
 from recollex_engine.log_reader import LogFollower
-from recollex_engine.replica import LOG, VECTORS, Replica
+from recollex_engine.replica import LOG, Replica
 from recollex_engine.restoration import restore_vectors
-from recollex_engine.settings import Settings
+from recollex_engine.settings import REEMBED, Settings, told
 from recollex_engine.store import agent_folder, create_store
 from recollex_engine.surroundings import Embedder, Progress
 from recollex_engine.vectors_file import VectorsReader, VectorsWriter
@@ -38,29 +38,36 @@ def snapshot(agent: Agent, op: int, path: Path, progress: Progress | None = None
     """Make of ``agent`` as of operation ``op`` an agent of the store at ``path``.
 
     Its log is the beginning of this log, byte for byte. Where vectors were lost since and embedded
-    again, the log says so behind it. Raises `InputError` where ``path`` is neither free nor a store
-    without this agent. Cost: reads and writes everything once.
+    again, or another model embedded all of them, the log says so behind it. Raises `InputError`
+    where ``path`` is neither free nor a store without this agent. Cost: reads and writes everything
+    once.
     """
     with _new_agent(path, agent.name) as folder:
         if not op:
             return
         replica, source = agent.replica(), agent.folder / LOG
+        settings = replica.settings
+        assert settings is not None
         follower = LogFollower(source)
         batches = Batches()
         try:
-            _read(follower, batches, op, progress)
+            then = _read(follower, batches, op, progress)
             end, rows = follower.position, batches.rows
             _copy_log(source, folder / LOG, end)
-            if not rows:
-                return
-            _copy_vectors(replica, folder / VECTORS, rows)
-            reader = VectorsReader(folder / VECTORS, replica.columns.dimension)
-            changed = [Batch(b.first, b.end, found) for b, found in batches.damaged(reader)]
-            if changed:
-                _read(follower, batches, replica.published, None)  # what was restored since
-                _check(batches, VectorsReader(agent.folder / VECTORS, replica.columns.dimension))
+            copy = VectorsReader(folder / settings.vectors_file, settings.dimension)
+            if rows:
+                _copy_vectors(replica, copy.path, rows)
+            records = []
+            if then != settings:
+                payload = {"settings": settings.to_payload(), "batches": sums(copy.rows(rows))}
+                records = [(REEMBED, orjson.dumps(payload))]
+            elif rows:
+                changed = [Batch(b.first, b.end, found) for b, found in batches.damaged(copy)]
+                records = [("restore", orjson.dumps(asdict(batch))) for batch in changed]
+            if records:
+                _read(follower, batches, replica.published, None)  # what was embedded since
+                _check(batches, VectorsReader(replica.vectors_path, settings.dimension))
                 with LogWriter(folder / LOG, end) as log:
-                    records = [("restore", orjson.dumps(asdict(batch))) for batch in changed]
                     log.append(end.recorded_at + 1, records)
         finally:
             follower.close()
@@ -76,10 +83,10 @@ def replay(
     """Make agent ``name`` of the store at ``path`` from a log; return how many operations it has.
 
     ``log``: an agent's folder, its log folder, or one file of a log. Vectors are taken from
-    ``vectors.f16`` beside it where they are what the log says, else embedded again. Raises
+    the file beside it where they are what the log says, else embedded again. Raises
     `CorruptError`, which names file and line, with nothing made.
     """
-    files, beside = _find_log(log)
+    files, places = _find_log(log)
     with _new_agent(path, name) as folder:
         (folder / LOG).mkdir()
         for number, file in files:
@@ -93,10 +100,12 @@ def replay(
                 follower.close()
             if batches.rows:
                 assert settings is not None
-                if beside is not None:
-                    shutil.copyfile(beside, folder / VECTORS)
+                path = folder / settings.vectors_file
+                found = (place / settings.vectors_file for place in places)
+                if (beside := next((file for file in found if file.is_file()), None)) is not None:
+                    shutil.copyfile(beside, path)
                 try:
-                    _check(batches, VectorsReader(folder / VECTORS, settings.dimension))
+                    _check(batches, VectorsReader(path, settings.dimension))
                 except (CorruptError, FormatError):
 
                     def loaded(settings: Settings) -> Embedder:
@@ -107,7 +116,7 @@ def replay(
 
                     restore_vectors(
                         writer,
-                        folder / VECTORS,
+                        path,
                         loaded,
                         system_clock,
                         expected=True,
@@ -119,13 +128,12 @@ def replay(
 def _read(
     follower: LogFollower, batches: Batches, until_op: int | None, progress: Progress | None
 ) -> Settings | None:
-    """Take in what the log says of vectors; return the agent's settings if they come up."""
+    """Take in what the log says of vectors; return the settings that it comes to, if any."""
     settings = None
     for transaction in follower.read_new(until_op):
         for operation in transaction.operations:
             batches.add(operation)
-            if operation.kind == "create" and operation.payload is not None:
-                settings = Settings.from_payload(operation.payload)
+            settings = told(operation.kind, operation.payload) or settings
         if progress is not None:
             progress(len(transaction.operations))
     return settings
@@ -191,8 +199,8 @@ def _copy_vectors(replica: Replica, path: Path, rows: int) -> None:
         writer.sync()
 
 
-def _find_log(log: Path) -> tuple[list[tuple[int, Path]], Path | None]:
-    """Return the files of a log with their numbers, and the vectors file beside it if any."""
+def _find_log(log: Path) -> tuple[list[tuple[int, Path]], list[Path]]:
+    """Return the files of a log with their numbers, and the folders that may hold its vectors."""
     if log.is_file():
         files = [(START.file, log)]
         places = [log.parent, log.parent.parent]
@@ -211,5 +219,4 @@ def _find_log(log: Path) -> tuple[list[tuple[int, Path]], Path | None]:
             f"there is no log at {log}: give an agent's folder, STORE/agents/NAME, its log folder, "
             "or a file of operations in JSON lines"
         )
-    found = [place / VECTORS for place in places if (place / VECTORS).is_file()]
-    return files, found[0] if found else None
+    return files, places

@@ -12,7 +12,7 @@ from recollex_engine.clock import Clock
 from recollex_engine.durability import Durability
 from recollex_engine.errors import ModelError
 from recollex_engine.models.description import check_dimension
-from recollex_engine.recall import QueryEmbedder
+from recollex_engine.query_embedding import QueryEmbedder
 
 Progress = Callable[[int], None]
 """Told how many more memories are done."""

@@ -35,6 +35,18 @@ def within_budget(view: View, ranking: Ranking, max_tokens: int, stop: bool) -> 
     return fitting, total
 
 
+def least_tokens(view: View, memories: npt.NDArray[np.uint32]) -> int:
+    """Return the tokens of the shortest passage of ``memories``; max int64 where there are none."""
+    least = np.iinfo(np.int64).max
+    if not len(memories):
+        return int(least)
+    first_row, places = view.buffer("first_row"), memories.astype(np.int64)
+    rows = np.concatenate(
+        [np.arange(first_row[place], first_row[place + 1]) for place in places.tolist()]
+    )
+    return int(min(view.buffer("passage_tokens")[rows].min(), view.buffer("tokens")[places].min()))
+
+
 _NONE = np.empty(0, np.uint32)
 
 

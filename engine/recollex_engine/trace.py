@@ -11,13 +11,18 @@ class Trace:
     stages: name -> wall microseconds, in the order in which they ended. Stages that overlap (the
     query is embedded while keywords are searched) each count their own time, so their sum may
     exceed `total`. errors: name of an arm that failed -> what it said; the other arms answered.
-    activated: whether self-anchoring lifted anything, None where the preset has none.
+    activated: whether self-anchoring lifted anything, None where the preset has none. judged: how
+    many candidates the reranker looked at, None where there is none: fewer than there are where the
+    others could no longer be shown. truncated: what a model could not read whole: "query", the
+    tokens of the question beyond its window; "rerank", pairs of question and text that lost an end.
     """
 
     stages: dict[str, float] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
     total: float = 0.0
     activated: bool | None = None
+    judged: int | None = None
+    truncated: dict[str, int] = field(default_factory=dict)
 
     def stage(self, name: str) -> "Stage":
         """Time the body of a ``with`` as stage ``name``; a second body of that name adds to it."""

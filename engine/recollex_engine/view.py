@@ -4,7 +4,7 @@ A view holds the arrays as they were when it was taken. Nothing that it covers c
 so a recall works on it without a lock while the writer appends and checkpoints.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -68,6 +68,11 @@ class View:
         self.timeline = timeline.before(self.memories)
         indexed = segments[-1].postings.end_memory if segments else 0
         self.indexed_memories = min(self.memories, indexed)
+
+    @property
+    def buffers(self) -> Mapping[str, npt.NDArray[Any]]:
+        """The columns by name, each as `buffer` returns it."""
+        return self._buffers
 
     def buffer(self, name: str) -> npt.NDArray[Any]:
         """Return a column with its spare room: heads of chains may be newer than the view."""

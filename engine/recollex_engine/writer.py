@@ -27,7 +27,8 @@ from recollex_engine.log import LogWriter
 from recollex_engine.log_format import BEFORE_ALL_TIMES
 from recollex_engine.log_reader import LogFollower, Operation, Transaction
 from recollex_engine.preparation import Prepared
-from recollex_engine.replica import LOG, VECTORS, Replica
+from recollex_engine.reembedding import remove_former
+from recollex_engine.replica import LOG, Replica
 from recollex_engine.restoration import TextEmbedder, restore_vectors
 from recollex_engine.settings import Settings
 from recollex_engine.vectors_file import VectorsWriter, checksum
@@ -73,9 +74,9 @@ class Writer:
             try:
                 self._recover()
             except CorruptError as error:
-                if error.path != folder / VECTORS:
+                if self.settings is None or error.path != self.replica.vectors_path:
                     raise
-                restore_vectors(self.log, folder / VECTORS, embedder_for, clock)
+                restore_vectors(self.log, error.path, embedder_for, clock)
                 self.replica = Replica(folder)
                 self._recover()
             self.commit_word = CommitWord(folder / "COMMIT", writable=True)
@@ -83,6 +84,8 @@ class Writer:
             self.replica.generation = max(self.replica.generation, self.commit_word.generation)
             self.commit_word.generation = self.replica.generation
             self.commit_word.op = self.replica.published
+            if self.settings is not None:
+                remove_former(folder, self.settings)
         except BaseException:
             self._let_go()
             raise
@@ -114,8 +117,8 @@ class Writer:
 
     @property
     def settings(self) -> Settings | None:
-        """What was fixed when the agent was created; None before that."""
-        return self.replica.columns.settings
+        """What is fixed for the agent; None before it was created."""
+        return self.replica.settings
 
     def create(self, settings: Settings, before: int | None) -> None:
         """Record the settings of a new agent; nothing happens where there are some already.
@@ -267,7 +270,7 @@ class Writer:
         """Write the vectors of a transaction that is about to be logged."""
         columns = self.replica.columns
         if self.vectors is None:
-            path = self.replica.folder / VECTORS
+            path = self.replica.vectors_path
             self.vectors = VectorsWriter(path, columns.dimension, columns.rows)
         self.vectors.rewind(columns.rows)  # a transaction that failed may have left some
         self.vectors.append(vectors.view(np.float16))

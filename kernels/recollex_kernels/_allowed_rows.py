@@ -34,7 +34,7 @@ def rows_of_allowed(
 
     Cost: a byte a memory, and 2 ns for each that is allowed, where few are.
     """
-    low, high = np.int64(memory_of_row[first]), np.int64(memory_of_row[end - 1]) + 1
+    low, high = int(memory_of_row[first]), int(memory_of_row[end - 1]) + 1
     words = _words_of(allowed, low, high)
     count = 0
     for word in words:

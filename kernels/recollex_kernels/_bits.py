@@ -100,6 +100,15 @@ def encode_bits(turned: F32, out: U64) -> float:
 
 
 @kernel
+def step_of(turned: F32) -> float:
+    """Return t, the step of a turned query: its d are its components in these."""
+    largest = np.float32(0)
+    for j in range(turned.shape[0]):
+        largest = max(largest, abs(turned[j]))
+    return np.float64(largest) / 7.5
+
+
+@kernel
 def encode_planes(turned: F32, out_planes: U64) -> int:
     """Fill the planes of a turned query and return the sum of its d.
 
@@ -108,10 +117,7 @@ def encode_planes(turned: F32, out_planes: U64) -> int:
     Shapes: turned float32[D]; out_planes uint64[PLANES, TOGETHER * W]. Cost: O(D).
     """
     words = out_planes.shape[1] // TOGETHER
-    largest = np.float32(0)
-    for j in range(turned.shape[0]):
-        largest = max(largest, abs(turned[j]))
-    step = np.float64(largest) / 7.5
+    step = step_of(turned)
     total = 0
     out_planes[:, :] = np.uint64(0)
     for j in range(turned.shape[0]):

@@ -6,7 +6,7 @@ and (b, a), so they give the same order to the bit.
 
 import numpy as np
 
-from recollex_kernels._float16 import decode_row, similarity
+from recollex_kernels._float16 import decode_row, prefetch_row, similarity
 from recollex_kernels._jit import F32, F64, I64, U8, U16, U32, U64, kernel
 from recollex_kernels._scores import unit
 
@@ -79,6 +79,8 @@ def mmr(vectors: U16, rows: U32, scores: F64, balance: float, k: int) -> I64:
     if size == 0:
         return order
     relevance = balance * unit(scores)
+    for i in range(n):  # rows lie anywhere, and waiting for them one by one costs most
+        prefetch_row(vectors, rows[i])
     nearest = np.full(n, -np.inf, np.float32)
     near = np.zeros(n, np.float32)
     row = np.empty(vectors.shape[1], np.float32)

@@ -1,13 +1,16 @@
 """Masks over memories: each kernel clears the entries of ``out`` that its condition refuses.
 
 Every kernel takes columns of n memories and ``out`` uint8[n] of 0 and 1, changed in place by AND,
-so conditions combine by calling one after another on a mask that starts as all ones.
-Cost of each: O(n), no allocation. Inputs may be read-only maps.
+so conditions combine by calling one after another on a mask that starts as all ones. Those that
+keep a list cost O(its length) and leave the mask as it is.
+Cost of the others: O(n), no allocation. Inputs may be read-only maps.
 """
 
 import numpy as np
 
 from recollex_kernels._jit import I64, U8, U32, U64, kernel
+
+NONE = np.uint32(0xFFFFFFFF)
 
 
 @kernel
@@ -83,6 +86,38 @@ def mask_labels(offsets: U64 | I64, labels: U32, wanted: U32, out: U8) -> None:
             if not found:
                 out[m] = 0
                 break
+
+
+@kernel
+def keep_listed(listed: U32, mask: U8, out: U8) -> None:
+    """Set ``out`` to the mask of the listed memories: those of ``mask``, before its end.
+
+    Shapes: listed uint32[], ascending; mask, out uint8[n]; out holds zeros.
+
+    Cost: O(listed), whatever n is.
+    """
+    for i in range(listed.shape[0]):
+        m = np.uint64(listed[i])
+        if m >= np.uint64(mask.shape[0]):
+            return
+        out[m] = mask[m]
+
+
+@kernel
+def keep_chain(head: int, previous: U32, memory: U32, mask: U8, out: U8) -> None:
+    """Set ``out`` to the mask of the memories along a chain: those of ``mask``, before its end.
+
+    Shapes: ``head`` an entry, or NONE; previous, memory uint32[], of each entry the one before and
+    who holds it; mask, out uint8[n]; out is changed there alone.
+
+    Cost: O(entries of the chain).
+    """
+    entry = np.uint32(head)
+    while entry != NONE:
+        m = memory[entry]
+        if m < mask.shape[0]:
+            out[m] = mask[m]
+        entry = previous[entry]
 
 
 @kernel

@@ -1,3 +1,21 @@
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
 pytest.register_assert_rewrite("tests.bindings.contract")
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl to make a certificate")
+    folder = tmp_path_factory.mktemp("certificate")
+    chain, key = folder / "chain.pem", folder / "key.pem"
+    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    command = ["openssl", "req", "-x509", *curve, *names, "-keyout", str(key), "-out", str(chain)]
+    subprocess.run(command, check=True, capture_output=True)
+    yield chain, key

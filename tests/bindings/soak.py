@@ -1,5 +1,7 @@
 """A server under mixed load, its clients killed again and again: `python -m tests.bindings.soak`.
 
+Recalls are done by processes that only read, which are killed as well.
+
 Every client keeps a journal: what it is about to write, and what was acknowledged. Each is a
 process that SIGKILL ends at any moment; the next one reads the journal, finds out what became of
 the last write, and goes on. Every answer is compared with what the journal says. At the end every
@@ -33,30 +35,44 @@ AGENTS = ("ann", "ben")
 SETTLED = 1.0
 """Seconds after which a write whose client was killed is done or never will be."""
 PER_OPERATION = 16_384
-"""Bytes of the server's memory that an operation which is kept may take."""
+"""Bytes of memory that an operation which is kept may take in each of the server's processes."""
 WARM = 100
 """Operations after which every kind of call has been made."""
 SLACK = 48 << 20
-"""Bytes that allocators may keep beside that."""
-SERVER = """
+"""Bytes that allocators of each may keep beside that."""
+READERS = 2
+KILLED = 0.02
+"""The share of steps in which one of the processes that read is killed."""
+SERVER = (
+    f"READERS = {READERS}"
+    + """
 import asyncio, gc, json, os, sys, threading
 import recollex
+from recollex.server.reader_process import Opener
 from recollex.server.serving import Server, run, settle
 from tests.bindings.word_vectors import WordVectors
 
 async def main(stopping):
     store = recollex.open(sys.argv[1], embedder=WordVectors())
-    async with Server(store) as server:
+    opener = Opener("tests.bindings.server.readers_openers:words", {"path": sys.argv[1]}, 2)
+    async with Server(store, opener=opener) as server:
         await server.listen(f"unix://{sys.argv[2]}")
         settle()
         loop = asyncio.get_running_loop()
 
         def look():
             gc.collect()
-            pages = int(open("/proc/self/statm").read().split()[1])
+            readers = server.service.readers.processes
+            pages = {
+                pid: int(open(f"/proc/{pid}/statm").read().split()[1])
+                for pid in [os.getpid(), *readers]
+            }
             status = server.service.status()
             print(json.dumps({
-                "memory": pages * os.sysconf("SC_PAGE_SIZE"),
+                # of readers the largest, for one may have been started a moment ago
+                "memory": (pages.pop(os.getpid()) + READERS * max(pages.values(), default=0))
+                * os.sysconf("SC_PAGE_SIZE"),
+                "readers": readers,
                 "files": len(os.listdir("/proc/self/fd")),
                 "threads": threading.active_count(),
                 "tasks": len(asyncio.all_tasks()),
@@ -75,6 +91,7 @@ async def main(stopping):
 
 run(main)
 """
+)
 
 
 class WrongAnswerError(AssertionError):
@@ -287,7 +304,7 @@ class Soak:
         self.path = folder / "socket"
         self.address = f"unix://{self.path}"
         self.processes: dict[int, int] = dict.fromkeys(range(clients), 0)
-        self.kills = 0
+        self.kills = self.killed_readers = 0
         self.wrong: list[str] = []
         self.server = subprocess.Popen(
             [sys.executable, "-c", SERVER, folder / "store", self.path],
@@ -307,9 +324,12 @@ class Soak:
             number = self.random.choice(list(self.processes))
             self._kill(number)
             self._start(number)
+            if self.random.random() < KILLED:
+                self._kill_reader()
             if before is None and time.monotonic() > warm_at:
                 now = self._look() | {"operations": self._operations()}
-                before = now if now["operations"] >= WARM else None
+                whole = now["operations"] >= WARM and len(now["readers"]) == READERS
+                before = now if whole else None
         for number in self.processes:
             self._end(number)
         time.sleep(SETTLED)
@@ -328,6 +348,7 @@ class Soak:
             "seconds": self.seconds,
             "clients": len(self.processes),
             "killed": self.kills,
+            "killed_readers": self.killed_readers,
             "acknowledged_writes": sum(lost[1:]),
             "lost": lost[0],
             "answers_checked": sum(int(each.read_text()) for each in self.folder.glob("checks-*")),
@@ -338,14 +359,17 @@ class Soak:
 
     def _compare(self, before: dict[str, Any], after: dict[str, Any]) -> None:
         allowed = (
-            before["memory"] + SLACK + PER_OPERATION * (after["operations"] - before["operations"])
+            before["memory"]
+            + SLACK * (1 + READERS)
+            + PER_OPERATION * (1 + READERS) * (after["operations"] - before["operations"])
         )
         if after["memory"] > allowed:
             self.wrong.append(f"memory grew from {before['memory']:,} to {after['memory']:,}")
         if after["connections"] or after["waiting"] or after["running"]:
             self.wrong.append(f"something is left of clients that have gone: {after}")
         # The clients' connections are gone by now, and a log that grew has at most a file more.
-        for name, more in (("files", 4), ("tasks", 0), ("threads", 2)):
+        # The pool that waits for processes that were killed has threads of its own.
+        for name, more in (("files", 4), ("tasks", 0), ("threads", 6)):
             if after[name] > before[name] + more:
                 self.wrong.append(f"{name} grew from {before[name]} to {after[name]}")
 
@@ -399,6 +423,13 @@ class Soak:
         code = os.waitstatus_to_exitcode(os.waitpid(self.processes[number], 0)[1])
         self.kills += 1
         self._judge(number, code, -signal.SIGKILL)
+
+    def _kill_reader(self) -> None:
+        readers = self._look()["readers"]
+        if len(readers) == READERS:  # the others are being started
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.random.choice(readers), signal.SIGKILL)
+                self.killed_readers += 1
 
     def _end(self, number: int) -> None:
         os.kill(self.processes[number], signal.SIGTERM)

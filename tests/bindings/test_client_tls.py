@@ -1,7 +1,4 @@
 import asyncio
-import shutil
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,19 +22,6 @@ def access(tmp_path: Path) -> Access:
     )
     path.chmod(0o600)
     return Access.from_file(path)
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
-    if shutil.which("openssl") is None:
-        pytest.skip("needs openssl to make a certificate")
-    folder = tmp_path_factory.mktemp("certificate")
-    chain, key = folder / "chain.pem", folder / "key.pem"
-    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
-    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-    command = ["openssl", "req", "-x509", *curve, *names, "-keyout", str(key), "-out", str(chain)]
-    subprocess.run(command, check=True, capture_output=True)
-    yield chain, key
 
 
 def test_a_token_is_asked_for_and_bounds_what_may_be_done(tmp_path: Path, access: Access) -> None:

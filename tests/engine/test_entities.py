@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_engine import entities
-from recollex_engine.entities import RECENCY_US, EntityTable, fold, mentions
+from recollex_engine.entities import CANDIDATES, RECENCY_US, EntityTable, fold, mentions
 
 
 def test_the_examples_in_the_docstrings_run():
@@ -181,3 +181,16 @@ def test_equals_the_formula_over_every_blocked_name(names, surface, others, toge
 def test_folding_twice_changes_nothing_and_never_empties(text):
     assert fold(text)
     assert mentions(text) is not None
+
+
+def test_of_names_that_are_all_alike_only_the_most_similar_are_asked_about():
+    asked = []
+    table = table_of(*(f"Name {number}" for number in range(100, 1000)))
+
+    def shared(entity, others):
+        asked.append(entity)
+        return 0
+
+    assert resolve(table, "Name 1234", others=[850], shared=shared) is None
+    assert len(asked) == CANDIDATES
+    assert {23, 24, 34, 134} <= set(asked)  # 123, 124, 134 and 234 lack one letter

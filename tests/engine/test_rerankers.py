@@ -5,6 +5,7 @@ import recollex
 from recollex_engine import rerankers as module
 from recollex_engine.candidates import Candidates
 from recollex_engine.errors import InputError, ModelError, RerankError
+from recollex_engine.models.cross_encoder import Judgement
 from recollex_engine.rerankers import CrossEncoderReranker, FunctionReranker
 from recollex_engine.reranking import rerank
 
@@ -72,9 +73,9 @@ def test_a_function_that_fails_is_an_error_that_says_how(candidates):
 
 
 class Judge:
-    def scores(self, query, texts, threads):
+    def judge(self, query, texts, threads):
         self.asked = (query, texts, threads)
-        return np.array([0.25, 0.5, 0.125])
+        return Judgement(np.array([0.25, 0.5, 0.125]), 2)
 
 
 def test_a_cross_encoder_reads_dated_texts(candidates, monkeypatch):
@@ -87,7 +88,9 @@ def test_a_cross_encoder_reads_dated_texts(candidates, monkeypatch):
     assert loaded == [("mine", "fp32")]
     assert found.order.tolist() == [1, 0, 2]
     assert judge.asked == ("Where does Ann live?", candidates.dated_texts, 2)
+    assert candidates.trace.truncated == {"rerank": 2}
     CrossEncoderReranker(dated=False).scores(candidates)
+    assert candidates.trace.truncated == {"rerank": 4}
     assert judge.asked == ("Where does Ann live?", candidates.texts, 1)
 
 

@@ -95,6 +95,7 @@ def plain(view, query, found, allowed, budget, *, length, decay, floor, kept):
     last = max(max(ends), first + 1) if found.end == LATEST else found.end
     near = [m for m in range(view.memories) if inside[m] and cosine[m] >= F32(THRESHOLDS.temporal)]
     near = sorted(near, key=lambda m: (-cosine[m], m))[:budget]
+    known = {m: cosine[m] for m in near}  # of equal scores these first, by cosine; then the newer
     heap = []
     for m in near:
         far = abs(starts[m] / 2 + ends[m] / 2 - (first / 2 + last / 2))
@@ -110,7 +111,7 @@ def plain(view, query, found, allowed, budget, *, length, decay, floor, kept):
         for other, weight in neighbours(view, inside, m):
             passed = score * weight * F32(decay)
             if passed > F32(0.1) and other not in visited and cosine[other] >= F32(floor):
-                heapq.heappush(heap, (-passed, -cosine[other], -other))
+                heapq.heappush(heap, (-passed, -known.get(other, -2), -other))
     return [(m, score) for m, score in visited.items() if cosine[m] >= F32(kept)]
 
 

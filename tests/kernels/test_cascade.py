@@ -1,12 +1,27 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels._bits import PLANES, TOGETHER, encode_planes, plane_sums, turn
-from recollex_kernels.cascade import cascade_top, encode_signs
-from tests.kernels.unit_vectors import bits, clustered, cosines_of, frozen
+import recollex_kernels
+from recollex_kernels._bits import PLANES, TOGETHER, encode_planes, plane_sums
+from recollex_kernels.cascade import cascade_top
+from tests.kernels.unit_vectors import (
+    bits,
+    clustered,
+    cosines_of,
+    estimates,
+    frozen,
+    signs_of,
+    turned,
+    unpacked,
+)
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -15,34 +30,6 @@ settings.load_profile("kernels")
 @numba.njit
 def sums_of(held, first, groups, planes, out):
     plane_sums(held, first, groups, planes, out)
-
-
-def turned(row):
-    row = np.asarray(row, np.float32)
-    out, spare = np.empty_like(row), np.empty_like(row)
-    turn(row, out, spare)
-    return out
-
-
-def signs_of(vectors):
-    n, width = vectors.shape
-    words, factors = np.empty((n, -(-width // 64)), np.uint64), np.empty(n, np.float32)
-    encode_signs(bits(vectors), words, factors)
-    return words, factors
-
-
-def unpacked(words, width):
-    return np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :width].astype(int)
-
-
-def estimates(vectors, query):
-    """The equation, with the whole numbers that a query is made of."""
-    words, factors = signs_of(vectors)
-    q = turned(query)
-    step = np.float64(np.abs(q).max()) / 7.5
-    d = np.clip(np.rint(q / step), -8, 7).astype(int) if step else np.zeros(len(q), int)
-    whole = 2 * (unpacked(words, len(q)) @ d) - d.sum()
-    return whole.astype(np.float32) * factors
 
 
 def oracle(vectors, first, end, memory_of_row, allowed, query, floor, k, proposed):
@@ -143,3 +130,40 @@ def test_rows_of_zeros_and_a_query_of_zeros_are_ranked_by_row():
         600,
     )
     assert found[0].tolist() == [0, 1, 2, 3, 4]
+
+
+PLAIN = """
+import hashlib
+import numpy as np
+from recollex_kernels.cascade import cascade_top, encode_signs
+
+rng = np.random.default_rng(1)
+for width in (40, 384):
+    vectors = rng.standard_normal((5000, width)).astype(np.float16).view(np.uint16)
+    words, factors = np.empty((5000, -(-width // 64)), np.uint64), np.empty(5000, np.float32)
+    encode_signs(vectors, words, factors)
+    print(hashlib.sha256(words.tobytes() + factors.tobytes()).hexdigest())
+    numbers = np.arange(5001, dtype=np.uint32)
+    allowed = (rng.random(5000) < 0.2).astype(np.uint8)
+    query = rng.standard_normal(width).astype(np.float32)
+    parts = (vectors, words, factors, 0, 5000, numbers[:5000], numbers)
+    for mask in (np.ones_like(allowed), allowed):
+        for part in cascade_top(*parts, mask, query, -1e9, 40, 90):
+            print(part.tolist())
+"""
+
+
+def test_every_processor_proposes_the_same_rows():
+    printed = []
+    for extra in ({}, {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}):
+        kernels = str(Path(recollex_kernels.__file__).parents[1])
+        run = subprocess.run(
+            [sys.executable, "-c", PLAIN],
+            env=os.environ | extra | {"PYTHONPATH": kernels},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode == 0, run.stderr
+        printed.append(run.stdout)
+    assert printed[0] == printed[1]

@@ -5,6 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.filters import (
+    NONE,
+    keep_chain,
+    keep_listed,
     mask_equal,
     mask_holding,
     mask_labels,
@@ -102,3 +105,25 @@ def test_equal_keeps_the_wanted_value(mask, data):
     assert out.tolist() == [
         int(k and v == 4_294_967_295) for k, v in zip(mask, values, strict=True)
     ]
+
+
+@given(masks, st.lists(st.integers(0, 12), max_size=12))
+def test_a_list_keeps_its_own_and_nothing_behind_the_mask(mask, listed):
+    wanted = sorted(set(listed))
+    out = np.zeros(len(mask), np.uint8)
+    keep_listed(frozen(wanted, np.uint32), frozen(mask, np.uint8), out)
+    assert out.tolist() == [int(kept and m in wanted) for m, kept in enumerate(mask)]
+
+
+@given(masks, st.lists(st.tuples(st.integers(0, 2), st.integers(0, 12)), max_size=12))
+def test_a_chain_keeps_what_is_along_it(mask, entries):
+    """Entries of three keys in one flat array, each with the entry before it of its key."""
+    newest, previous = {}, []
+    for entry, (key, _) in enumerate(entries):
+        previous.append(newest.get(key, int(NONE)))
+        newest[key] = entry
+    out = np.zeros(len(mask), np.uint8)
+    arrays = frozen(previous, np.uint32), frozen([m for _, m in entries], np.uint32)
+    keep_chain(newest.get(1, int(NONE)), *arrays, frozen(mask, np.uint8), out)
+    wanted = {m for key, m in entries if key == 1}
+    assert out.tolist() == [int(kept and m in wanted) for m, kept in enumerate(mask)]

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from recollex_kernels._bits import turn
+from recollex_kernels.cascade import encode_signs
 from recollex_kernels.vectors import cosines, encode
 
 
@@ -41,3 +43,32 @@ def clustered(n, width, seed, grid=None):
     if grid:
         vectors = np.round(vectors * grid) / grid
     return vectors.astype(np.float16)
+
+
+def turned(row):
+    """A row as its signs are taken of it."""
+    row = np.asarray(row, np.float32)
+    out, spare = np.empty_like(row), np.empty_like(row)
+    turn(row, out, spare)
+    return out
+
+
+def signs_of(vectors):
+    n, width = vectors.shape
+    words, factors = np.empty((n, -(-width // 64)), np.uint64), np.empty(n, np.float32)
+    encode_signs(bits(vectors), words, factors)
+    return words, factors
+
+
+def unpacked(words, width):
+    return np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :width].astype(int)
+
+
+def estimates(vectors, query):
+    """What one bit a component says: the equation, with the whole numbers of the query."""
+    words, factors = signs_of(vectors)
+    q = turned(query)
+    step = np.float64(np.abs(q).max()) / 7.5
+    d = np.clip(np.rint(q / step), -8, 7).astype(int) if step else np.zeros(len(q), int)
+    whole = 2 * (unpacked(words, len(q)) @ d) - d.sum()
+    return whole.astype(np.float32) * factors

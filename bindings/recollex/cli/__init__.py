@@ -33,6 +33,7 @@ HOMES = {
     "replay": "recollex.cli.past",
     "verify": "recollex.cli.upkeep",
     "checkpoint": "recollex.cli.upkeep",
+    "reembed": "recollex.cli.upkeep",
     "warmup": "recollex.cli.upkeep",
     "serve": "recollex.cli.serving",
     "top": "recollex.cli.top",

@@ -229,6 +229,15 @@ def upkeep(parser: Parser) -> None:
     _agent(parser)
 
 
+def reembed(parser: Parser) -> None:
+    """Add the options of `reembed`."""
+    add = parser.add_argument
+    _store(parser)
+    add("--model", metavar="MODEL", required=True, help="name or folder of the model to move to")
+    add("--agent", metavar="NAME", help="whose memory (every agent's)")
+    add("--threads", type=_count, default=1, metavar="N", help="that embed (1)")
+
+
 def export(parser: Parser) -> None:
     """Add the options of `export`."""
     _store(parser)
@@ -244,6 +253,12 @@ def serve(parser: Parser) -> None:
     add("--listen", metavar="HOST:PORT", help="a TCP port to listen on, beside --socket if given")
     add("--tokens", metavar="FILE", help="TOML: who may call; needed beyond this machine")
     add("--http", metavar="HOST:PORT", help="serve HTTP there as well (recollex[http])")
+    add("--chat-model", metavar="NAME", help="a language model for /api/think (recollex[llm])")
+    add(
+        "--chat-url",
+        metavar="URL",
+        help="where it is: an endpoint like OpenAI's, its own if not given",
+    )
     add("--certificate", metavar="PEM", help="makes --listen and --http speak TLS")
     add("--key", metavar="PEM", help="the certificate's key, if it is in a file of its own")
     add(
@@ -258,6 +273,12 @@ def serve(parser: Parser) -> None:
     add("--in-flight", type=_count, metavar="N", help="calls of one client at once (64)")
     add("--message-bytes", type=_count, metavar="N", help="of one request (16 MiB)")
     add("--readers", type=_count, metavar="N", help="threads that recall (a core each, up to 4)")
+    add(
+        "--workers",
+        type=_count_or_0,
+        metavar="N",
+        help="processes that recall, beside the threads (a core each, up to 4; 0: none)",
+    )
     add(
         "--log-level",
         choices=["debug", "info", "warning", "error"],
@@ -343,3 +364,8 @@ def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
     return int(text)
+
+
+def _count_or_0(text: str) -> int:
+    """Return a whole number of at least 0."""
+    return 0 if text == "0" else _count(text)

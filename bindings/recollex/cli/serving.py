@@ -1,6 +1,7 @@
 """The subcommand that lets other processes in: serve."""
 
 import asyncio
+import os
 import resource
 from contextlib import AsyncExitStack
 from typing import Any
@@ -13,14 +14,18 @@ from recollex.server.access import Access
 from recollex.server.limits import Limits
 from recollex.server.listener import tls_context
 from recollex.server.logs import Log
+from recollex.server.reader_process import Opener
 from recollex.server.serving import Server, default_socket, run, settle
 from recollex.server.spans import Spans
 from recollex.server.watching import Watching
 from recollex.store import Store, read_embedder
 from recollex_engine import store as engine
 from recollex_engine.errors import InputError
+from recollex_engine.models.sentence_transformers_encoder import PREFIX
 
 _GIVEN = "given:"
+MOST_WORKERS = 4
+"""Processes that recall, unless more are asked for: each has a model of its own."""
 _LIMITS = ("open_agents", "connections", "in_flight", "message_bytes", "readers")
 
 
@@ -32,6 +37,7 @@ def serve(arguments: Arguments) -> int:
     log = Log(level=arguments.log_level, texts=arguments.log_texts, slow=arguments.slow)
     watching = Watching(log=log, spans=Spans.exported() if arguments.otel else None)
     embedder = _embedder(arguments.embedder)
+    opener = _opener(arguments)
     store = Store(
         engine.Store(
             arguments.store,
@@ -45,7 +51,7 @@ def serve(arguments: Arguments) -> int:
     async def main(stopping: asyncio.Event) -> None:
         async with AsyncExitStack() as ending:
             server = await ending.enter_async_context(
-                Server(store, limits=limits, access=access, observer=watching)
+                Server(store, limits=limits, access=access, observer=watching, opener=opener)
             )
             watching.watch_queue(server.service)
             for address in _addresses(arguments):
@@ -73,13 +79,19 @@ async def _listen_for_http(
     arguments: Arguments, server: Server, watching: Watching, ending: AsyncExitStack
 ) -> str:
     """Listen where ``--http`` says, and return the address."""
+    from recollex.http.chat import Chat
     from recollex.http.serving import start_http
 
     host, _, port = arguments.http.rpartition(":")
     if not host or not port.isdigit() or int(port) > 65535:
         raise InputError(f"--http must be HOST:PORT, got {arguments.http!r}")
     tls = arguments.certificate and tls_context(arguments.certificate, arguments.key)
-    http = await start_http(server.service, watching.metrics, host.strip("[]"), int(port), tls)
+    chat = None if arguments.chat_model is None else Chat(arguments.chat_model, arguments.chat_url)
+    if chat is not None:
+        ending.push_async_callback(chat.close)
+    http = await start_http(
+        server.service, watching.metrics, host.strip("[]"), int(port), tls, chat
+    )
     ending.push_async_callback(http.close)
     host, number = http.address
     shown = f"[{host}]" if ":" in host else host
@@ -109,6 +121,24 @@ def _addresses(arguments: Arguments) -> list[str]:
     if arguments.socket is not None or arguments.listen is None:
         found.append(f"unix://{arguments.socket or default_socket(arguments.store)}")
     return found
+
+
+def _opener(arguments: Arguments) -> Opener:
+    """Return how processes that recall open the store, and how many do.
+
+    A model of sentence-transformers is as large as the memory, and gains from what many ask at
+    once: there are none beside it, unless they are asked for.
+    """
+    given: str | None = arguments.embedder
+    count = arguments.workers
+    if count is None:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        together = given is not None and given.startswith(PREFIX)
+        count = 0 if together or not cores or cores < 2 else min(cores, MOST_WORKERS)
+    told: dict[str, Any] = {"path": arguments.store, "embedder": given, "dimension": None}
+    if given is not None and given.startswith(_GIVEN):
+        told |= {"embedder": None, "dimension": int(given.removeprefix(_GIVEN))}
+    return Opener("recollex.server.reader_process:open_store", told, count)
 
 
 def _embedder(given: str | None) -> Any:

@@ -164,6 +164,14 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         ["checkpoint memory/"],
         options.upkeep,
     ),
+    "reembed": (
+        "move agents to another model: embed again what they hold",
+        [
+            "reembed memory/ --model BAAI/bge-small-en-v1.5",
+            "reembed memory/ --agent bob --model folder/of/a/model --threads 4",
+        ],
+        options.reembed,
+    ),
     "export": (
         "write an agent's memories as JSON lines",
         ["export memory/ > memories.jsonl", "export memory/ --agent bob --output bob.jsonl"],

@@ -1,11 +1,11 @@
-"""The subcommands that keep things in order: verify, checkpoint, warmup."""
+"""The subcommands that keep things in order: verify, checkpoint, reembed, warmup."""
 
 import tempfile
 import time
 from typing import Any
 
 import recollex
-from recollex.cli.opening import existing_agent, say
+from recollex.cli.opening import existing_agent, existing_store, say
 from recollex.cli.parser import Arguments
 from recollex.demo.conversation import turns
 
@@ -38,6 +38,25 @@ def checkpoint(arguments: Arguments) -> int:
         agent.checkpoint()
         print(f"{arguments.agent}: {before:,} passages folded into the index")
         return 0
+
+
+def reembed(arguments: Arguments) -> int:
+    """Move an agent, or every agent of a store, to another model."""
+    with existing_store(arguments) as store:
+        if store is None:
+            return 1
+        names = store.agents()
+    if arguments.agent is not None:
+        if arguments.agent not in names:
+            say(f"there is no agent {arguments.agent!r} in {arguments.store}")
+            return 1
+        names = [arguments.agent]
+    for name in names:
+        made = recollex.reembed(
+            arguments.store, name, embedder=arguments.model, threads=arguments.threads
+        )
+        print(f"{name}: {made:,} passages embedded with {arguments.model}")
+    return 0
 
 
 def warmup(arguments: Arguments) -> int:

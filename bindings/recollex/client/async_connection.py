@@ -48,7 +48,7 @@ class AsyncConnection(asyncio.Protocol):
         if not self.is_open:
             raise LostError("the server hung up", False)
         self._last = id = (self._last + 1) & MOST_ID
-        message = packed_request(id, call.method, call.params(), self._most)
+        message = packed_request(id, call.method, call.params(tells=False), self._most)
         answer: asyncio.Future[Answer] = self._loop.create_future()
         self._waiting[id] = answer
         try:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollex.client.attempts import Attempts
-from recollex.client.channel import Channel, LostError
+from recollex.client.channel import Channel, LostError, Watch
 from recollex.client.pool import Pool
 from recollex.client.repeating import is_repeatable
 from recollex.wire.methods import METHODS
@@ -31,7 +31,7 @@ class Call:
     seconds: that it may take in all, None for as long as it takes.
     """
 
-    __slots__ = ("_agent", "_named", "_options", "deadline", "method", "repeatable")
+    __slots__ = ("_agent", "_named", "_options", "deadline", "method", "repeatable", "watch")
 
     def __init__(
         self,
@@ -40,9 +40,11 @@ class Call:
         named: Mapping[str, Any],
         options: Mapping[str, Any],
         seconds: float | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self.method = method
         self.deadline = None if seconds is None else time.monotonic() + seconds
+        self.watch = watch
         self.repeatable = True
         self._agent = agent
         self._named = named
@@ -53,12 +55,15 @@ class Call:
         elif method in _LISTS:
             self._options = {**options, "parts": PART}
 
-    def params(self) -> list[Any]:
-        """Return what is sent now: [agent, arguments, options]."""
-        if self.deadline is None:
-            return [self._agent, self._named, self._options]
-        left = max(1, int((self.deadline - time.monotonic()) * 1000))
-        return [self._agent, self._named, {**self._options, "deadline_ms": left}]
+    def params(self, tells: bool) -> list[Any]:
+        """Return what is sent now: [agent, arguments, options]; see `Channel.tells`."""
+        options = self._options
+        if tells and self.watch is not None:
+            options = {**options, "progress": True}
+        if self.deadline is not None:
+            left = max(1, int((self.deadline - time.monotonic()) * 1000))
+            options = {**options, "deadline_ms": left}
+        return [self._agent, self._named, options]
 
     def attempts(self, patience: float) -> Attempts:
         """Return what says whether the call may be sent again, and when."""
@@ -93,7 +98,9 @@ class Caller:
                     if attempts is not None:
                         attempts.check(channel.instance)
                     return call.received(
-                        channel.exchange(call.method, call.params(), call.deadline)
+                        channel.exchange(
+                            call.method, call.params(channel.tells), call.deadline, call.watch
+                        )
                     )
                 except LostError as lost:
                     attempts = attempts or call.attempts(self._patience)

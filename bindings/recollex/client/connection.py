@@ -9,7 +9,7 @@ from typing import Any
 
 import recollex
 from recollex.client import dialling
-from recollex.client.channel import LostError, UnsendableError
+from recollex.client.channel import LostError, UnsendableError, Watch
 from recollex.client.inbox import Answer, Inbox
 from recollex.wire.messages import MOST_ID, PROTOCOL, REQUEST, notification
 from recollex.wire.packing import pack
@@ -43,11 +43,13 @@ class Connection:
         self._timeout: float | None = None
         self._most = MOST_ID
         self.instance = ""
+        self.tells = False
         self.is_idle = True
         made.settimeout(None)
         try:
             welcome = self.exchange("hello", [None, hello(token), {}], end - GRACE)
-            self.instance, self._most, self.capabilities = read_welcome(welcome)
+            self.instance, self._most, capabilities = read_welcome(welcome)
+            self.tells = "progress" in capabilities
         except (LostError, DeadlineError) as error:
             self.close()
             raise DisconnectedError(f"what listens there is no recollex server: {error}") from error
@@ -60,10 +62,13 @@ class Connection:
         method: str,
         params: Sequence[Any],
         deadline: float | None = None,
+        watch: Watch | None = None,
     ) -> Any:
         """Send a call and return its result; see `channel.Channel.exchange`."""
         self._last = id = (self._last + 1) & MOST_ID
         message = packed_request(id, method, params, self._most)
+        if watch is not None:
+            self._inbox.watches[id] = watch
         self.is_idle = False
         sent = False
         try:

@@ -11,7 +11,7 @@ import orjson
 
 from recollex.client import dialling
 from recollex.client.address import Address
-from recollex.client.channel import LostError
+from recollex.client.channel import LostError, Watch
 from recollex.client.connection import GRACE, hello, packed_request, read_welcome, result_of
 from recollex.client.inbox import Answer, Inbox
 from recollex.wire.failures import ERRORS, read_error
@@ -41,6 +41,7 @@ class HttpChannel:
             self._headers["Authorization"] = f"Bearer {token}"
         self._most = MOST_ID
         self.instance = ""
+        self.tells = False  # an answer comes as a whole
         self.is_idle = True
         try:
             welcome = self.exchange("hello", [None, hello(None), {}], end - GRACE)
@@ -57,10 +58,11 @@ class HttpChannel:
         method: str,
         params: Sequence[Any],
         deadline: float | None = None,
+        watch: Watch | None = None,
     ) -> Any:
         """Send a call and return its result; see `channel.Channel.exchange`.
 
-        A call is taken back by hanging up.
+        ``watch`` is told nothing. A call is taken back by hanging up.
         """
         message = packed_request(0, method, params, self._most)
         self.is_idle = False

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgpack
 
-from recollex.client.channel import LostError
+from recollex.client.channel import LostError, Watch
 from recollex.wire.failures import read_error
 from recollex.wire.messages import NOTIFICATION, RESPONSE
 from recollex.wire.packing import Unpacking
@@ -28,7 +28,8 @@ class Answer:
 class Inbox:
     """The messages of one connection, as they come in. Threads: one at a time.
 
-    closing: why the server hangs up soon, None while it does not.
+    closing: why the server hangs up soon, None while it does not. watches: by the id of a call,
+    who is told how far it is.
     """
 
     def __init__(self) -> None:
@@ -36,6 +37,7 @@ class Inbox:
             ext_hook=Unpacking().extension, strict_map_key=True, max_buffer_size=MOST
         )
         self._parts: dict[int, list[list[Any]]] = {}
+        self.watches: dict[int, Watch] = {}
         self.closing: RecollexError | None = None
 
     def feed(self, data: bytes) -> None:
@@ -64,6 +66,7 @@ class Inbox:
         if message[0] == RESPONSE:
             _, id, error, result = message
             parts = self._parts.pop(id, None)
+            self.watches.pop(id, None)
             if error is not None:
                 return Answer(id, read_error(error), None)
             return Answer(id, None, result if parts is None else joined(parts, result))
@@ -72,6 +75,8 @@ class Inbox:
         _, name, parameters = message
         if name == "part":
             self._parts.setdefault(parameters[0], []).append(parameters[1])
+        elif name == "progress" and parameters[0] in self.watches:
+            self.watches[parameters[0]](*parameters[1:])
         elif name == "closing":
             self.closing = read_error(parameters)
         return None

@@ -10,7 +10,8 @@ from typing import Any
 
 import orjson
 
-from recollex.http import knowledge, memories, openapi, profiles, rpc
+from recollex.http import knowledge, memories, openapi, profiles, rpc, thinking
+from recollex.http.chat import Chat
 from recollex.http.endpoint import Endpoint
 from recollex.http.problems import RequestError, problem
 from recollex.http.routes import Routes, read_given
@@ -29,6 +30,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *memories.ENDPOINTS,
     *profiles.ENDPOINTS,
     *knowledge.ENDPOINTS,
+    *thinking.ENDPOINTS,
 )
 JSON = {"content-type": "application/json"}
 LOCAL_NAMES = frozenset({b"localhost", b"127.0.0.1", b"[::1]"})
@@ -42,11 +44,17 @@ trusts everybody on this machine, whatever its name resolves to.
 class Caller:
     """On whose behalf a request has its work done; an `endpoint.Desk`."""
 
-    __slots__ = ("_client", "_options", "_principal", "_service")
+    __slots__ = ("_client", "_options", "_principal", "_service", "chat")
 
     def __init__(
-        self, service: Service, principal: Principal, client: object, options: Options
+        self,
+        service: Service,
+        principal: Principal,
+        client: object,
+        options: Options,
+        chat: Chat | None,
     ) -> None:
+        self.chat = chat
         self._service = service
         self._principal = principal
         self._client = client
@@ -82,8 +90,9 @@ class Application:
     measured. The first two ask for no token.
     """
 
-    def __init__(self, service: Service, metrics: Metrics) -> None:
+    def __init__(self, service: Service, metrics: Metrics, chat: Chat | None = None) -> None:
         self._service = service
+        self._chat = chat
         self._metrics = metrics
         self._routes = Routes(ENDPOINTS)
         self._pages: Mapping[bytes, Callable[[], Answer]] = {
@@ -140,7 +149,8 @@ class Application:
         endpoint, words = self._routes.find(verb, path)
         body = await self._body(headers, receive)
         given = read_given(endpoint, words, scope["query_string"], kind, body)
-        caller = Caller(self._service, principal, scope.get("client"), _options(headers))
+        options = _options(headers)
+        caller = Caller(self._service, principal, scope.get("client"), options, self._chat)
         found = await self._while_there(endpoint.act(caller, given), scope, receive)
         return 200, JSON, found if isinstance(found, bytes) else orjson.dumps(found)
 

@@ -5,11 +5,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+from recollex.http.chat import Chat
 from recollex.http.schema import Schema
 
 
 class Desk(Protocol):
-    """Where an endpoint has its work done: the service, on behalf of one request."""
+    """Where an endpoint has its work done: the service, on behalf of one request.
+
+    chat: the language model that the server was given, None without one.
+    """
+
+    chat: Chat | None
 
     async def call(
         self,

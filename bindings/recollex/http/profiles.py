@@ -71,10 +71,11 @@ def profile_of(agent: str, facts: FactList) -> dict[str, Any]:
 
 async def read_profile(desk: Desk, given: Given) -> Any:
     """Return an agent's profile."""
-    return await _profile(desk, given.agent, given.query.get("as_recorded"))
+    return await profile(desk, given.agent, given.query.get("as_recorded"))
 
 
-async def _profile(desk: Desk, agent: str, at: Any = None) -> Any:
+async def profile(desk: Desk, agent: str, at: Any = None) -> Any:
+    """Return the profile of an agent, as it was told by ``at`` if that is given."""
     return await desk.call(
         "facts.find", agent, {"subject": SELF}, lambda facts: profile_of(agent, facts), at
     )
@@ -86,7 +87,7 @@ async def write_profile(desk: Desk, given: Given) -> Any:
     if told:
         arguments = {"operations": told, "by": "http"}
         await desk.call("apply", given.agent, arguments, int)
-    return await _profile(desk, given.agent)
+    return await profile(desk, given.agent)
 
 
 async def list_agents(desk: Desk, given: Given) -> Any:
@@ -94,7 +95,7 @@ async def list_agents(desk: Desk, given: Given) -> Any:
     names: list[str] = await desk.call("agents", "", {}, lambda names: list(names))
     after, limit = given.query.get("after"), given.query.get("limit", 100)
     page = [name for name in names if after is None or name > after][:limit]
-    return {"agents": await asyncio.gather(*(_profile(desk, name) for name in page))}
+    return {"agents": await asyncio.gather(*(profile(desk, name) for name in page))}
 
 
 _OF_AGENT = {"agent_id": AGENT}

@@ -7,23 +7,20 @@ a long list, then the response. Statuses are those of problems, for whoever stan
 from collections.abc import Mapping
 from functools import cache
 
-import numpy as np
-
 import recollex
 from recollex.http.problems import RequestError, status_of
 from recollex.server.access import Principal
 from recollex.server.calls import NO_OPTIONS, Options
-from recollex.server.connection import MOST_ITEMS
 from recollex.server.forms import InParts, Packed
+from recollex.server.framing import Framing
 from recollex.server.greeting import greeting
 from recollex.server.service import Service
 from recollex.wire import messages
 from recollex.wire.messages import Request
-from recollex.wire.packing import MAX_DEPTH, RECORD, Unpacking, pack
+from recollex.wire.packing import Unpacking, pack
 from recollex.wire.received import ReceivedRecall
 from recollex.wire.records import ARGUMENTS
 from recollex_engine.errors import ProtocolError, RecollexError
-from recollex_kernels.message import AT, FRAMES, WHOLE, value_end
 
 CONTENT_TYPE = "application/msgpack"
 HEADERS = {"content-type": CONTENT_TYPE}
@@ -53,23 +50,17 @@ async def answer(
 
 def _read(body: bytes) -> tuple[Request, Unpacking]:
     """Return the request, looked at before anything is allocated for it."""
-    if not _is_one_value(body):
+    framing = Framing()
+    if not framing.is_value(body):
         raise ProtocolError("the body must be one request, and nothing behind it")
     unpacking = Unpacking(ARGUMENTS)
     request = messages.read_message(unpacking.unpack(body))
     if not isinstance(request, Request):
         raise ProtocolError("the body must be a request: a notification has no answer")
     recall = request.arguments.get("recall")
-    if isinstance(recall, ReceivedRecall) and not _is_one_value(recall.packed):
+    if isinstance(recall, ReceivedRecall) and not framing.is_value(recall.packed):
         raise ProtocolError("the memories of a recall are not those of a server")
     return request, unpacking
-
-
-def _is_one_value(data: bytes) -> bool:
-    """Return whether the bytes are one value of MessagePack, within the bounds of a message."""
-    state = np.zeros(FRAMES + 2 * MAX_DEPTH, np.int64)
-    found = value_end(np.frombuffer(data, np.uint8), len(data), MOST_ITEMS, RECORD, state)
-    return bool(found == WHOLE and state[AT] == len(data))
 
 
 async def _result(

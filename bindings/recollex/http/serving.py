@@ -8,6 +8,7 @@ import ssl
 from typing import TYPE_CHECKING
 
 from recollex.http.application import Application
+from recollex.http.chat import Chat
 from recollex.server.metrics import Metrics
 from recollex.server.service import Service
 from recollex_engine.errors import InputError
@@ -58,8 +59,9 @@ async def start_http(
     host: str,
     port: int,
     tls: ssl.SSLContext | None = None,
+    chat: Chat | None = None,
 ) -> HttpServer:
-    """Return a server that listens, at any free port if ``port`` is 0.
+    """Return a server that listens, at any free port if ``port`` is 0. chat: for `/api/think`.
 
     Raises `InputError` without ``pip install 'recollex[http]'``, for a host beyond this machine
     where the service asks for no token, and for an address that cannot be listened at.
@@ -73,7 +75,7 @@ async def start_http(
 
     limits = service.limits
     config = uvicorn.Config(
-        Application(service, metrics),
+        Application(service, metrics, chat),
         http=guarding(limits),
         ws="none",
         lifespan="off",

@@ -21,13 +21,15 @@ class Options:
 
     at: ask the agent as of this recorded time. seconds: after which the caller waits no longer.
     key: names a write, so that the same one sent again is answered and not done again.
-    traceparent: the caller's span, as W3C Trace Context writes it.
+    traceparent: the caller's span, as W3C Trace Context writes it. progress: tell the asker how far
+    the call is.
     """
 
     at: datetime | None = None
     seconds: float | None = None
     key: str | None = None
     traceparent: str | None = None
+    progress: bool = False
 
     def __post_init__(self) -> None:
         if self.seconds is not None and (
@@ -52,7 +54,13 @@ class Options:
         """Return what the options of a message say of the call; `messages.read_message` checks."""
         milliseconds = options.get("deadline_ms")
         seconds = None if milliseconds is None else milliseconds / 1000
-        return cls(options.get("at"), seconds, options.get("key"), options.get("traceparent"))
+        return cls(
+            options.get("at"),
+            seconds,
+            options.get("key"),
+            options.get("traceparent"),
+            options.get("progress", False),
+        )
 
 
 NO_OPTIONS = Options()
@@ -63,6 +71,9 @@ class Asker(Protocol):
 
     def deliver(self, call: "Call", error: BaseException | None) -> None:
         """Take the result, or the error, on the thread that worked or on the event loop."""
+
+    def progress(self, call: "Call", done: int, total: int | None) -> None:
+        """Take note of how many items are done, where the call's options ask; on the worker's."""
 
     def urgent(self) -> bool:
         """Return whether something waits for `done`; it comes later otherwise. Any thread."""
@@ -76,7 +87,8 @@ class Call:
 
     client: whose turn it is in the queues, such as one connection. form: makes of the result what
     the caller wants of it (bytes), in the thread that worked. asker: is given the answer. tag: what
-    the asker calls it. left: whether the service has done with it. Times are of
+    the asker calls it. left: whether the service has done with it. suspect: whether a process ended
+    while it did it. Times are of
     `time.perf_counter`; 0 where it did not come so far.
     """
 
@@ -97,6 +109,7 @@ class Call:
         "options",
         "principal",
         "result",
+        "suspect",
         "tag",
         "timer",
     )
@@ -130,6 +143,7 @@ class Call:
         self.result: Any = None
         self.error: BaseException | None = None
         self.left = False
+        self.suspect = False
         self.timer: Any = None
 
     @property

@@ -5,16 +5,16 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
 from recollex.server.access import Principal
 from recollex.server.calls import NO_OPTIONS, Call, Options
 from recollex.server.forms import DEFLATED, WHOLE, InParts, Packed
+from recollex.server.framing import Framing
 from recollex.server.outlet import Outlet, TlsOutlet
 from recollex.wire import messages
 from recollex.wire.failures import tell_error
 from recollex.wire.messages import PROTOCOL, Notification, Request
-from recollex.wire.packing import MAX_DEPTH, RECORD, Unpacking, pack
+from recollex.wire.methods import METHODS
+from recollex.wire.packing import Unpacking, pack
 from recollex.wire.received import ReceivedRecall
 from recollex.wire.records import ARGUMENTS
 from recollex_engine.errors import (
@@ -25,8 +25,6 @@ from recollex_engine.errors import (
     RecollexError,
     UnauthorizedError,
 )
-from recollex_kernels import message
-from recollex_kernels.message import AT, FRAMES, INCOMPLETE, value_end
 
 if TYPE_CHECKING:
     from recollex.server.listener import Listener
@@ -35,20 +33,8 @@ WINDOW = 8
 """Calls of one client that are in the service's hands at once; the others wait here."""
 MOST_GREETING = 64 << 10
 """Bytes of a message of somebody who has not said hello yet."""
-MOST_ITEMS = 1_000_000
-"""Values in one message: each takes memory, whatever its bytes."""
-_WRONG = {
-    message.MALFORMED: "a message is not MessagePack",
-    message.TOO_DEEP: f"a message may be nested {MAX_DEPTH} deep",
-    message.TOO_MANY: f"a message may hold {MOST_ITEMS:,} values",
-}
-
-
-def prepare() -> None:
-    """Compile what looks at messages, of bytes and of a buffer, before a client waits for it."""
-    for data in (b"\xc0", bytearray(b"\xc0")):
-        state = np.zeros(FRAMES + 2 * MAX_DEPTH, np.int64)
-        value_end(np.frombuffer(data, np.uint8), 1, 1, RECORD, state)
+BRIEF = frozenset(name for name, method in METHODS.items() if method.brief)
+"""Methods that are done where they are read."""
 
 
 class Connection(asyncio.Protocol):
@@ -69,12 +55,14 @@ class Connection(asyncio.Protocol):
         self._deflate = False
         self._unpacking = Unpacking(ARGUMENTS)
         self._buffer = bytearray()
-        self._state = np.zeros(FRAMES + 2 * MAX_DEPTH, np.int64)
+        self._framing = Framing()
         self._backlog: OrderedDict[int, Request] = OrderedDict()
         self._calls: dict[int, Call] = {}
         self._reading = True
         self._ended = False  # the client will send nothing more
         self._leaving = False  # nothing more is read or begun
+        self._passing = False
+        self._turn = 0  # look-ups that may be done before others have theirs
         self.lost = False
         self.why = "the client left"
         self.heard_at = self.begun_at = self.full_since = 0.0
@@ -97,7 +85,7 @@ class Connection(asyncio.Protocol):
         self.heard_at = time.monotonic()
         if self._buffer:
             self._keep(data)
-            if self._leaving or self._found(self._buffer) == INCOMPLETE:
+            if self._leaving or not self._end(self._buffer, fresh=False):
                 return
             data = bytes(self._buffer)
             self._drop_buffer()
@@ -148,33 +136,31 @@ class Connection(asyncio.Protocol):
         self._listener.kept(-len(self._buffer))
         self._buffer.clear()
 
-    def _found(self, data: bytes | bytearray | memoryview) -> int:
-        """Look at the value at the beginning of ``data``; leave if it is none."""
+    def _end(self, data: bytes | bytearray | memoryview, fresh: bool) -> int:
+        """Return where the message at the beginning of ``data`` ends; leave if it is none."""
         most = MOST_GREETING if self._principal is None else self._limits.message_bytes
-        found = value_end(np.frombuffer(data, np.uint8), most, MOST_ITEMS, RECORD, self._state)
-        if found == message.TOO_LARGE:
-            self.leave(ProtocolError(f"a message may have {most:,} bytes: send less at once"))
-        elif found not in (INCOMPLETE, message.WHOLE):
-            self.leave(ProtocolError(_WRONG[found]))
-        return found
+        try:
+            return self._framing.end(data, most, fresh)
+        except ProtocolError as error:
+            self.leave(error)
+            return 0
 
     def _read(self, data: bytes) -> None:
         view = memoryview(data)
-        start = 0
-        while start < len(data) and not self._leaving:
-            self._state[:] = 0
-            found = self._found(view[start:])
-            if found == INCOMPLETE:
-                self._keep(view[start:])
-                self.begun_at = self.heard_at
+        self._turn = WINDOW
+        while view and not self._leaving:
+            end = self._end(view, fresh=True)
+            if not end:
+                if not self._leaving:
+                    self._keep(view)
+                    self.begun_at = self.heard_at
                 break
-            if found != message.WHOLE:
-                break
-            end = start + int(self._state[AT])
-            self._take(view[start:end])
-            start = end
+            self._take(view[:end])
+            view = view[end:]
         if not self._buffer:
             self.begun_at = 0.0
+        if self._backlog:
+            self._pass_on()
         self._read_or_pause()
 
     def _take(self, data: memoryview) -> None:
@@ -197,8 +183,8 @@ class Connection(asyncio.Protocol):
             else:
                 if value.method == "sessions.backfill":
                     self._check_recall(value.arguments.get("recall"))
-                self._backlog[value.id] = value
-                self._pass_on()
+                if not (value.method in BRIEF and self._look_up(value)):
+                    self._backlog[value.id] = value
         except RecollexError as error:
             self.leave(error)
         except Exception as error:
@@ -207,12 +193,26 @@ class Connection(asyncio.Protocol):
 
     def _check_recall(self, recall: object) -> None:
         """Look at a recall's memories, which are bytes in a message, as at a message."""
-        data = recall.packed if isinstance(recall, ReceivedRecall) else b"\xc0"
-        self._state[:] = 0
-        array = np.frombuffer(data, np.uint8)
-        found = value_end(array, len(data), MOST_ITEMS, RECORD, self._state)
-        if found != message.WHOLE or self._state[AT] != len(data):
+        if isinstance(recall, ReceivedRecall) and not self._framing.is_value(recall.packed):
             raise ProtocolError("the memories of a recall are not those of a server")
+
+    def _look_up(self, request: Request) -> bool:
+        """Answer a look-up at once, unless others would wait for it; return whether it was."""
+        if request.options or self._backlog or self._outlet.full or not self._turn:
+            return False
+        call = self._service.look_up(
+            cast(Principal, self._principal),
+            request.method,
+            request.agent,
+            request.arguments,
+            self,
+            DEFLATED if self._deflate else WHOLE,
+            request.id,
+        )
+        if call is not None:
+            self._turn -= 1
+            self.deliver(call, call.error)
+        return call is not None
 
     def _greet(self, request: Request) -> None:
         """Answer the first request, which says who the client is and what it speaks."""
@@ -267,32 +267,54 @@ class Connection(asyncio.Protocol):
     # -- calls and answers -----------------------------------------------------------------------
 
     def _pass_on(self) -> None:
-        """Give calls to the service, while the client takes its answers."""
+        """Give calls to the service, while the client takes its answers.
+
+        Those that are answered at once are so many in one turn, or others would wait for all that a
+        client sends.
+        """
+        if self._passing:  # in one of the calls that are passed on
+            return
         self._service.settle()  # or what was delivered lately would count
-        while self._backlog and len(self._calls) < WINDOW and not self._outlet.full:
+        self._passing = True
+        most = WINDOW
+        while self._backlog and len(self._calls) < WINDOW and not self._outlet.full and most:
             _, request = self._backlog.popitem(last=False)
-            options, form = NO_OPTIONS, DEFLATED if self._deflate else WHOLE
-            if request.options:
-                try:
-                    options = Options.told(request.options)
-                except InputError as error:
-                    self._outlet.send(messages.refusal(request.id, error))
-                    continue
-                if (items := request.options.get("parts")) is not None:
-                    form = InParts(items, self._deflate)
-            call = self._service.submit(
-                cast(Principal, self._principal),
-                request.method,
-                request.agent,
-                request.arguments,
-                options,
-                self,
-                self,
-                form,
-                request.id,
-            )
-            if not call.left:
+            try:
+                call = self._submit(request)
+            except InputError as error:
+                self._outlet.send(messages.refusal(request.id, error))
+                most -= 1
+                continue
+            if call.left:
+                most -= 1
+            else:
                 self._calls[request.id] = call
+        self._passing = False
+        if not most:
+            self._listener.later(self._next_turn)
+
+    def _next_turn(self) -> None:
+        if not self.lost:
+            self._go_on()
+
+    def _submit(self, request: Request) -> Call:
+        """Give a call to the service. Raises `InputError` for options that are not acceptable."""
+        options, form = NO_OPTIONS, DEFLATED if self._deflate else WHOLE
+        if request.options:
+            options = Options.told(request.options)
+            if (items := request.options.get("parts")) is not None:
+                form = InParts(items, self._deflate)
+        return self._service.submit(
+            cast(Principal, self._principal),
+            request.method,
+            request.agent,
+            request.arguments,
+            options,
+            self,
+            self,
+            form,
+            request.id,
+        )
 
     def deliver(self, call: Call, error: BaseException | None) -> None:
         """Write what a call came to, on the thread that did it."""
@@ -304,6 +326,11 @@ class Connection(asyncio.Protocol):
             for items in packed.parts:
                 self._outlet.send(messages.part(id, items))
             self._outlet.send(messages.response(id, packed.result))
+
+    def progress(self, call: Call, done: int, total: int | None) -> None:
+        """Tell how far a call is, on the thread that does it, while the client takes it."""
+        if not (call.over or self._outlet.full):
+            self._outlet.send(messages.notification("progress", [call.tag, done, total]))
 
     def urgent(self) -> bool:
         """Return whether something waits for an answer to be settled."""

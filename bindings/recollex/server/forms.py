@@ -8,6 +8,8 @@ from recollex.wire.packing import pack
 from recollex.wire.received import ReceivedFacts
 from recollex_engine.facts import FactList
 
+_LISTS = (list, FactList)
+
 
 @dataclass(frozen=True, slots=True)
 class Packed:
@@ -29,11 +31,7 @@ class InParts:
 
     def __call__(self, result: Any) -> Packed:
         """Return a result as bytes."""
-        if (
-            self.items is None
-            or not isinstance(result, list | FactList)
-            or len(result) <= self.items
-        ):
+        if self.items is None or not isinstance(result, _LISTS) or len(result) <= self.items:
             return Packed((), pack(result, self.deflate))
         parts = [
             pack(list(result[first : first + self.items]), self.deflate)

@@ -7,12 +7,14 @@ import socket
 import ssl
 import stat
 import time
+from collections.abc import Callable
 from ipaddress import ip_address
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from recollex.server.connection import Connection, prepare
+from recollex.server.connection import Connection
+from recollex.server.framing import prepare
 from recollex.server.greeting import greeting
 from recollex.server.service import Service
 from recollex_engine.errors import InputError, OverloadedError
@@ -33,6 +35,7 @@ class Listener:
         self._connections: set[Connection] = set()
         self._numbers = count(1)
         self._kept = 0
+        self._loop = asyncio.get_running_loop()
         self._servers: list[asyncio.Server] = []
         self._files: list[tuple[Path, int]] = []
         self._sweeper: asyncio.Task[None] | None = None
@@ -103,6 +106,10 @@ class Listener:
         """Count bytes of unfinished messages; returns whether they are few enough."""
         self._kept += more
         return self._kept <= self.service.limits.kept_bytes
+
+    def later(self, work: Callable[[], None]) -> None:
+        """Do something after what others wait for."""
+        self._loop.call_soon(work)
 
     def left(self, connection: Connection) -> None:
         """Count a client out."""

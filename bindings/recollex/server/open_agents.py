@@ -24,7 +24,8 @@ class OpenAgents:
         self._store = store
         self._most = most
         self._observer = observer
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._used: OrderedDict[str, int] = OrderedDict()  # least recently used first
         self._agents: dict[str, Agent] = {}
         self._busy: set[str] = set()  # being opened or closed
@@ -39,10 +40,23 @@ class OpenAgents:
         try:
             yield agent
         finally:
-            with self._changed:
-                self._used[name] -= 1
+            self.give_back(name)
             if len(self._agents) > self._most:
                 self._close_idle()
+
+    def at_hand(self, name: str) -> Agent | None:
+        """Return the agent if it is open, which it stays until `give_back`; never waits."""
+        with self._lock:
+            agent = self._agents.get(name)
+            if agent is not None:
+                self._used[name] += 1
+                self._used.move_to_end(name)
+            return agent
+
+    def give_back(self, name: str) -> None:
+        """Note that one user of an agent has done with it."""
+        with self._lock:
+            self._used[name] -= 1
 
     def _take(self, name: str) -> Agent:
         with self._changed:

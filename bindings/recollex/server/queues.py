@@ -1,8 +1,11 @@
 """Whose turn is it? Queues in which every client has the same share, whatever it sends."""
 
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from recollex.server.calls import Call
 
 Item = TypeVar("Item")
 
@@ -72,3 +75,53 @@ class FairQueue(Generic[Item]):
         else:
             del self._waiting[client]
         return item
+
+
+class AgentTurns:
+    """Calls in their turns, of which those of one agent leave room for another's.
+
+    Of an agent at most ``most`` are begun and not done while calls of others wait. Threads: the
+    caller's lock.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._queue = FairQueue["Call"]()
+        self._waiting: Counter[str] = Counter()  # agent -> calls
+        self._begun: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    def put(self, call: "Call") -> None:
+        """Put a call behind those of its client."""
+        self._queue.put(call.client, call)
+        self._waiting[call.agent] += 1
+
+    def take(self) -> "Call":
+        """Take the call whose turn it is; `done` must follow. Raises `LookupError` if empty."""
+        call = None
+        if len(self._waiting) > 1 and max(self._begun.values(), default=0) >= self._most:
+            call = self._queue.take_if(lambda each: self._begun.get(each.agent, 0) < self._most)
+        if call is None:
+            call = self._queue.take()
+        _less(self._waiting, call.agent)
+        self._begun[call.agent] += 1
+        return call
+
+    def done(self, call: "Call") -> None:
+        """Note that a call that was taken is begun no longer."""
+        _less(self._begun, call.agent)
+
+    def remove(self, call: "Call") -> bool:
+        """Take a call out, and return whether it was there."""
+        found = self._queue.remove(call.client, call)
+        if found:
+            _less(self._waiting, call.agent)
+        return found
+
+
+def _less(counts: Counter[str], name: str) -> None:
+    counts[name] -= 1
+    if not counts[name]:
+        del counts[name]

@@ -6,7 +6,6 @@ come to. It knows no bytes.
 
 import asyncio
 import secrets
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -15,10 +14,15 @@ from typing import Any
 
 from recollex.server.access import Access, Principal
 from recollex.server.answers import Answers
+from recollex.server.awaiting import Awaiting
 from recollex.server.calls import NO_OPTIONS, Asker, Call, Options
 from recollex.server.limits import Limits
 from recollex.server.observer import Observer
 from recollex.server.open_agents import OpenAgents
+from recollex.server.pace import Pace
+from recollex.server.presence import Presence
+from recollex.server.reader_process import Opener
+from recollex.server.readers import Readers
 from recollex.server.workers import Workers
 from recollex.store import Store
 from recollex.wire.methods import METHODS, Method
@@ -69,6 +73,7 @@ class Service:
         limits: Limits | None = None,
         access: Access | None = None,
         observer: Observer | None = None,
+        opener: Opener | None = None,
     ) -> None:
         self.store = store
         self.limits = limits or Limits()
@@ -77,7 +82,20 @@ class Service:
         self.instance = secrets.token_hex(8)
         self._loop = asyncio.get_running_loop()
         self._agents = OpenAgents(store, self.limits.open_agents, self.observer)
-        self._workers = Workers(self._agents, self.limits, self.observer, self._finished)
+        self._pace = Pace()
+        self._workers = Workers(
+            self._agents, self.limits, self.observer, self._finished, self._pace
+        )
+        self.readers: Readers | None = None
+        if opener is not None and opener.count:
+            self.readers = Readers(
+                opener,
+                self.limits.open_agents,
+                self.observer,
+                self._pace,
+                self._read_apart,
+                self._put,
+            )
         self._answers = Answers(self.limits.keys)
         self._calls: set[Call] = set()
         self._done: deque[list[Call]] = deque()
@@ -87,6 +105,7 @@ class Service:
         self._idle.set()
         self._stopping = False
         self._stopped = False
+        self._presence = Presence()
 
     async def call(
         self,
@@ -106,7 +125,7 @@ class Service:
         only with the same object. Cancelling the task takes the call back if it has not begun; a
         write that has begun is finished.
         """
-        asker = _Awaiting(self._loop)
+        asker = Awaiting(self._loop)
         call = self.submit(principal, method, agent, arguments, options, client, asker, form)
         try:
             await asker.future
@@ -129,9 +148,9 @@ class Service:
         form: Callable[[Any], Any] | None,
         tag: int = 0,
     ) -> Call:
-        """Queue a call, of which ``asker`` is told the result or the error, perhaps at once.
+        """Queue a call; tell ``asker`` its result or its error, perhaps at once; see `call`.
 
-        See `call`. Never raises: what is refused is answered with the error.
+        Never raises.
         """
         self.settle()
         known = METHODS.get(method) if isinstance(method, str) else None
@@ -155,6 +174,8 @@ class Service:
             if known.store:
                 self._answer_of_store(call)
                 return call
+            seconds = self.limits.seconds if options.seconds is None else options.seconds
+            call.deadline = call.entered_at + min(seconds, self.limits.seconds)
             keyed = options.key is not None and known.scope == "write"
             found = self._answers.find(call) if keyed else "new"
             if found == "new":
@@ -166,15 +187,44 @@ class Service:
             self._answer(call)
         return call
 
+    def look_up(
+        self,
+        principal: Principal,
+        method: str,
+        agent: str | None,
+        arguments: Mapping[str, Any],
+        client: Asker,
+        form: Callable[[Any], Any],
+        tag: int,
+    ) -> Call | None:
+        """Do a look-up of the present on this thread, and return it with its result or its error.
+
+        None where it must be queued, by `submit`. The same as that, without what queues cost.
+        """
+        if self._stopping or "as_recorded" in arguments:
+            return None
+        known = METHODS[method]
+        name = agent if isinstance(agent, str) else ""
+        call = Call(principal, known, name, arguments, NO_OPTIONS, client, client, form, tag)
+        try:
+            self._check(call, agent)
+            if not self._workers.do_now(call):
+                return None
+        except Exception as error:
+            call.error = error
+        call.answered_at = time.perf_counter()
+        self.observer.answered(call, call.error)
+        return call
+
     def cancel(self, call: Call) -> None:
         """Take a call back, if no worker has it yet; it is answered with `CancelledError`."""
-        if not call.over and self._workers.take_back(call):
+        if not call.over and self._take_back(call):
             call.error = CancelledError(f"{call.method.name} was cancelled before it began")
             self._answer(call)
 
     def status(self) -> Status:
         """Return what the service is doing now."""
-        waiting = self._workers.waiting
+        waiting = self._waiting
         running = max(0, len(self._calls) - waiting)
         return Status(waiting, running, len(self._agents), len(self._answers), self._stopping)
 
@@ -194,6 +244,8 @@ class Service:
         except TimeoutError:
             for call in list(self._calls):
                 self.cancel(call)
+        if self.readers is not None:
+            await self.readers.stop()
         await self._loop.run_in_executor(None, self._workers.stop)
         self.settle()
         if close_store:
@@ -226,19 +278,38 @@ class Service:
                 )
 
     def _enter(self, call: Call) -> None:
-        """Queue a call that is to be done."""
-        waiting = self._workers.waiting
+        """Do a call, or queue it."""
+        brief = call.method.brief and not (call.options.at or "as_recorded" in call.arguments)
+        lone = not brief and self._presence.lone(call, len(self._calls))
+        if (brief or (lone and self._pace.is_quick(call.agent))) and (self._workers.do_now(call)):
+            self._answer(call)
+            return
+        waiting = self._waiting
         if waiting >= self.limits.waiting:
             delay = max(RETRY_AFTER, waiting * self._seconds_each)
             raise OverloadedError(f"{waiting:,} calls wait already", delay)
-        seconds = call.options.seconds
-        seconds = self.limits.seconds if seconds is None else min(seconds, self.limits.seconds)
-        call.deadline = call.entered_at + seconds
+        seconds = call.deadline - call.entered_at
         call.timer = self._loop.call_later(seconds, self._late, call)
-        self._workers.put(call)
+        if lone:  # the agent is opened here, so that the next is done at once
+            self._workers.put(call)
+        else:
+            self._put(call)
+
+    @property
+    def _waiting(self) -> int:
+        return self._workers.waiting + (self.readers.waiting if self.readers else 0)
+
+    def _put(self, call: Call) -> None:
+        if self.readers is None or not self.readers.take(call):
+            self._workers.put(call)
+
+    def _take_back(self, call: Call) -> bool:
+        return (
+            self.readers is not None and self.readers.take_back(call)
+        ) or self._workers.take_back(call)
 
     def _answer_of_store(self, call: Call) -> None:
-        """Answer what is not about one agent: which agents there are, of those it may name."""
+        """Answer which agents there are, of those it may name."""
         names = [each for each in self.store.agents() if call.principal.reaches(each)]
         call.result = names if call.form is None else call.form(names)
         self._answer(call)
@@ -249,13 +320,15 @@ class Service:
         """Answer a call whose time is over, which a worker may have in hand."""
         if call.over:
             return
-        late = DeadlineError(call.method.name, begun=not self._workers.take_back(call))
+        late = DeadlineError(call.method.name, begun=not self._take_back(call))
         if not late.begun:
             call.error = late
             self._answer(call)
         elif call.claim():  # what becomes of it is kept for a repetition, and told to nobody now
             call.answered_at = time.perf_counter()
             call.asker.deliver(call, late)
+            if self.readers is not None:
+                self.readers.late(call)
 
     def _finished(self, calls: list[Call]) -> None:
         """Deliver calls on the thread that did them; the event loop settles them later.
@@ -283,9 +356,16 @@ class Service:
         self._woken = False
         while self._done:
             for call in self._done.popleft():
-                spent = call.answered_at - (call.begun_at or call.entered_at)
-                self._seconds_each += 0.05 * (spent / self.limits.readers - self._seconds_each)
+                self._spent(call.answered_at - (call.begun_at or call.entered_at))
                 self._answer(call)
+
+    def _read_apart(self, call: Call) -> None:
+        """Answer a call that another process did."""
+        self._spent(time.perf_counter() - call.entered_at)
+        self._answer(call)
+
+    def _spent(self, seconds: float) -> None:
+        self._seconds_each += 0.05 * (seconds / self.limits.readers - self._seconds_each)
 
     def _answer(self, call: Call) -> None:
         """Settle a call, and tell its answer to those who do not have it."""
@@ -313,30 +393,6 @@ class Service:
         call.asker.done(call)
         if not self._calls:
             self._idle.set()
-
-
-class _Awaiting:
-    """Whoever awaits one call."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.future: asyncio.Future[None] = loop.create_future()
-        self.error: BaseException | None = None
-        self._thread = threading.get_ident()
-
-    def deliver(self, call: Call, error: BaseException | None) -> None:
-        """Keep the answer; `done` comes soon after a worker, and perhaps late after a deadline."""
-        self.error = error
-        if threading.get_ident() == self._thread:
-            self.done(call)
-
-    def urgent(self) -> bool:
-        """Return that somebody waits."""
-        return True
-
-    def done(self, call: Call) -> None:
-        """Go on with whoever waits."""
-        if not self.future.done():
-            self.future.set_result(None)
 
 
 _NO_METHOD = Method("unknown")

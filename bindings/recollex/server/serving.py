@@ -14,6 +14,7 @@ from recollex.server.access import Access
 from recollex.server.limits import Limits
 from recollex.server.listener import Listener, tls_context
 from recollex.server.observer import Observer
+from recollex.server.reader_process import Opener
 from recollex.server.service import Service
 from recollex.store import Store
 from recollex_engine.errors import InputError
@@ -43,8 +44,9 @@ class Server:
         limits: Limits | None = None,
         access: Access | None = None,
         observer: Observer | None = None,
+        opener: Opener | None = None,
     ) -> None:
-        self.service = Service(store, limits, access, observer)
+        self.service = Service(store, limits, access, observer, opener)
         self.listener = Listener(self.service, recollex.__version__)
 
     @property

@@ -38,6 +38,12 @@ class Watching(Observer):
             "Calls that wait for a thread.",
             lambda: service.status().waiting,
         )
+        readers = service.readers
+        self.metrics.gauge(
+            "recollex_reader_processes",
+            "Processes that recall.",
+            lambda: 0 if readers is None else len(readers),
+        )
         self.metrics.gauge(
             "recollex_running_calls",
             "Calls that a thread works at.",

@@ -4,14 +4,17 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 
 from recollex.agent import Agent
+from recollex.progress import listening
 from recollex.server.calls import Call
 from recollex.server.limits import Limits
 from recollex.server.observer import Observer
 from recollex.server.open_agents import OpenAgents
-from recollex.server.queues import FairQueue
+from recollex.server.pace import Pace
+from recollex.server.queues import AgentTurns, FairQueue
 from recollex_engine.errors import DeadlineError, InternalError, RecollexError
 from recollex_engine.memory import Recall
 
@@ -31,6 +34,7 @@ class Workers:
         limits: Limits,
         observer: Observer,
         finished: Callable[[list[Call]], None],
+        pace: Pace,
     ) -> None:
         self._agents = agents
         self._limits = limits
@@ -39,12 +43,12 @@ class Workers:
         self._lock = threading.Lock()
         self._to_read: SimpleQueue[None] = SimpleQueue()  # one a call: wakes a thread
         self._to_write: SimpleQueue[None] = SimpleQueue()
-        self._reads = FairQueue[Call]()
-        self._reading: dict[str, int] = {}  # agent -> threads
+        self._reads = AgentTurns(max(1, limits.readers - 1))
         self._writes: OrderedDict[str, FairQueue[Call]] = OrderedDict()  # agents in their turns
         self._writing: set[str] = set()
         self._waiting_writes = 0
         self._stopping = False
+        self._pace = pace
         names = ["read"] * limits.readers + ["write"] * limits.writers
         self._threads = [
             threading.Thread(
@@ -66,7 +70,7 @@ class Workers:
         """Queue a call."""
         with self._lock:
             if call.method.scope == "read":
-                self._reads.put(call.client, call)
+                self._reads.put(call)
                 self._to_read.put(None)
                 return
             queue = self._writes.get(call.agent)
@@ -80,7 +84,7 @@ class Workers:
         """Take a call out of the queue; returns False where a worker has it already."""
         with self._lock:
             if call.method.scope == "read":
-                return self._reads.remove(call.client, call)
+                return self._reads.remove(call)
             queue = self._writes.get(call.agent)
             if queue is None or not queue.remove(call.client, call):
                 return False
@@ -99,6 +103,17 @@ class Workers:
         for thread in self._threads:
             thread.join()
 
+    def do_now(self, call: Call) -> bool:
+        """Do a read on this thread, unless it would have to wait; returns whether it is done."""
+        agent = self._agents.at_hand(call.agent)
+        if agent is None:
+            return False
+        try:
+            self._do_with(agent, call)
+        finally:
+            self._agents.give_back(call.agent)
+        return True
+
     # -- reading ---------------------------------------------------------------------------------
 
     def _read(self) -> None:
@@ -107,9 +122,7 @@ class Workers:
                 self._do(call)
             finally:
                 with self._lock:
-                    self._reading[call.agent] -= 1
-                    if not self._reading[call.agent]:
-                        del self._reading[call.agent]
+                    self._reads.done(call)
                 self._finished([call])
 
     def _next_read(self) -> Call | None:
@@ -117,20 +130,9 @@ class Workers:
             self._to_read.get()
             with self._lock:
                 if self._reads:
-                    return self._fair_read()
+                    return self._reads.take()
                 if self._stopping:
                     return None
-
-    def _fair_read(self) -> Call:
-        """Take the read whose turn it is, of an agent that does not have most threads already."""
-        most = max(1, self._limits.readers - 1)
-        call = None
-        if any(threads >= most for threads in self._reading.values()):
-            call = self._reads.take_if(lambda each: self._reading.get(each.agent, 0) < most)
-        if call is None:
-            call = self._reads.take()
-        self._reading[call.agent] = self._reading.get(call.agent, 0) + 1
-        return call
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -218,12 +220,21 @@ class Workers:
             return
         try:
             at = call.options.at
-            result = call.method.bound(agent if at is None else agent.at(at))(**call.arguments)
+            method = call.method.bound(agent if at is None else agent.at(at))
+            if call.options.progress:
+                with listening(partial(call.asker.progress, call)):
+                    result = method(**call.arguments)
+            else:
+                result = method(**call.arguments)
             call.result = result if call.form is None else call.form(result)
         except BaseException as error:
             self._fail(call, error)
             return
-        self._observer.worked(call, result.trace if isinstance(result, Recall) else None)
+        trace = None
+        if isinstance(result, Recall):
+            trace = result.trace
+            self._pace.took(call.agent, time.perf_counter() - call.begun_at)
+        self._observer.worked(call, trace)
 
     def _fail(self, call: Call, error: BaseException) -> None:
         if isinstance(error, RecollexError):

@@ -5,13 +5,14 @@
     [0, id, method, [agent, {arguments}, {options}]]     request: id uint32, agent str or nil
     [1, id, nil, result]    [1, id, [name, message, data], nil]     response
     [2, method, [...]]      notification: "cancel" [id] from a client; from a server "part"
-                            [id, [items]], "closing" [name, message, data]
+                            [id, [items]], "progress" [id, done, total], "closing" [name, message,
+                            data]
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgpack
 
@@ -23,15 +24,14 @@ PROTOCOL = 1
 """The version that both ends name in "hello"."""
 REQUEST, RESPONSE, NOTIFICATION = range(3)
 MOST_ID = 2**32 - 1
-OPTIONS = frozenset({"deadline_ms", "key", "at", "parts", "traceparent"})
-CAPABILITIES = ("cancel", "cuts", "deadlines", "deflate", "keys", "metrics", "parts")
+OPTIONS = frozenset({"deadline_ms", "key", "at", "parts", "progress", "traceparent"})
+CAPABILITIES = ("cancel", "cuts", "deadlines", "deflate", "keys", "metrics", "parts", "progress")
 """What this version can do beyond calling."""
 
 _NIL = b"\xc0"
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A request as it came. options: those of the protocol, of the right types."""
 
     id: int
@@ -90,6 +90,8 @@ def _check_options(options: dict[str, Any]) -> None:
     for name in ("key", "traceparent"):
         if not isinstance(options.get(name), str | None):
             raise ProtocolError(f"{name} must be a str")
+    if not isinstance(options.get("progress", False), bool):
+        raise ProtocolError("progress must be true or false")
     if not isinstance(options.get("at"), datetime | None):
         raise ProtocolError("at must be a moment")
 

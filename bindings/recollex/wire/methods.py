@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from operator import attrgetter
 from typing import Any, Literal, get_args
 
 from recollex.arguments import noted
@@ -38,7 +39,8 @@ class Method:
     whether the items of the list are tuples. new_ids: the argument whose absence makes the agent
     invent an id, so that a client that may have to repeat the call names one itself. store: whether
     it is of the store, and names no agent. grouped: whether it may share a flush with others: it
-    writes one transaction, and looks at nothing that only readers see.
+    writes one transaction, and looks at nothing that only readers see. brief: whether it costs less
+    than handing it to another thread, if it is asked of the present.
     """
 
     name: str
@@ -49,11 +51,17 @@ class Method:
     new_ids: str | None = None
     store: bool = False
     grouped: bool = False
+    brief: bool = False
 
     @property
     def group(self) -> str:
         """The attribute of an agent that has the method; "" for the agent itself."""
         return self.name.rpartition(".")[0]
+
+    @cached_property
+    def apart(self) -> bool:
+        """Whether another process may do it, which has opened the store for reading."""
+        return self.scope == "read" and not self.store and self.name not in _OF_THE_OWNER
 
     @cached_property
     def function(self) -> Callable[..., Any]:
@@ -88,19 +96,23 @@ class Method:
         if self.name in _RENAMED:
             found: Callable[..., Any] = self.function.__get__(of)
             return found
-        for part in self.name.split("."):
-            of = getattr(of, part)
-        called: Callable[..., Any] = of
+        called: Callable[..., Any] = self._looked_up(of)
         return called
+
+    @cached_property
+    def _looked_up(self) -> Callable[[Any], Any]:
+        return attrgetter(self.name)
 
     def check(self, arguments: Mapping[str, Any]) -> None:
         """Raise `InputError` for arguments that it does not take, or without one that it needs."""
-        if unknown := arguments.keys() - self.arguments:
+        if not arguments.keys() <= self.arguments:
+            unknown = arguments.keys() - self.arguments
             raise InputError(
                 f"{self.name} takes {', '.join(sorted(self.arguments)) or 'no arguments'}, got "
                 f"{', '.join(sorted(map(str, unknown)))[:200]}"
             )
-        if missing := self.needed - arguments.keys():
+        if not arguments.keys() >= self.needed:
+            missing = self.needed - arguments.keys()
             raise InputError(f"{self.name} needs {', '.join(sorted(missing))}")
 
 
@@ -136,6 +148,8 @@ def _transact(
 
 
 _RENAMED: Mapping[str, Callable[..., Any]] = types.MappingProxyType({"transact": _transact})
+_OF_THE_OWNER = frozenset({"stats", "verify", "sessions.short_term", "sessions.working"})
+"""Methods that tell of the process that has the store: of what it heard, and of its files."""
 _OPTIONS_OF = {"recall_many": "recall", "sessions.recall": "recall"}
 """Methods that take another's arguments as ``options``."""
 
@@ -153,7 +167,7 @@ METHODS: Mapping[str, Method] = types.MappingProxyType(
             Method("retain_dialogue", "write", cut=False, new_ids="turns"),
             Method("recall"),
             Method("recall_many", parts=True),
-            Method("get"),
+            Method("get", brief=True),
             Method("list", parts=True),
             Method("history", parts=True),
             Method("log", parts=True),
@@ -166,12 +180,12 @@ METHODS: Mapping[str, Method] = types.MappingProxyType(
             Method("correct", "write", cut=False, grouped=True),
             Method("apply", "write", cut=False, grouped=True),
             Method("transact", "write", cut=False, grouped=True),
-            Method("facts.get"),
+            Method("facts.get", brief=True),
             Method("facts.history", parts=True),
             Method("facts.find"),
             Method("facts.snapshot"),
             Method("facts.conflicts", parts=True, pairs=True),
-            Method("facts.entity"),
+            Method("facts.entity", brief=True),
             Method("facts.entities", parts=True),
             Method("facts.add", "write", cut=False, grouped=True),
             Method("facts.correct", "write", cut=False, grouped=True),

@@ -16,7 +16,8 @@ records, whose fields say what they are.
 import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import msgpack
@@ -38,7 +39,9 @@ _UINT32 = struct.Struct(">I")
 _KINDS = {np.dtype(f"<f{kind}"): str(kind).encode() for kind in (2, 4, 8)}
 _DTYPES: dict[int, np.dtype[Any]] = {kind[0]: dtype for dtype, kind in _KINDS.items()}
 _MICROSECOND = timedelta(microseconds=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LEVEL = 1
+_LARGE = 1 << 18
 
 
 def pack(value: object, deflate: bool = False) -> bytes:
@@ -51,7 +54,7 @@ def pack(value: object, deflate: bool = False) -> bytes:
     {'at': datetime.datetime(2024, 5, 1, 0, 0, tzinfo=datetime.timezone.utc), 'tags': ['a', 'b']}
     """
     try:
-        return bytes(msgpack.packb(value, default=_deflating if deflate else _plain))
+        return _packed(value, _deflating if deflate else _plain)
     except UnicodeEncodeError as error:
         raise InputError(f"a text is not valid Unicode: {error}") from None
     except OverflowError:
@@ -136,26 +139,62 @@ class Unpacking:
 
 
 def _plain(value: object) -> Any:
+    if type(value) is datetime and value.tzinfo is UTC:
+        return _moment(value)
     return _extended(value, _plain, deflate=False)
 
 
 def _deflating(value: object) -> Any:
+    if type(value) is datetime and value.tzinfo is UTC:
+        return _moment(value)
     return _extended(value, _deflating, deflate=True)
+
+
+def _moment(value: datetime) -> msgpack.ExtType:
+    """Return a time in UTC, as most are: at half of the cost."""
+    since = value - _EPOCH
+    micros = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+    return tuple.__new__(msgpack.ExtType, (MOMENT, _INT64.pack(micros)))
+
+
+_packers: dict[Callable[[object], Any], list[msgpack.Packer]] = {_plain: [], _deflating: []}
+"""Those that nobody uses: making one costs as much as packing a memory."""
+
+
+def _packed(value: object, default: Callable[[object], Any]) -> bytes:
+    spare = _packers[default]
+    try:
+        packer = spare.pop()  # one step, under the interpreter's lock
+    except IndexError:
+        packer = msgpack.Packer(default=default)
+    data: bytes = packer.pack(value)
+    if len(data) < _LARGE:  # what packed more keeps the room for it
+        spare.append(packer)
+    return data
+
+
+@cache
+def _head(name: str) -> bytes:
+    return bytes(msgpack.packb(name))
+
+
+def _extension(code: int, data: bytes) -> msgpack.ExtType:
+    """Return what `msgpack.ExtType` makes; its own checks cost more than all the rest."""
+    return tuple.__new__(msgpack.ExtType, (code, data))
 
 
 def _extended(value: Any, default: Callable[[object], Any], deflate: bool) -> Any:
     """Return what MessagePack can hold in place of a value that it cannot."""
     if isinstance(value, datetime):
-        return msgpack.ExtType(MOMENT, _INT64.pack(to_micros(value, "a time")))
+        return _extension(MOMENT, _INT64.pack(to_micros(value, "a time")))
     if (name := name_of(value)) is not None:
-        packer = msgpack.Packer(default=default)
-        return msgpack.ExtType(RECORD, packer.pack(name) + packer.pack(record(name).told(value)))
+        return _extension(RECORD, _head(name) + _packed(record(name).told(value), default))
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
         return _extension_of(value, deflate)
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     if isinstance(value, timedelta):
-        return msgpack.ExtType(DURATION, _INT64.pack(value // _MICROSECOND))
+        return _extension(DURATION, _INT64.pack(value // _MICROSECOND))
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Sequence | Iterator):
@@ -170,8 +209,8 @@ def _extension_of(value: Any, deflate: bool) -> msgpack.ExtType:
     head = _KINDS[dtype] + bytes([value.ndim]) + b"".join(map(_UINT32.pack, value.shape))
     data = head + np.ascontiguousarray(value, dtype).tobytes()
     if deflate and len(data) > 1024:
-        return msgpack.ExtType(DEFLATED, _UINT32.pack(len(data)) + zlib.compress(data, _LEVEL))
-    return msgpack.ExtType(ARRAY, data)
+        return _extension(DEFLATED, _UINT32.pack(len(data)) + zlib.compress(data, _LEVEL))
+    return _extension(ARRAY, data)
 
 
 def _array(data: bytes) -> npt.NDArray[Any]:

@@ -8,7 +8,8 @@ import importlib
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from functools import cache
+from functools import cache, lru_cache
+from operator import attrgetter
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from recollex_engine.errors import ProtocolError, RecollexError
@@ -87,6 +88,7 @@ class Record:
         self.name = name
         self._class = cls
         self._names = tuple(field.name for field in fields(cls))
+        self._values = attrgetter(*self._names) if self._names[1:] else self._only
         hints = get_type_hints(cls)
         self._restorers = {
             name: restorer for name in self._names if (restorer := restorer_of(hints[name]))
@@ -94,7 +96,10 @@ class Record:
 
     def told(self, value: Any) -> dict[str, Any]:
         """Return the fields of an object of the class."""
-        return {name: getattr(value, name) for name in self._names}
+        return dict(zip(self._names, self._values(value), strict=True))
+
+    def _only(self, value: Any) -> tuple[Any, ...]:
+        return tuple(getattr(value, name) for name in self._names)
 
     def made(self, told: dict[str, Any]) -> Any:
         """Return the object of received fields; those that this version does not know are left out.
@@ -118,7 +123,13 @@ def record(name: str) -> Any:
 
 def name_of(value: object) -> str | None:
     """Return the name under which a value travels, None if it is no record."""
-    for kind in type(value).__mro__:
+    kind: Any = type(value)
+    return _name_of(kind)
+
+
+@lru_cache(1024)
+def _name_of(given: type) -> str | None:
+    for kind in given.__mro__:
         if ALL.get(kind.__name__) == kind.__module__:
             return kind.__name__
     return None

@@ -63,11 +63,17 @@ _BALANCE = 0.7  # SmoothQuant's alpha: how much of a channel's spread moves to t
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A converted model on disk, its files verified."""
+    """A model on disk that can be run; ``given``: its graph, where that was not converted here."""
 
     folder: Path
     description: ModelDescription
     fingerprint: str
+    given: Path | None = None
+
+    @property
+    def graph(self) -> Path:
+        """The file of the graph."""
+        return self.given or self.folder / "model.onnx"
 
 
 def prepare(name_or_folder: str | Path, precision: Precision = "int8") -> Path:
@@ -84,16 +90,20 @@ def prepare(name_or_folder: str | Path, precision: Precision = "int8") -> Path:
 
 
 def converted(
-    name_or_folder: str | Path, precision: Precision = "int8", scoring: bool = False
+    name_or_folder: str | Path,
+    precision: Precision = "int8",
+    scoring: bool = False,
+    tokens: bool = False,
 ) -> Converted:
-    """Return the converted model; see `prepare`. ``scoring``: as the cross-encoder that it is.
+    """Return the converted model; see `prepare`.
 
+    scoring: as the cross-encoder that it is. tokens: as an encoder that gives each token's vector.
     The weights are looked for only if they are needed: to convert, or to know their hash.
     """
     if precision not in get_args(Precision):
         raise InputError(f"precision must be {_one_of(Precision)}, got {precision!r}")
     known = None if is_folder(name_or_folder) else known_model(str(name_or_folder))
-    if known and known.weights_sha256 and not scoring:
+    if known and known.weights_sha256 and not scoring and not tokens:
         place = _place(known, known.weights_sha256[:12], precision)
         if (found := _verified(place)) is not None:
             return found
@@ -101,6 +111,8 @@ def converted(
     if scoring:
         as_scorer = replace(weights.description, pooling="score", normalise=False)
         weights = replace(weights, description=as_scorer)
+    elif tokens:
+        weights = replace(weights, description=replace(weights.description, pooling="tokens"))
     place = _place(weights.description, _identity(weights), precision)
     return _verified(place) or _convert(weights, place, precision)
 

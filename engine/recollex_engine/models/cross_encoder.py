@@ -4,13 +4,13 @@ import threading
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollex_engine.errors import InputError
+from recollex_engine.errors import InputError, ModelError
 from recollex_engine.models.backends import (
     BATCHES,
     Running,
@@ -19,8 +19,10 @@ from recollex_engine.models.backends import (
     open_backend,
 )
 from recollex_engine.models.convert import Converted, converted
-from recollex_engine.models.micro_batch import MicroBatch
+from recollex_engine.models.micro_batch import CORES, MicroBatch
+from recollex_engine.models.pairs import Pair, Pairs
 from recollex_engine.models.probe import Auto, fastest
+from recollex_engine.models.ready import ready_made
 from recollex_engine.models.score_cache import ScoreCache
 from recollex_engine.models.session import open_tokenizer
 from recollex_engine.models.weights import is_folder
@@ -29,9 +31,18 @@ DEFAULT_CROSS_ENCODER = "cross-encoder/ms-marco-MiniLM-L-6-v2"
 """The reranker of TEMPR 3.3 and Memora 3.3.2, trained on MS MARCO."""
 
 _SCORES = 32_768
-"""Scores of recent pairs that are kept: 5 MB."""
+"""Scores of recent pairs that are kept: 7 MB."""
 _SHARED = 512
 """Pairs of concurrent calls that a GPU takes together."""
+_INPUTS = ("input_ids", "token_type_ids", "attention_mask")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Scores float64[n], in [0, 1]; truncated: pairs too long to be read whole."""
+
+    scores: NDArray[np.float64]
+    truncated: int
 
 
 class CrossEncoder:
@@ -41,8 +52,9 @@ class CrossEncoder:
 
     Invariant, int8: a pair's score depends on the pair alone, to the bit, because pairs run one at
     a time; more threads run more pairs at once. The others run pairs of like length together,
-    padded behind a mask: company changes a score by less than 1e-5 in fp32, 2e-3 in bf16 and fp16.
-    Concurrent calls share a GPU's batches. Scores of recent pairs are remembered.
+    padded behind a mask, and calls of one thread that come while all cores (or the GPU) are busy
+    run together next: company changes a score by less than 1e-5 in fp32, 2e-2 in bf16, 2e-3 in
+    fp16. Scores of recent pairs are remembered.
 
     Threads: any number may call any method at once.
 
@@ -59,15 +71,40 @@ class CrossEncoder:
         self.name = model.description.name
         self.fingerprint = model.fingerprint
         self.max_length = model.description.max_length
-        self._session = open_backend(model.folder / "model.onnx", running, self.max_length)
-        self._shared = MicroBatch(self._run_mixed, _SHARED) if running == "fp16" else None
-        self._known = ScoreCache(_SCORES)
-        self._batched = "attention_mask" in [part.name for part in self._session.get_inputs()]
+        self._session = open_backend(model.graph, running, self.max_length)
+        self._shared: MicroBatch[Pair, float] | None = None
+        if running == "fp16":
+            self._shared = MicroBatch(self._run_mixed, _SHARED)
+        elif running != "int8":
+            self._shared = MicroBatch(self._run_mixed, 4 * self._size, lanes=CORES)
+        self._known = ScoreCache[tuple[float, bool]](_SCORES)
+        self._inputs = [part.name for part in self._session.get_inputs()]
         self._tokenizer = open_tokenizer(model.folder / "tokenizer.json")
+        self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(self.max_length)
+        self._pairs = Pairs(self._tokenizer, self.max_length)
+        if model.given is not None:
+            self._check(model.given)
+
+    def _check(self, graph: Path) -> None:
+        """Raise `ModelError` unless a graph that others drew is a cross-encoder's."""
+        try:
+            found = self._session.run(None, self._fed(self._pairs.of("a", ["b"])))[0]
+        except Exception as error:  # each backend has errors of its own
+            raise ModelError(
+                f"{graph}: it cannot be run on {', '.join(_INPUTS)} int64[batch, length]: {error}"
+            ) from error
+        if np.size(found) != 1:
+            raise ModelError(
+                f"{graph}: it gives {np.size(found)} numbers for a pair, a cross-encoder gives 1"
+            )
 
     def scores(self, query: str, texts: Sequence[str], threads: int = 1) -> NDArray[np.float64]:
-        """Return how well each text answers ``query``: float64[len(texts)], in [0, 1].
+        """Return how well each text answers ``query``, in [0, 1]: the scores of `judge`."""
+        return self.judge(query, texts, threads).scores
+
+    def judge(self, query: str, texts: Sequence[str], threads: int = 1) -> Judgement:
+        """Return how well each text answers ``query``, and how many pairs were too long.
 
         A pair longer than `max_length` tokens loses the end of its longer text. Equal texts are
         run once. Cost, MiniLM with pairs of 128 tokens on one thread: about 10 ms a pair in int8,
@@ -87,18 +124,23 @@ class CrossEncoder:
         fresh = [n for n, score in enumerate(found) if score is None]
         if fresh:
             asked = [distinct[n] for n in fresh]
-            judged = [_sigmoid(x) for x in self._judge(self._encode(query, asked), threads)]
+            pairs = self._pairs.of(query, asked)
+            logits = self._judge(pairs, threads)
+            cut = [pair.truncated for pair in pairs]
+            judged = list(zip(map(_sigmoid, logits), cut, strict=True))
             self._known.put(query, asked, judged)
             for n, score in zip(fresh, judged, strict=True):
                 found[n] = score
-        scores = np.empty(len(texts), dtype=np.float64)
+        scores, truncated = np.empty(len(texts), dtype=np.float64), 0
         for rows, each in zip(places.values(), found, strict=True):
-            scores[rows] = each
-        return scores
+            assert each is not None
+            scores[rows] = each[0]
+            truncated += each[1] * len(rows)
+        return Judgement(scores, truncated)
 
-    def _judge(self, pairs: list[Any], threads: int) -> list[float]:
+    def _judge(self, pairs: list[Pair], threads: int) -> list[float]:
         """Return the classifier's number for each pair."""
-        if self._shared is not None:
+        if self._shared is not None and (threads == 1 or self.running == "fp16"):
             return self._shared(pairs)
         batches = batches_of([len(pair.ids) for pair in pairs], self._size)
         logits = np.empty(len(pairs), dtype=np.float64)
@@ -110,7 +152,7 @@ class CrossEncoder:
         numbers: list[float] = logits.tolist()
         return numbers
 
-    def _run_mixed(self, pairs: list[Any]) -> list[float]:
+    def _run_mixed(self, pairs: list[Pair]) -> list[float]:
         """Return the classifier's number for pairs of several calls, on this thread."""
         logits = np.empty(len(pairs), dtype=np.float64)
         for batch in batches_of([len(pair.ids) for pair in pairs], self._size):
@@ -118,17 +160,8 @@ class CrossEncoder:
         numbers: list[float] = logits.tolist()
         return numbers
 
-    def _encode(self, query: str, texts: list[str]) -> list[Any]:
-        try:
-            found: list[Any] = self._tokenizer.encode_batch([(query, text) for text in texts])
-            return found
-        except (TypeError, UnicodeError) as error:
-            raise InputError(
-                f"texts must be valid Unicode, got one that is not, for the query {query[:40]!r}"
-            ) from error
-
     def _run_all(
-        self, batches: list[list[Any]], threads: int
+        self, batches: list[list[Pair]], threads: int
     ) -> Generator[NDArray[np.float32], None, None]:
         if min(threads, len(batches)) <= 1:
             yield from map(self._run, batches)
@@ -136,18 +169,20 @@ class CrossEncoder:
         with ThreadPoolExecutor(min(threads, len(batches))) as pool:
             yield from pool.map(self._run, batches)
 
-    def _run(self, pairs: list[Any]) -> NDArray[np.float32]:
+    def _run(self, pairs: list[Pair]) -> NDArray[np.float32]:
         """Return the classifier's number for each pair, whose lengths rise."""
+        found: NDArray[np.float32] = self._session.run(None, self._fed(pairs))[0]
+        return found.reshape(len(pairs))
+
+    def _fed(self, pairs: list[Pair]) -> dict[str, NDArray[np.int64]]:
+        """Return what the graph takes of pairs whose lengths rise, padded to the last."""
         length = len(pairs[-1].ids)
         ids, types, mask = (np.zeros((len(pairs), length), dtype=np.int64) for _ in range(3))
         for n, pair in enumerate(pairs):
             used = len(pair.ids)
-            ids[n, :used], types[n, :used], mask[n, :used] = pair.ids, pair.type_ids, 1
-        inputs = {"input_ids": ids, "token_type_ids": types}
-        if self._batched:
-            inputs["attention_mask"] = mask
-        found: NDArray[np.float32] = self._session.run(None, inputs)[0]
-        return found
+            ids[n, :used], types[n, pair.second : used], mask[n, :used] = pair.ids, 1, 1
+        fed = dict(zip(_INPUTS, (ids, types, mask), strict=True))
+        return {name: fed[name] for name in self._inputs if name in fed}
 
 
 _loaded: dict[tuple[str, str], CrossEncoder] = {}
@@ -160,8 +195,11 @@ def load_cross_encoder(
     """Return the cross-encoder of this name or folder: the same one for every call in a process.
 
     A name without an owner is one of ``cross-encoder/``. Any BERT with a sequence-classification
-    head of one label will do. ``precision`` "auto" takes the one that a measurement on this machine
-    found fastest, see `probe.fastest`. Cost: as `load_encoder`.
+    head of one label will do. So will a folder that holds the ONNX graph of one, of any family,
+    which is run as it is (see `ready`): a pair at a time in "int8", in batches else.
+
+    ``precision`` "auto" takes the one that a measurement on this machine found fastest, see
+    `probe.fastest`. Cost: as `load_encoder`.
 
     Raises:
         ModelError: the weights cannot be found or read, or are no cross-encoder's; the message
@@ -183,7 +221,10 @@ def load_cross_encoder(
 
 
 def _open(place: str | Path, running: Running) -> CrossEncoder:
-    return CrossEncoder(converted(place, graph_precision(running), scoring=True), running)
+    precision = graph_precision(running)
+    if is_folder(place) and (model := ready_made(Path(place))) is not None:
+        return CrossEncoder(model, running)
+    return CrossEncoder(converted(place, precision, scoring=True), running)
 
 
 def _sigmoid(x: float) -> float:

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 
 from recollex_engine.errors import InputError, ModelError
 
-Pooling = Literal["mean", "cls", "score"]
+Pooling = Literal["mean", "cls", "score", "tokens"]
 
 BLOCK = 8
 """Components of a vector that similarity reads at a time: a dimension is a multiple of it."""
@@ -47,7 +47,7 @@ class ModelDescription:
 
     dimension   length of a vector
     pooling     "mean" over the tokens, or the first token ("cls"), or a classifier's "score" of a
-                pair, which is no vector: a cross-encoder's
+                pair, which is no vector: a cross-encoder's; "tokens" keeps each token's state
     normalise   whether vectors have length 1; the engine's cosine is a dot product, so yes
     max_length  tokens that are read of a text, [CLS] and [SEP] included; the rest is not seen
     query_prefix, passage_prefix   put before a text of that kind, as the model was trained

@@ -43,15 +43,18 @@ def float_graph(
 ) -> bytes:
     """Return the serialised float graph of ``bert``, with ``half`` in 16-bit floats.
 
-    With ``taps``, the inputs of each layer's ``mix`` and ``widen`` are outputs too, after the
-    vector, in that order, layer by layer: float32[batch, length, dimension].
+    With the pooling "tokens" a vector for each token is the output: float32[batch, length,
+    dimension]. With ``taps``, the inputs of each layer's ``mix`` and ``widen`` are outputs too,
+    after the vector, in that order, layer by layer: float32[batch, length, dimension].
     """
     drawing = _Half() if half else _Float()
     _, away = drawing.mask()
     hidden, tapped = drawing.encode(bert, {}, away)
     hidden = drawing.single(hidden)
     tokens = drawing.unsqueeze(drawing.op("Cast", "attention_mask", to=TensorProto.FLOAT), 2)
-    if pooling == "cls":
+    if pooling == "tokens":
+        vector = hidden
+    elif pooling == "cls":
         vector = drawing.first(hidden)
     else:
         total = drawing.op(
@@ -71,14 +74,16 @@ def float_graph(
 def int8_graph(
     bert: Bert, pooling: Pooling, normalise: bool, spreads: Mapping[int, Floats]
 ) -> bytes:
-    """Return the serialised int8 graph of ``bert``.
+    """Return the serialised int8 graph of ``bert``, the pooling as in `float_graph`.
 
     ``spreads[2n]`` and ``spreads[2n + 1]``, float32[dimension], are those of layer n's ``mix``
     and ``widen``. They should be powers of two: dividing by one rounds nothing.
     """
     drawing = _Int8()
     hidden, _ = drawing.encode(bert, spreads, None)
-    if pooling == "cls":
+    if pooling == "tokens":
+        vector = hidden
+    elif pooling == "cls":
         vector = drawing.first(hidden)
     else:
         vector = drawing.op("ReduceMean", hidden, drawing.axes(1), keepdims=0)

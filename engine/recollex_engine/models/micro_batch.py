@@ -1,5 +1,6 @@
-"""How do concurrent calls share a device? What waits while it is busy runs together next."""
+"""How do concurrent calls share a model? What waits while it is busy runs together next."""
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
@@ -9,6 +10,8 @@ Result = TypeVar("Result")
 
 DEADLINE = 0.001
 """Seconds that a batch waits for company, if there was any lately."""
+CORES = os.cpu_count() or 1
+"""Batches that run at once on a CPU, a thread each. A GPU runs one."""
 
 
 class _Call(Generic[Item, Result]):
@@ -23,12 +26,13 @@ class _Call(Generic[Item, Result]):
 class MicroBatch(Generic[Item, Result]):
     """Runs the items of calls that meet as one batch.
 
-    One caller, the leader, runs for all that wait, then hands on to the first that came meanwhile.
+    Up to ``lanes`` batches run at once; who comes while all lanes are busy waits. A lane has one
+    caller, its leader, who runs for all that wait, then hands on to the first that came meanwhile.
     It waits for company at most ``deadline`` seconds, and only if the batch before it had some: a
     caller that is alone waits for nobody. A call's items stay together, so a batch holds at most
     ``most`` items or one call. An error of a batch is everybody's in it.
 
-    Threads: any number may call; ``run`` is called by one at a time.
+    Threads: any number may call; ``run`` is called by ``lanes`` at a time.
 
     >>> double = MicroBatch(lambda numbers: [2 * number for number in numbers], most=8)
     >>> double([1, 2, 3])
@@ -40,13 +44,14 @@ class MicroBatch(Generic[Item, Result]):
         run: Callable[[list[Item]], Sequence[Result]],
         most: int,
         deadline: float = DEADLINE,
+        lanes: int = 1,
     ) -> None:
         self._run = run
         self._most = most
         self._deadline = deadline
         self._changed = threading.Condition()
         self._waiting: list[_Call[Item, Result]] = []
-        self._busy = False
+        self._free = lanes
         self._company = False
 
     def __call__(self, items: Sequence[Item]) -> list[Result]:
@@ -54,14 +59,14 @@ class MicroBatch(Generic[Item, Result]):
         call: _Call[Item, Result] = _Call(items)
         with self._changed:
             self._waiting.append(call)
-            if self._busy:
-                self._changed.notify_all()  # the leader may be waiting for company
-                self._wait(call)
+            if self._free:
+                self._free -= 1
+                call.leads = True
             else:
-                self._busy = True
-            if not call.done:
-                batch = self._gather()
-        if not call.done:
+                self._changed.notify_all()  # a leader may be waiting for company
+                self._wait(call)
+            batch = [] if call.done else self._gather(call)
+        if batch:
             self._lead(batch)
         if call.error is not None:
             raise call.error
@@ -73,32 +78,42 @@ class MicroBatch(Generic[Item, Result]):
         except BaseException:  # interrupted: somebody else must lead
             if call in self._waiting:
                 self._waiting.remove(call)
-            if call.leads and not call.done:
+            if call.leads:
                 self._hand_on()
             raise
 
     def _hand_on(self) -> None:
-        """Make the first that waits the leader; the lock is held."""
-        if self._waiting:
-            self._waiting[0].leads = True
+        """Give the lane to the first that waits and has none, or free it; the lock is held."""
+        following = next((call for call in self._waiting if not call.leads), None)
+        if following is not None:
+            following.leads = True
         else:
-            self._busy = False
+            self._free += 1
         self._changed.notify_all()
 
-    def _gather(self) -> list[_Call[Item, Result]]:
-        """Return the calls that run together, the leader's own first; the lock is held."""
-        if self._company:
+    def _gather(self, own: _Call[Item, Result]) -> list[_Call[Item, Result]]:
+        """Return the calls that run together, the leader's own first; the lock is held.
+
+        Other leaders run theirs beside it, so company is what waits without a lane.
+        """
+        if self._company and not self._free:
             self._changed.wait_for(
-                lambda: sum(len(call.items) for call in self._waiting) >= self._most,
+                lambda: sum(len(call.items) for call in self._company_of(own)) >= self._most,
                 self._deadline,
             )
         batch: list[_Call[Item, Result]] = []
         count = 0
-        while self._waiting and (not batch or count + len(self._waiting[0].items) <= self._most):
-            batch.append(self._waiting.pop(0))
-            count += len(batch[-1].items)
-        self._company = len(batch) > 1 or bool(self._waiting)
+        for call in self._company_of(own):
+            if batch and count + len(call.items) > self._most:
+                break
+            batch.append(call)
+            count += len(call.items)
+        self._waiting = [call for call in self._waiting if call not in batch]
+        self._company = len(batch) > 1 or any(not call.leads for call in self._waiting)
         return batch
+
+    def _company_of(self, own: _Call[Item, Result]) -> list[_Call[Item, Result]]:
+        return [own, *(call for call in self._waiting if not call.leads)]
 
     def _lead(self, batch: list[_Call[Item, Result]]) -> None:
         error: BaseException | None = None

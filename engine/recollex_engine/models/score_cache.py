@@ -4,18 +4,21 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+Score = TypeVar("Score")
 
 
-class ScoreCache:
+class ScoreCache(Generic[Score]):
     """Scores of one model by question and text, at most ``most`` of them.
 
     The text is what the model reads of a memory, its date and context included: a memory that was
     corrected is another text, and equal memories of two agents share a score. Keys are digests of
-    128 bits, so an entry takes about 150 bytes however long the texts are.
+    128 bits, so an entry takes about 200 bytes however long the texts are.
 
     Threads: any number.
 
-    >>> cache = ScoreCache(2)
+    >>> cache = ScoreCache[float](2)
     >>> cache.put("who?", ["Ann", "Bob", "Eve"], [0.1, 0.2, 0.3])
     >>> cache.get("who?", ["Ann", "Bob", "Eve"])
     [None, 0.2, 0.3]
@@ -23,10 +26,10 @@ class ScoreCache:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._scores: OrderedDict[bytes, float] = OrderedDict()
+        self._scores: OrderedDict[bytes, Score] = OrderedDict()
         self._changing = threading.Lock()
 
-    def get(self, query: str, texts: Sequence[str]) -> list[float | None]:
+    def get(self, query: str, texts: Sequence[str]) -> list[Score | None]:
         """Return the score of each text, None where it is not known. Cost: 1 us a text."""
         keys = _keys(query, texts)
         with self._changing:
@@ -36,7 +39,7 @@ class ScoreCache:
                     self._scores.move_to_end(key)
         return found
 
-    def put(self, query: str, texts: Sequence[str], scores: Sequence[float]) -> None:
+    def put(self, query: str, texts: Sequence[str], scores: Sequence[Score]) -> None:
         """Remember scores."""
         with self._changing:
             for key, score in zip(_keys(query, texts), scores, strict=True):

@@ -11,11 +11,13 @@ import numpy.typing as npt
 
 from recollex_engine.errors import InputError, ModelError
 from recollex_engine.models.description import PAPER_THRESHOLDS, Thresholds, known_model
+from recollex_engine.models.truncation import warn_of
 
 PREFIX = "sentence-transformers:"
 """Before a name or folder, to have sentence-transformers run it."""
 BATCH = 32
 _QUERIES = 4096
+_SPECIAL = 2  # tokens around every text
 
 
 class SentenceTransformersEncoder:
@@ -46,12 +48,17 @@ class SentenceTransformersEncoder:
         self.fingerprint = f"{self.name}@{_digest(self._model)}"
         known = known_model(name_or_folder)
         self.thresholds: Thresholds = known.thresholds if known else PAPER_THRESHOLDS
+        self.max_length = int(getattr(self._model, "max_seq_length", None) or 1 << 30)
         self._running = threading.Lock()
         self._query = lru_cache(maxsize=_QUERIES)(self._embed_query)
 
     def embed_query(self, text: str) -> npt.NDArray[np.float32]:
         """Return the vector of a query, float32[dimension], of length 1, read-only."""
         return self._query(_checked(text))
+
+    def unread(self, text: str) -> int:
+        """Return how many tokens of a query lie beyond what is read of it. Cost: tokenising it."""
+        return max(0, self.count_tokens(text) + _SPECIAL - self.max_length)
 
     def embed(
         self,
@@ -61,7 +68,8 @@ class SentenceTransformersEncoder:
     ) -> npt.NDArray[np.float32]:
         """Return the vectors of passages, float32[len(texts), dimension], each of length 1.
 
-        ``threads`` is left to torch, which has its own.
+        ``threads`` is left to torch, which has its own. Where a text is longer than the library
+        reads, a `TruncationWarning` says so.
         """
         vectors = np.empty((len(texts), self.dimension), np.float32)
         order = sorted(range(len(texts)), key=lambda place: len(_checked(texts[place])))
@@ -73,6 +81,8 @@ class SentenceTransformersEncoder:
                 )
             if progress is not None:
                 progress(len(places))
+        long = [text for text in texts if len(text) > self.max_length]  # a token has a character
+        warn_of(sum(self.unread(text) > 0 for text in long), self.max_length, self.name)
         return vectors
 
     def count_tokens(self, text: str) -> int:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import ssl
 import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 import recollex
+from recollex.http.chat import Chat
 from recollex.http.serving import HttpServer, start_http
 from recollex.server.access import Access
 from recollex.server.limits import Limits
@@ -51,6 +53,7 @@ class Served:
         self.service: Service
         self.server: HttpServer
         self.watching: Watching
+        self.chat: Chat | None = None
 
     @property
     def url(self) -> str:
@@ -71,7 +74,10 @@ def served(
     access: Access | None = None,
     watching: Watching | None = None,
     embedder: Any = None,
+    chat: tuple[str, str] | None = None,
+    tls: ssl.SSLContext | None = None,
 ) -> Iterator[Served]:
+    """Serve a store over HTTP. chat: a language model's name and where it is."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
@@ -81,11 +87,17 @@ def served(
 
     async def start() -> None:
         running.service = Service(store, limits, access, running.watching)
-        running.server = await start_http(running.service, running.watching.metrics, "127.0.0.1", 0)
+        running.chat = None if chat is None else Chat(*chat)
+        metrics = running.watching.metrics
+        running.server = await start_http(
+            running.service, metrics, "127.0.0.1", 0, tls, running.chat
+        )
 
     async def stop() -> None:
         await running.server.close()
         await running.service.stop()
+        if running.chat is not None:
+            await running.chat.close()
 
     try:
         running.on_loop(start())

@@ -71,6 +71,8 @@ def test_the_document_describes_every_endpoint_once() -> None:
         "PUT /api/agents/{agent_id}",
         "PUT /api/agents/{agent_id}/profile",
         "GET /api/agents",
+        "POST /api/think",
+        "POST /api/agents/{agent_id}/background",
     ],
 )
 def test_memoras_paths_are_there(path: str) -> None:

@@ -45,8 +45,10 @@ class Target:
         raise TimeoutError("the server takes no connections")
 
     def memory(self) -> int:
-        """Return the resident bytes of the server."""
-        pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        """Return the resident bytes of the server and of the processes that read for it."""
+        found = Path(f"/proc/{self.pid}/task").glob("*/children")
+        pids = [str(self.pid), *(pid for each in found for pid in each.read_text().split())]
+        pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in pids)
         return pages * os.sysconf("SC_PAGE_SIZE")
 
     def files(self) -> int:

@@ -14,6 +14,7 @@ import recollex
 from recollex.http.serving import start_http
 from recollex.server.limits import Limits
 from recollex.server.logs import Log
+from recollex.server.reader_process import Opener
 from recollex.server.serving import Server
 from recollex.server.watching import Watching
 from tests.bindings.http.http_service import HashedWords
@@ -27,6 +28,7 @@ LIMITS = Limits(
     open_agents=32,
     connections=12_000,
 )
+READERS = 2
 TEXTS = [
     f"Note {number}: {place} has {thing}."
     for number, (place, thing) in enumerate(
@@ -39,13 +41,18 @@ TEXTS = [
 
 async def serve(folder: Path) -> None:
     store = recollex.open(folder / "store", embedder=HashedWords(), durability="off")
+    store.agent("victim").retain(TEXTS, id=[f"n{n}" for n in range(len(TEXTS))])
+    store.agent("victim").recall("Where is the ladder?")
     with (folder / "log.jsonl").open("w") as log:
         watching = Watching(log=Log(log, "info"))
-        async with Server(store, limits=LIMITS, observer=watching) as server:
+        opener = Opener(
+            "tests.bindings.server.readers_openers:hashed", {"path": str(folder / "store")}, READERS
+        )
+        async with Server(store, limits=LIMITS, observer=watching, opener=opener) as server:
             await server.listen(f"unix://{folder}/socket")
             http = await start_http(server.service, watching.metrics, "127.0.0.1", 0)
-            store.agent("victim").retain(TEXTS, id=[f"n{n}" for n in range(len(TEXTS))])
-            store.agent("victim").recall("Where is the ladder?")
+            while len(server.service.readers or ()) < READERS:
+                await asyncio.sleep(0.05)
             told = {"socket": str(folder / "socket"), "http": http.address, "pid": os.getpid()}
             print(json.dumps(told), flush=True)
             await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)

@@ -93,12 +93,12 @@ def test_fp16_is_near_fp32_and_company_changes_little(fp16, tmp_path):
 
 def test_threads_share_the_session_and_get_their_own_answers(fp16):
     texts = sentences(24, seed=9)
-    expected = {text: fp16._embed_query(text) for text in texts}
+    expected = {text: fp16._embed_query(text)[0] for text in texts}
     found = {}
 
     def ask(mine):
         for text in mine:
-            found[text] = fp16._embed_query(text)
+            found[text] = fp16._embed_query(text)[0]
 
     threads = [threading.Thread(target=ask, args=(texts[n::6],)) for n in range(6)]
     for thread in threads:

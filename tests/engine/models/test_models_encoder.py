@@ -2,12 +2,15 @@ import random
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
 
 from recollex_engine.errors import InputError
+from recollex_engine.models import encoder as module
 from recollex_engine.models.encoder import load_encoder
+from recollex_engine.models.truncation import TruncationWarning
 
 WORDS = ["ann", "bob", "the", "cat", "sat", "moved", "to", "oslo", "rain", ".", ",", "?", "what"]
 
@@ -85,6 +88,34 @@ def test_importing_costs_no_heavy_library():
     assert subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip() == ""
 
 
+def test_using_a_store_without_a_model_loads_no_runtime():
+    program = (
+        "import sys; sys.path[:] = sys.argv[1:]\n"
+        "import tempfile, recollex, recollex.presets\n"
+        "with recollex.open(tempfile.mkdtemp(), embedder=recollex.GivenVectors(8)) as store:\n"
+        "    assert store.agent('a').stats().memories == 0\n"
+        "print(*[name for name in sys.modules if name in "
+        "('onnxruntime', 'onnx', 'torch', 'openvino', 'sentence_transformers')])"
+    )
+    command = [sys.executable, "-c", program, *sys.path]
+    assert subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip() == ""
+
+
+def test_of_recent_queries_the_least_recently_asked_is_given_up(tmp_path, make_model, monkeypatch):
+    monkeypatch.setattr(module, "_QUERIES", 2)
+    encoders = [load_encoder(make_model(tmp_path / name)) for name in ("one", "two")]
+    ran: list[int] = []
+    for number, encoder in enumerate(encoders):
+        run = encoder._run_one
+        encoder._run_one = lambda ids, n=number, run=run: ran.append(n) or run(ids)
+    one, two = encoders
+    for text in ("ann", "bob", "ann", "cat", "ann", "bob"):
+        one.embed_query(text)
+    assert ran == [0, 0, 0, 0]  # ann, bob, cat, and bob again
+    two.embed_query("ann")  # another model, another vector
+    assert ran[4:] == [1]
+
+
 def test_shapes_lengths_and_names(tiny):
     vectors = tiny.embed(sentences(9))
     assert vectors.shape == (9, 32)
@@ -149,9 +180,41 @@ def test_tokens_are_counted_however_long_the_text_is(tiny):
         assert tiny.truncated(text) == (count > 62)
 
 
-def test_what_lies_beyond_the_length_is_not_seen(tiny):
+@pytest.mark.parametrize("precision", ["int8", "fp32"])
+def test_what_lies_beyond_the_length_is_not_seen_and_that_is_said(tmp_path, make_model, precision):
+    encoder = load_encoder(make_model(tmp_path / "tiny"), precision)
     text = " ".join(["ann"] * 62)
-    assert tiny.embed([text]).tobytes() == tiny.embed([text + " bob cat"]).tobytes()
+    for threads in (1, 2):
+        with pytest.warns(TruncationWarning, match="longer than the 64 tokens that tiny reads"):
+            found = encoder.embed(["ann", text + " bob cat", text], threads=threads)
+        assert found[1].tobytes() == found[2].tobytes() == encoder.embed([text])[0].tobytes()
+    assert encoder.unread("ann moved .") == encoder.unread(text) == 0
+    assert encoder.unread(text + " bob cat") == 2
+    assert encoder.unread(text + " bob cat" * 100) == 200
+
+
+def test_questions_that_meet_share_batches_and_stay_within_the_tolerance(tmp_path, make_model):
+    encoder = load_encoder(make_model(tmp_path / "tiny"), "fp32")
+    texts = sentences(48)
+    alone = {text: encoder._embed_query(text)[0] for text in texts}
+    sizes, found, run = [], {}, encoder._run_padded
+
+    def counted(encodings):
+        sizes.append(len(encodings))
+        time.sleep(0.005)  # so that others come meanwhile
+        return run(encodings)
+
+    encoder._run_padded = counted
+    threads = [
+        threading.Thread(target=lambda t=text: found.update({t: encoder._embed_query(t)[0]}))
+        for text in texts
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert max(np.abs(found[text] - alone[text]).max() for text in texts) <= 1e-5
+    assert sum(sizes) == 48 and len(sizes) < 40 and max(sizes) <= 8
 
 
 def test_padding_as_published_is_switched_off(tiny):
@@ -242,3 +305,4 @@ def test_minilm_agrees_with_sentence_transformers(minilm):
     expected = model.encode(TEXTS, batch_size=1)
     short = [n for n, text in enumerate(TEXTS) if not minilm("fp32").truncated(text)]
     assert np.abs(minilm("fp32").embed(TEXTS) - expected)[short].max() <= 1e-5
+    assert (minilm("int8").embed(TEXTS) * expected).sum(axis=1)[short].min() >= 0.99

@@ -40,6 +40,8 @@ def oracle(tensors, ids, heads, pooling="mean"):
         wide = linear(x, f"{layer}.intermediate.dense")
         wide = wide * (1 + erf(wide / math.sqrt(2))) / 2
         x = norm(x + linear(wide, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
+    if pooling == "tokens":
+        return x / np.linalg.norm(x, axis=1, keepdims=True)
     vector = x[0] if pooling == "cls" else x.mean(axis=0)
     return vector / np.linalg.norm(vector)
 
@@ -47,7 +49,7 @@ def oracle(tensors, ids, heads, pooling="mean"):
 TEXTS = [[2, 3], [2, 5, 12, 13, 14, 3], [2, *range(5, 40), 3], [2, *([9] * 62), 3]]
 
 
-@pytest.mark.parametrize("pooling", ["mean", "cls"])
+@pytest.mark.parametrize("pooling", ["mean", "cls", "tokens"])
 def test_the_float_graph_is_the_equations(tmp_path, make_model, make_tensors, pooling):
     bert = read_bert(make_model(tmp_path / "m"))
     session = open_session(float_graph(bert, pooling, True))

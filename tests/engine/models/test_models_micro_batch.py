@@ -102,4 +102,47 @@ def test_many_threads_each_get_what_they_asked_for():
 
     at_once([lambda start=1000 * n: ask(start) for n in range(8)])
     assert wrong == []
-    assert not batch._busy
+    assert batch._free == 1
+
+
+def test_lanes_run_side_by_side_and_share_what_waits():
+    slow, found = Slow(), {}
+    batch = MicroBatch(slow, most=3, deadline=0.001, lanes=2)
+
+    def ask(n):
+        found[n] = batch([n])
+
+    threads = [threading.Thread(target=ask, args=(n,)) for n in range(8)]
+    for n, thread in enumerate(threads):
+        thread.start()
+        deadline = time.monotonic() + 10
+        while len(slow.batches) + len(batch._waiting) <= n and time.monotonic() < deadline:
+            time.sleep(0.001)
+    assert [len(items) for items in slow.batches] == [1, 1]  # nobody waited for a free lane
+    slow.gate.set()
+    for thread in threads:
+        thread.join(10)
+    assert found == {n: [2 * n] for n in range(8)}
+    assert sorted(len(items) for items in slow.batches) == [1, 1, 3, 3]
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 3])
+def test_lanes_lose_nobody(lanes):
+    running = []
+
+    def run(items):
+        running.append(1)
+        assert len(running) <= lanes
+        time.sleep(0.0005)
+        running.pop()
+        return [2 * item for item in items]
+
+    batch, found = MicroBatch(run, most=4, lanes=lanes), []
+
+    def ask(n):
+        for k in range(10):
+            assert batch([n, k]) == [2 * n, 2 * k]
+        found.append(n)
+
+    at_once([lambda n=n: ask(n) for n in range(12)])
+    assert sorted(found) == list(range(12)) and batch._free == lanes

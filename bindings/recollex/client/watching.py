@@ -1,0 +1,42 @@
+"""Who watches a long call? Whoever sits at a terminal, with the bar that embedded work has."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sized
+from contextlib import contextmanager
+from typing import Any
+
+from recollex.client.channel import Watch
+from recollex.progress import LONG, progress_bar
+
+_COUNTED = {"retain": "text", "retain_dialogue": "turns"}
+"""Method -> the argument whose items it works through."""
+_LABELS = {"retain": "retaining", "retain_dialogue": "retaining", "verify": "verifying"}
+
+
+def is_watched(method: str, named: Mapping[str, Any]) -> bool:
+    """Return whether a call is long enough for a bar, and somebody would see it."""
+    if method not in _LABELS or not sys.stderr.isatty():
+        return False
+    return method not in _COUNTED or (_count(method, named) or 0) >= LONG
+
+
+@contextmanager
+def watching(method: str, named: Mapping[str, Any]) -> Iterator[Watch | None]:
+    """Give what moves the bar of a call; None where there is none."""
+    with progress_bar(_count(method, named), _LABELS[method]) as update:
+        if update is None:
+            yield None
+            return
+        move, before = update, 0
+
+        def watch(done: int, total: int | None) -> None:
+            nonlocal before
+            move(done - before)
+            before = done
+
+        yield watch
+
+
+def _count(method: str, named: Mapping[str, Any]) -> int | None:
+    given = named.get(_COUNTED.get(method, ""))
+    return len(given) if isinstance(given, Sized) and not isinstance(given, str) else None

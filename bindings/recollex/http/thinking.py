@@ -1,0 +1,230 @@
+"""The endpoints behind which Memora has a language model: think (its 4.3), a background (its 4.4).
+
+There may be none here. What an agent would think from is then returned as it is, with the messages
+that would be sent, for a caller who has a model. Opinions are not read out of an answer: whoever
+forms one stores it, as a memory of the network "opinion".
+"""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from weakref import WeakValueDictionary
+
+from recollex.http import answers
+from recollex.http.answers import TRAITS
+from recollex.http.endpoint import Desk, Endpoint, Given
+from recollex.http.profiles import BACKGROUND, MAX_BACKGROUND, operations_of, profile
+from recollex.http.schema import AGENT, BUDGET, QUERY, Schema, members, text, whole
+from recollex_engine.errors import InputError, ModelError
+from recollex_engine.memory import Recall
+from recollex_engine.schema import NETWORKS
+
+Message = dict[str, str]
+
+_SWAY = (
+    (
+        0.7,
+        "Your personality strongly influences your thinking. Let your traits guide how you "
+        "interpret facts and form opinions. Don't be afraid to be biased based on your "
+        "personality.",
+    ),
+    (
+        0.4,
+        "Your personality moderately influences your thinking. Balance your personal traits with "
+        "objective analysis.",
+    ),
+    (
+        0.0,
+        "Your personality has minimal influence on your thinking. Focus primarily on facts while "
+        "keeping your traits in mind.",
+    ),
+)
+"""bias_strength from which on -> what the model is told (Memora 4.3)."""
+_DEGREES = ((0.8, "very high"), (0.6, "high"), (0.4, "moderate"), (0.2, "low"), (0.0, "very low"))
+_CHAPTERS = (
+    ("agent", "MY IDENTITY & EXPERIENCES:"),
+    ("world", "WHAT I KNOW ABOUT THE WORLD:"),
+    ("opinion", "MY EXISTING OPINIONS & BELIEFS:"),
+)
+_SHORT = 500
+"""Characters of a merged background (Memora 4.4)."""
+
+
+def described(name: str, value: float) -> str:
+    """Return a trait in words (Memora 4.3).
+
+    >>> described("openness", 0.8)
+    'very high openness'
+    """
+    return f"{next(words for least, words in _DEGREES if value >= least)} {name}"
+
+
+def to_think(
+    query: str,
+    context: str | None,
+    profile: Mapping[str, Any],
+    based_on: Mapping[str, list[dict[str, Any]]],
+) -> list[Message]:
+    """Return the messages from which a model answers for an agent (Memora 4.3)."""
+    personality = profile["personality"]
+    bias = personality["bias_strength"]
+    lines = ["Here's what I know and have experienced:", ""]
+    for network, title in _CHAPTERS:
+        lines += [title, *(_line(memory) for memory in based_on[network]), ""]
+    lines += ["Your personality traits:"]
+    lines += [f"- {described(name, personality[name])}" for name in TRAITS]
+    lines += [
+        "",
+        f"Personality influence strength: {bias:.0%} (how much your personality shapes your "
+        "opinions)",
+        "",
+    ]
+    if profile["background"]:
+        lines += ["Your background:", profile["background"], ""]
+    if context:
+        lines += ["Context:", context, ""]
+    lines += [
+        f"QUESTION: {query}",
+        "",
+        "Based on everything I know, believe, and who I am (including my personality and "
+        "background), here's what I genuinely think about this question...",
+    ]
+    system = next(words for least, words in _SWAY if bias >= least)
+    return [_message("system", system), _message("user", "\n".join(lines))]
+
+
+def to_merge(current: str, content: str) -> list[Message]:
+    """Return the messages from which a model merges a background (Memora 4.4)."""
+    said = (
+        f"Current background: {current}\nNew information: {content}\n\n"
+        "Merge these, resolving conflicts (new info overwrites old).\n"
+        f'Output in FIRST PERSON ("I"). Be concise (under {_SHORT} characters).'
+    )
+    return [_message("user", said)]
+
+
+def appended(current: str, content: str) -> str:
+    """Return a background with something said behind it, unless it says that already.
+
+    >>> appended("I was born in Texas", "I cook.")
+    'I was born in Texas. I cook.'
+    """
+    current, content = current.strip(), content.strip()
+    if content in current:
+        return current
+    if not current:
+        return content
+    return f"{current}{'' if current[-1] in '.!?' else '.'} {content}"
+
+
+def _message(role: str, content: str) -> Message:
+    return {"role": role, "content": content}
+
+
+def _line(memory: Mapping[str, Any]) -> str:
+    said = f"{datetime.fromisoformat(memory['event_at']):%B %d, %Y}"
+    return f"- [{said}] {memory['text']}"
+
+
+def _by_network(recall: Recall) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {network: [] for network in NETWORKS}
+    for memory in recall:
+        found[memory.network].append(memory.to_dict())
+    return found
+
+
+async def think(desk: Desk, given: Given) -> Any:
+    """Return what an agent would answer from, and its answer where a model is set."""
+    body = given.body
+    asked = {
+        name: body[name] for name in ("query", "thinking_budget", "max_tokens") if name in body
+    }
+    based_on, who = await asyncio.gather(
+        desk.call("recall", given.agent, asked, _by_network), profile(desk, given.agent)
+    )
+    messages = to_think(body["query"], body.get("context"), who, based_on)
+    said = None if desk.chat is None else await desk.chat.answer(messages)
+    return {"text": said, "based_on": based_on, "profile": who, "messages": messages}
+
+
+_merging: "WeakValueDictionary[str, asyncio.Lock]" = WeakValueDictionary()
+
+
+async def merge_background(desk: Desk, given: Given) -> Any:
+    """Add to an agent's background, and return what it is then. One at a time for each agent."""
+    content = given.body["content"]
+    lock = _merging.setdefault(given.agent, asyncio.Lock())
+    async with lock:
+        current = (await profile(desk, given.agent))[BACKGROUND]
+        if desk.chat is None:
+            merged = appended(current, content)
+        else:
+            merged = await desk.chat.answer(to_merge(current, content))
+        if len(merged) > MAX_BACKGROUND:
+            if desk.chat is not None:
+                raise ModelError(
+                    f"{desk.chat.name} made a background of {len(merged):,} characters"
+                )
+            raise InputError(
+                f"a background may have {MAX_BACKGROUND:,} characters, and would have "
+                f"{len(merged):,}: PUT /api/agents/{{agent_id}} replaces it"
+            )
+        if merged != current:
+            arguments = {"operations": operations_of({}, merged), "by": "http"}
+            await desk.call("apply", given.agent, arguments, int)
+    return {BACKGROUND: merged}
+
+
+_MEMORIES: Schema = {"type": "array", "items": answers.reference("Memory")}
+THOUGHT = answers.record(
+    "What an agent thinks from, and what it thinks: null where no model is set.",
+    text={"type": ["string", "null"]},
+    based_on=answers.record("By network.", **dict.fromkeys(NETWORKS, _MEMORIES)),
+    profile=answers.reference("Profile"),
+    messages={
+        "type": "array",
+        "items": answers.record(role={"type": "string"}, content={"type": "string"}),
+    },
+)
+
+ENDPOINTS = (
+    Endpoint(
+        "POST",
+        "/api/think",
+        "recall",
+        "Think",
+        think,
+        THOUGHT,
+        body=members(
+            {
+                "agent_id": AGENT,
+                "query": QUERY,
+                "thinking_budget": BUDGET,
+                "max_tokens": whole(1, 2**31, "Of the memories returned.", default=4096),
+                "context": text(MAX_BACKGROUND, "What else bears on the question."),
+            },
+            ("agent_id", "query"),
+        ),
+        about="Memora 6.1. The memories of all networks that bear on the question, the agent's "
+        "profile, and the messages for a language model that they come to (Memora 4.3). text is "
+        "its answer where the server was started with --chat-model; null otherwise. Opinions are "
+        "not stored: POST /api/memories/batch does that.",
+        group="agents",
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/background",
+        "apply",
+        "Add to an agent's background",
+        merge_background,
+        answers.record(background={"type": "string"}),
+        parameters={"agent_id": AGENT},
+        body=members(
+            {"content": text(MAX_BACKGROUND, "What is new, in the first person.")}, ("content",)
+        ),
+        about="Memora 6.2. Merged by the language model of --chat-model; without one it is put "
+        "behind what is there, which contradicts it perhaps.",
+        group="agents",
+    ),
+)

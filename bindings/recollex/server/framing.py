@@ -1,0 +1,61 @@
+"""Where does a stranger's message end, and may it be read? Looked at before it is unpacked."""
+
+import numpy as np
+
+from recollex.wire.packing import MAX_DEPTH, RECORD
+from recollex_engine.errors import ProtocolError
+from recollex_kernels import message
+from recollex_kernels.message import AT, FRAMES, INCOMPLETE, TOO_LARGE, WHOLE, value_end
+
+MOST_ITEMS = 1_000_000
+"""Values in one message: each takes memory, whatever its bytes."""
+_WRONG = {
+    message.MALFORMED: "a message is not MessagePack",
+    message.TOO_DEEP: f"a message may be nested {MAX_DEPTH} deep",
+    message.TOO_MANY: f"a message may hold {MOST_ITEMS:,} values",
+}
+
+
+class Framing:
+    """Finds the end of one value after another in the bytes of one client.
+
+    Threads: one at a time.
+
+    >>> framing, data = Framing(), bytes([0x93, 1, 2, 3, 4])
+    >>> framing.end(data[:3], 100), framing.end(data, 100, fresh=False)
+    (0, 4)
+    """
+
+    def __init__(self) -> None:
+        self._state = np.zeros(FRAMES + 2 * MAX_DEPTH, np.int64)
+
+    def end(self, data: bytes | bytearray | memoryview, most: int, fresh: bool = True) -> int:
+        """Return where the value ends with which ``data`` begins, 0 where its end is not there.
+
+        most: bytes that it may have. fresh: look from its beginning; else from where the last call
+        stopped, of the same value. Raises `ProtocolError` for what is none, or may not be read.
+        """
+        state = self._state
+        if fresh:
+            state[:] = 0
+        found = value_end(np.frombuffer(data, np.uint8), most, MOST_ITEMS, RECORD, state)
+        if found == WHOLE:
+            return int(state[AT])
+        if found == INCOMPLETE:
+            return 0
+        if found == TOO_LARGE:
+            raise ProtocolError(f"a message may have {most:,} bytes: send less at once")
+        raise ProtocolError(_WRONG[found])
+
+    def is_value(self, data: bytes) -> bool:
+        """Return whether bytes are one value, and nothing behind it."""
+        try:
+            return self.end(data, len(data)) == len(data) > 0
+        except ProtocolError:
+            return False
+
+
+def prepare() -> None:
+    """Compile what looks at messages, of bytes and of a buffer, before a client waits for it."""
+    for data in (b"\xc0", bytearray(b"\xc0")):
+        Framing().end(data, 1)

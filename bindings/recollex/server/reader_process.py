@@ -1,0 +1,189 @@
+"""What does a process do that only reads? It opens the store beside its owner, and answers.
+
+It has one connection, to the server that started it, and ends when that ends. Both ends send
+frames::
+
+    frame    = length payload
+    length   = uint32, big-endian, of the payload
+    payload  = a value of `recollex.wire.packing`, the first from the server
+    first    = [opener, arguments, open_agents]         opener: "module:function"
+    question = [number, method, agent, arguments, at, items, deflate]
+    answer   = [number, error, parts, result, trace, seconds]
+
+The answer to the first is an answer, too, of number 0. A question was checked by the server: it
+comes from a message that the server has read, and is packed anew. error: nil, or [name, message,
+data]; of one that nobody foresaw the name is "" and the message its traceback. trace: what makes
+the `Trace` of a recall, nil of anything else. A view is taken when the question is read, from what
+the writer published by then: so whoever was told that something is written finds it here.
+"""
+
+import gc
+import os
+import signal
+import socket
+import struct
+import sys
+import tempfile
+import time
+import traceback
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+import recollex
+from recollex.server.forms import InParts, Packed
+from recollex.server.observer import Observer
+from recollex.server.open_agents import OpenAgents
+from recollex.store import Store
+from recollex.wire.failures import tell_error
+from recollex.wire.methods import METHODS
+from recollex.wire.packing import pack, unpack
+from recollex_engine.errors import RecollexError
+from recollex_engine.memory import Recall
+from recollex_engine.trace import Trace
+
+LENGTH = struct.Struct(">I")
+CHUNK = 1 << 16
+_EMPTY = Packed((), b"\xc0")
+
+
+def frame(value: object) -> bytes:
+    """Return a value as a frame."""
+    data = pack(value)
+    return LENGTH.pack(len(data)) + data
+
+
+class Frames:
+    """Finds the payloads of frames in bytes as they come.
+
+    >>> frames = Frames()
+    >>> data = frame("tea") + frame([1])
+    >>> [frames.of(data[:5]), [unpack(each) for each in frames.of(data[5:])]]
+    [[], ['tea', [1]]]
+    """
+
+    def __init__(self) -> None:
+        self._kept = b""
+
+    def of(self, data: bytes) -> list[bytes]:
+        """Return the payloads that are whole with these bytes."""
+        if self._kept:
+            data = self._kept + data
+        start, found = 0, []
+        while len(data) - start >= LENGTH.size:
+            first = start + LENGTH.size
+            end = first + LENGTH.unpack_from(data, start)[0]
+            if len(data) < end:
+                break
+            found.append(data[first:end])
+            start = end
+        self._kept = data[start:]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """How a process opens the store for reading: a function by its name, and JSON for it.
+
+    function: "module:function", which returns a `recollex.Store` that is read-only. ``count``
+    processes do so.
+    """
+
+    function: str
+    arguments: dict[str, Any]
+    count: int
+
+
+def open_store(path: str, embedder: str | None, dimension: int | None) -> Store:
+    """Return the store at ``path``; what `recollex serve` has its processes call.
+
+    embedder: the name or folder of a model, None for the usual one. dimension: of vectors that all
+    come from clients; then there is no model.
+    """
+    model: Any = (
+        (recollex.load_encoder() if embedder is None else recollex.load_encoder(embedder))
+        if dimension is None
+        else recollex.GivenVectors(dimension)
+    )
+    if dimension is None:
+        model.embed_query("warm")
+    return recollex.open(path, read_only=True, embedder=model)
+
+
+def warm() -> None:
+    """Load every kernel of a recall, by recalling once: or the first who asks would wait."""
+    vector = np.ones(8, np.float32)
+    with (
+        tempfile.TemporaryDirectory(prefix="recollex-") as folder,
+        recollex.open(folder, embedder=recollex.GivenVectors(8), durability="off") as store,
+    ):
+        agent = store.agent("warm")
+        texts = [f"Ines saw boat {n} in Lisbon in March." for n in range(20)]
+        agent.retain(texts, embedding=np.tile(vector, (20, 1)), document_id="talk")
+        for exact in (False, True):
+            asked = agent.recall("What did Ines see in March?", query_embedding=vector, exact=exact)
+            pack(asked)
+        agent.checkpoint()
+        pack(agent.recall("Which boats?", query_embedding=vector, explain=True))
+
+
+class Answering:
+    """Answers questions about a store that was opened for reading, one behind the other."""
+
+    def __init__(self, first: list[Any]) -> None:
+        opener, arguments, most = first
+        module, _, function = opener.partition(":")
+        store: Store = getattr(import_module(module), function)(**arguments)
+        self._agents = OpenAgents(store, most, Observer())
+
+    def answer(self, question: list[Any]) -> list[Any]:
+        """Return the answer to a question; raises nothing that an answer can say."""
+        number, name, agent, arguments, at, items, deflate = question
+        started = time.perf_counter()
+        told, packed, trace = None, _EMPTY, None
+        try:
+            with self._agents.using(agent) as opened:
+                asked = opened if at is None else opened.at(at)
+                result = METHODS[name].bound(asked)(**arguments)
+                packed = InParts(items, deflate)(result)
+                trace = _told(result.trace) if isinstance(result, Recall) else None
+        except RecollexError as error:
+            told = tell_error(error)
+        except Exception:
+            told = ["", traceback.format_exc(), {}]
+        seconds = time.perf_counter() - started
+        return [number, told, list(packed.parts), packed.result, trace, seconds]
+
+
+def _told(trace: Trace) -> list[Any]:
+    """Return a trace as the arguments that make it; as a record it would cost ten times that."""
+    return [trace.stages, trace.errors, trace.total, trace.activated]
+
+
+def main() -> None:
+    """Answer until the server hangs up; its end is this process's end."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # sent to all of a group: the server decides
+        signal.signal(number, signal.SIG_IGN)
+    connection = socket.socket(fileno=int(sys.argv[1]))
+    frames = Frames()
+    answering: Answering | None = None
+    try:
+        while data := connection.recv(CHUNK):
+            for payload in frames.of(data):
+                if answering is not None:
+                    connection.sendall(frame(answering.answer(unpack(payload))))
+                    continue
+                answering = Answering(unpack(payload))
+                warm()
+                gc.collect()
+                gc.freeze()
+                connection.sendall(frame([0, None, [], b"\xc0", None, 0.0]))
+    except OSError:  # the server is gone
+        pass
+    os._exit(0)  # nothing here is written, and nobody waits for what a model's threads do
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,301 @@
+"""Who reads on the other cores? Processes that open the store for reading, and their turns.
+
+Python runs one thread of a process at a time. So recalls are handed to processes of their own,
+which see what the writer published, and send back bytes that go to the client as they are.
+"""
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, cast
+
+import msgpack
+
+from recollex.server.calls import Call
+from recollex.server.forms import InParts, Packed
+from recollex.server.observer import Observer
+from recollex.server.pace import Pace
+from recollex.server.queues import AgentTurns
+from recollex.server.reader_process import Frames, Opener, frame
+from recollex.wire.failures import read_error
+from recollex_engine.errors import DeadlineError, InternalError, OverloadedError, ServiceError
+from recollex_engine.trace import Trace
+
+DEPTH = 2
+"""Calls that a process has in hand: one, and the next, so that it need not wait for the loop."""
+SOON, LATEST = 0.1, 5.0
+"""Seconds before a process that ended is started again: more each time that it ends early."""
+STEADY = 10.0
+"""Seconds after which a process has not ended early."""
+OVERDUE = 60.0
+"""Seconds behind its deadline after which a call is taken to be endless: its process is ended."""
+LEAVING = 5.0
+"""Seconds in which processes must have ended by themselves."""
+
+
+class Readers:
+    """Processes that read, each with up to `DEPTH` calls; the others wait for their turns.
+
+    ``finished`` is told of each call that is done, ``again`` of those that wait while there is no
+    process: anybody may do them. Threads: all on the event loop's.
+    """
+
+    def __init__(
+        self,
+        opener: Opener,
+        open_agents: int,
+        observer: Observer,
+        pace: Pace,
+        finished: Callable[[Call], None],
+        again: Callable[[Call], None],
+    ) -> None:
+        self._opener = opener
+        self._first = frame([opener.function, opener.arguments, open_agents])
+        self.observer = observer
+        self.pace = pace
+        self.finished = finished
+        self._again = again
+        self._loop = asyncio.get_running_loop()
+        self._turns = AgentTurns(max(1, DEPTH * (opener.count - 1)))
+        self._readers: set[Reader] = set()
+        self._ended: set[subprocess.Popen[bytes]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._delay = SOON
+        self._stopping = False
+        for _ in range(opener.count):
+            self._start()
+
+    def __len__(self) -> int:
+        """How many processes take calls."""
+        return sum(reader.ready for reader in self._readers)
+
+    @property
+    def waiting(self) -> int:
+        """How many calls no process has taken yet."""
+        return len(self._turns)
+
+    @property
+    def processes(self) -> list[int]:
+        """The ids of the processes."""
+        return [reader.process.pid for reader in self._readers]
+
+    def take(self, call: Call) -> bool:
+        """Take a call, if it is one for these processes and any of them is there."""
+        if not (call.method.apart and isinstance(call.form, InParts) and len(self)):
+            return False
+        self._turns.put(call)
+        self.feed()
+        return True
+
+    def take_back(self, call: Call) -> bool:
+        """Take a call out of the queue; returns False where it is not there, or no longer."""
+        return self._turns.remove(call)
+
+    def late(self, call: Call) -> None:
+        """Note that the time of a call is over, which a process may be at."""
+        self._loop.call_later(OVERDUE, self._end_if_at, call)
+
+    def _end_if_at(self, call: Call) -> None:
+        for reader in self._readers:
+            if reader.doing and reader.doing[0] is call:
+                reader.process.kill()
+
+    def feed(self) -> None:
+        """Give calls to processes that have room for them."""
+        while self._turns:
+            chosen = None
+            for reader in self._readers:
+                if reader.has_room and (chosen is None or len(reader.doing) < len(chosen.doing)):
+                    chosen = reader
+            if chosen is None:
+                return
+            chosen.ask(self._turns.take())
+
+    def done(self, call: Call) -> None:
+        """Note that a process has answered a call."""
+        self._turns.done(call)
+        self.finished(call)
+
+    def left(self, reader: "Reader", undone: deque[Call]) -> None:
+        """Start another process for one that ended; what it had in hand is done elsewhere.
+
+        The call that it was at is given to one more process: perhaps it was that call.
+        """
+        self._readers.discard(reader)
+        self._ended.add(reader.process)
+        self._loop.run_in_executor(None, reader.process.wait)
+        if not self._stopping:
+            lived = time.monotonic() - reader.since
+            self._delay = SOON if lived > STEADY else min(2 * self._delay, LATEST)
+            self._loop.call_later(self._delay, self._start)
+            error = ServiceError(f"process {reader.process.pid}, which reads, has ended")
+            self.observer.failed(undone[0] if undone else None, error)
+        for place, call in enumerate(undone):
+            self._turns.done(call)
+            call.begun_at = 0.0
+            if call.over:
+                self.finished(call)
+            elif self._stopping:
+                self._refuse(call, OverloadedError("the server is stopping", 1.0))
+            elif place == 0 and call.suspect:
+                text = "the process that did it has ended; the server's log says more"
+                self._refuse(call, InternalError(text))
+            else:
+                call.suspect = call.suspect or place == 0
+                self._turns.put(call)
+        if not len(self):
+            self._hand_on()
+        self.feed()
+
+    def _refuse(self, call: Call, error: ServiceError) -> None:
+        call.error = error
+        self.finished(call)
+
+    def _hand_on(self) -> None:
+        """Have calls done elsewhere while there are no processes, but for those that end them."""
+        waiting = [self._turns.take() for _ in range(len(self._turns))]
+        for call in waiting:
+            self._turns.done(call)
+            if call.suspect:
+                self._turns.put(call)
+            else:
+                self._again(call)
+
+    async def stop(self) -> None:
+        """End the processes, and wait until they have ended."""
+        self._stopping = True
+        for task in list(self._tasks):
+            task.cancel()
+        readers = list(self._readers)
+        for reader in readers:
+            reader.hang_up()
+        await self._loop.run_in_executor(None, _end, [each.process for each in readers])
+
+    def _start(self) -> None:
+        if self._stopping:
+            return
+        here, there = socket.socketpair()
+        with there:
+            command = [sys.executable, "-m", "recollex.server.reader_process", str(there.fileno())]
+            paths = os.pathsep.join(path for path in sys.path if path)
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                pass_fds=[there.fileno()],
+                env=os.environ | {"PYTHONPATH": paths, "PYTHONSAFEPATH": "1"},
+            )
+        here.setblocking(False)
+        reader = Reader(self, process)
+        self._readers.add(reader)
+        task = self._loop.create_task(self._connect(reader, here))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _connect(self, reader: "Reader", here: socket.socket) -> None:
+        transport, _ = await self._loop.create_unix_connection(lambda: reader, sock=here)
+        transport.write(self._first)
+
+
+class Reader(asyncio.Protocol):
+    """One process that reads, and the calls that it has in hand, in the order of its answers."""
+
+    def __init__(self, readers: Readers, process: "subprocess.Popen[bytes]") -> None:
+        self._readers = readers
+        self.process = process
+        self.doing: deque[Call] = deque()
+        self.ready = False
+        self.since = time.monotonic()
+        self._frames = Frames()
+        self._number = 0
+        self._transport: asyncio.Transport | None = None
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it can take a call, which then waits for nothing that takes long."""
+        if not self.doing:
+            return self.ready
+        first = self.doing[0]
+        quick = first.method.name == "recall" and self._readers.pace.is_quick(first.agent)
+        return self.ready and len(self.doing) < DEPTH and quick
+
+    def ask(self, call: Call) -> None:
+        """Have a call done, unless its time is over."""
+        call.begun_at = time.perf_counter()
+        if call.begun_at > call.deadline:
+            call.begun_at = 0.0
+            call.error = DeadlineError(call.method.name, begun=False)
+            self._readers.done(call)
+            return
+        self.doing.append(call)
+        form: Any = call.form
+        question = [
+            self._number + len(self.doing),
+            call.method.name,
+            call.agent,
+            call.arguments,
+            call.options.at,
+            form.items,
+            form.deflate,
+        ]
+        assert self._transport is not None
+        self._transport.write(frame(question))
+
+    def hang_up(self) -> None:
+        """Let the process end when it has done what it is at."""
+        self.ready = False
+        if self._transport is not None:
+            self._transport.close()
+        else:
+            self.process.kill()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin with the process, which says when it has opened the store."""
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Take answers, and give the process what comes next."""
+        for payload in self._frames.of(data):
+            if not self.ready:
+                self.ready = True
+            else:
+                self._take(msgpack.unpackb(payload))  # an answer holds no extension types
+        self._readers.feed()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Note that the process has ended, or was told to."""
+        self.ready = False
+        undone, self.doing = self.doing, deque()
+        self._readers.left(self, undone)
+
+    def _take(self, answer: list[Any]) -> None:
+        number, told, parts, result, trace, seconds = answer
+        call = self.doing.popleft()
+        self._number += 1
+        assert number == self._number
+        if told is None:
+            call.result = Packed(parts, result)
+            if trace is not None:
+                self._readers.pace.took(call.agent, seconds)
+            self._readers.observer.worked(call, trace and Trace(*trace))
+        elif told[0]:
+            call.error = read_error(told)
+        else:
+            call.error = InternalError("the server failed; its log says how")
+            self._readers.observer.failed(call, RuntimeError(told[1]))
+        self._readers.done(call)
+
+
+def _end(processes: list["subprocess.Popen[bytes]"]) -> None:
+    """Wait until processes that were told to end have done so; end those that have not."""
+    until = time.monotonic() + LEAVING
+    for process in processes:
+        try:
+            process.wait(max(0.0, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

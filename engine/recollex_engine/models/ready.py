@@ -1,0 +1,47 @@
+"""A folder that holds an ONNX graph of a cross-encoder already: it is run as it is.
+
+::
+
+    model.onnx         or onnx/model.onnx, as model hubs have it; input_ids int64[batch, length] and
+                       perhaps attention_mask and token_type_ids -> one number a pair
+    tokenizer.json
+    config.json        max_position_embeddings, if it is there
+"""
+
+from pathlib import Path
+
+from recollex_engine.errors import ModelError
+from recollex_engine.models.convert import Converted
+from recollex_engine.models.description import ModelDescription, read_json
+from recollex_engine.models.weights import WEIGHTS_FILE, sha256_of
+
+_LONGEST = 512
+_GRAPHS = ("model.onnx", "onnx/model.onnx")
+
+
+def ready_made(folder: Path) -> Converted | None:
+    """Return the model whose graph lies in ``folder``; None where there are weights, or no graph.
+
+    Read are at most 512 tokens, and two fewer than there are positions: some families keep two.
+
+    Raises:
+        ModelError: the graph has no tokenizer beside it, or config.json cannot be read.
+
+    """
+    if (folder / WEIGHTS_FILE).exists():
+        return None
+    graph = next((folder / name for name in _GRAPHS if (folder / name).is_file()), None)
+    if graph is None:
+        return None
+    if not (folder / "tokenizer.json").is_file():
+        raise ModelError(f"{folder} has a graph, {graph.name}, and no tokenizer.json beside it")
+    positions = _LONGEST
+    if (folder / "config.json").is_file():
+        said = read_json(folder / "config.json").get("max_position_embeddings")
+        positions = said - 2 if isinstance(said, int) and said > 2 else positions
+    name = folder.resolve().name
+    description = ModelDescription(
+        name, name, 0, "score", normalise=False, max_length=min(positions, _LONGEST)
+    )
+    fingerprint = f"{name}@{sha256_of(graph)[:12]}-onnx"
+    return Converted(folder, description, fingerprint, graph)
