@@ -10,8 +10,8 @@ A whole run takes four minutes. Where nobody has the machine alone for so long, 
 some of it, and puts them into FILE in place of what it held of those parts.
 
 Check: before the clock starts, vectors of fp32 equal sentence-transformers' to 1e-5 and those of
-int8 have a cosine of .99 to them; int8 gives the same bytes alone, among 64, shuffled and sorted;
-the others within 1e-5 (fp32) or 2e-2 (bf16); scores likewise.
+int8 have a cosine of .99 to them; int8 and bf16 give the same bytes alone, among 64, shuffled and
+sorted; fp32 within 1e-5; scores likewise.
 
 The cross-encoder is ms-marco-MiniLM-L-6-v2's architecture with MiniLM's encoder and a seeded random
 head: as fast as the published weights, and without quality. The floor is the arithmetic of a run
@@ -169,7 +169,7 @@ def encoders() -> list[dict[str, Any]]:
         mixed = rng.sample(range(64), 64)
         shuffled = encoder.embed([texts[n] for n in mixed])
         moved = float(max(np.abs(alone - vectors).max(), np.abs(shuffled - vectors[mixed]).max()))
-        assert moved <= {"int8": 0, "fp32": 1e-5, "bf16": 2e-2}[way], (way, moved)
+        assert moved <= {"int8": 0, "fp32": 1e-5, "bf16": 0}[way], (way, moved)
         asked, spent = timed(lambda e=encoder: e._embed_query(QUESTION), SECONDS)
         began, started = time.process_time(), time.perf_counter()
         encoder.embed(texts)

@@ -4,8 +4,9 @@ Claim: SATF as printed does not carry over from LongMemEval: behind dense retrie
 NDCG@10 by -.007 to +.010 of a set, and harms questions that need several sessions of LoCoMo. It
 lifts days of LifeBench, behind RRF by .04. Behind the default, which has a moment of its own, a
 careful setting (scores for ranks, alpha .05) harms no type of question of any set, both halves
-together, and lifts questions about time of RealMem by .022 and LifeBench by .006. The hard filter is far above SATF where questions name times (LifeBench, dense: +.18
-to +.28) and far below where they do not mean them (RealMem: -.03 to -.07).
+together, and lifts questions about time of RealMem by .022 and LifeBench by .006. The hard filter
+is far above SATF where questions name times (LifeBench, dense: +.18 to +.28) and far below where
+they do not mean them (RealMem: -.03 to -.07).
 
 Command: python -m bench.tables.satf_tables --data FOLDER [--json FILE] [--limit N]
 

@@ -50,11 +50,11 @@ class CrossEncoder:
 
     Scores are sigmoids of the classifier's number, in [0, 1] (TEMPR 3.3).
 
-    Invariant, int8: a pair's score depends on the pair alone, to the bit, because pairs run one at
-    a time; more threads run more pairs at once. The others run pairs of like length together,
-    padded behind a mask, and calls of one thread that come while all cores (or the GPU) are busy
-    run together next: company changes a score by less than 1e-5 in fp32, 2e-2 in bf16, 2e-3 in
-    fp16. Scores of recent pairs are remembered.
+    Invariant, int8 and bf16: a pair's score depends on the pair alone, to the bit, because pairs
+    run one at a time; more threads run more pairs at once. The others run pairs of like length
+    together, padded behind a mask, and calls of one thread that come while all cores (or the GPU)
+    are busy run together next: company changes a score by less than 1e-5 in fp32, 2e-3 in fp16.
+    Scores of recent pairs are remembered.
 
     Threads: any number may call any method at once.
 
@@ -75,7 +75,7 @@ class CrossEncoder:
         self._shared: MicroBatch[Pair, float] | None = None
         if running == "fp16":
             self._shared = MicroBatch(self._run_mixed, _SHARED)
-        elif running != "int8":
+        elif self._size > 1:
             self._shared = MicroBatch(self._run_mixed, 4 * self._size, lanes=CORES)
         self._known = ScoreCache[tuple[float, bool]](_SCORES)
         self._inputs = [part.name for part in self._session.get_inputs()]

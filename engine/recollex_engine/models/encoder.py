@@ -38,11 +38,11 @@ _QUERIES = 4096  # vectors of recent queries kept: 6 MB at 384 dimensions
 class Encoder:
     """A loaded model.
 
-    Invariant, int8, and of passages fp32: a text's vector depends on the text and the model alone,
-    to the bit; not on the texts beside it, their order, or the number of threads. So texts are run
-    one at a time, and more threads run more texts at once. bf16 and fp16 run texts of like length
-    together, and but for int8, queries that are asked while all cores (or the GPU) are busy run
-    together next. Company moves a component by less than 1e-5 in fp32, 2e-2 in bf16, 2e-3 in fp16.
+    Invariant, int8 and bf16, and of passages fp32: a text's vector depends on the text and the
+    model alone, to the bit; not on the texts beside it, their order, or the number of threads. So
+    texts are run one at a time, and more threads run more texts at once. fp16 runs texts of like
+    length together, and in fp32 and fp16 queries that are asked while all cores (or the GPU) are
+    busy run together next. Company moves a component by less than 1e-5 in fp32, 2e-3 in fp16.
 
     Threads: any number may call any method at once.
 
@@ -63,7 +63,7 @@ class Encoder:
         self._size = 1 if running == "fp32" else BATCHES[running]
         self._session = open_backend(model.folder / "model.onnx", running, description.max_length)
         self._shared: MicroBatch[Any, Vector] | None = None
-        if running != "int8":
+        if BATCHES[running] > 1:
             lanes = 1 if running == "fp16" else CORES
             self._shared = MicroBatch(self._run_mixed, BATCHES[running], lanes=lanes)
         self._shared_size = BATCHES[running]

@@ -11,8 +11,8 @@ from recollex_engine.models import device_session
 from recollex_engine.models.cross_encoder import load_cross_encoder
 from recollex_engine.models.device_session import DeviceSession
 
-MOVES = {"int8": 0.0, "fp32": 1e-5, "bf16": 2e-2, "fp16": 2e-3}
-"""What a component of a vector, or a score, may move. bf16 keeps eight bits of a number."""
+MOVES = {"int8": 0.0, "fp32": 1e-5, "bf16": 0.0, "fp16": 2e-3}
+"""What a component of a vector, or a score, may move."""
 TEXT = "the garden of our new house was full of rain when Ann said that she had moved to Oslo"
 QUESTION = "Where did Ann move to?"
 

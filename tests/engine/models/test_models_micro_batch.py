@@ -123,7 +123,8 @@ def test_lanes_run_side_by_side_and_share_what_waits():
     for thread in threads:
         thread.join(10)
     assert found == {n: [2 * n] for n in range(8)}
-    assert sorted(len(items) for items in slow.batches) == [1, 1, 3, 3]
+    sizes = [len(items) for items in slow.batches[2:]]  # who meets whom is a race
+    assert sum(sizes) == 6 and max(sizes) <= 3 and len(sizes) < 6
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 3])
