@@ -5,8 +5,8 @@ within it, answers in under 5 ms at p50; the model takes most of that.
 
 Command: python -m bench.tempr_table1 --data FOLDER [--json] [--out FILE]
 
-Check: before the clock starts, 50 questions are answered in the same way, scores to the bit, by an
-exact recall; no arm fails in any recall.
+Check: before the clock starts, 98 % of the first ten memories of 50 recalls are those of exact
+ones; no arm fails in any recall.
 
 512 questions about LoCoMo's 5,882 turns in one memory, drawn evenly, with the preset `tempr`,
 thinking_budget 100, max_tokens 4,096. The question names a time in the four-way rows (the temporal
@@ -31,6 +31,7 @@ from recollex import presets
 QUESTIONS = 512
 JUDGED = 48
 CHECKED = 50
+LEAST_SHARED = 0.98
 BUDGET = 100
 STAGES = {
     "embed": "Query embedding",
@@ -70,14 +71,17 @@ def main() -> None:
 
 
 def check(agent: recollex.Agent, questions: list[dict[str, Any]], embedder: FreshQueries) -> None:
+    """Raise unless the first ten are nearly those of exact recalls."""
+    shared = every = 0
     for question in questions:
         vector = embedder.embed_query(question["query"])
         found = [
             agent.recall(**question, query_embedding=vector, preset="tempr", exact=exact)
             for exact in (False, True)
         ]
-        fast, exact = ([(memory.id, memory.score) for memory in recall] for recall in found)
-        assert fast == exact, question["query"]
+        fast, exact = (set(recall.ids[:10]) for recall in found)
+        shared, every = shared + len(fast & exact), every + len(exact)
+    assert shared >= LEAST_SHARED * every, (shared, every)
 
 
 def split(
