@@ -64,40 +64,13 @@ def semantic_links(
 
     def compare(first: int, end: int) -> None:
         part = slice(first - first_row, end - first_row)
+        asked = (memory_of_row, allowed, first_scan, first, end, threshold, LIMIT)
+        told = (found[part], weights[part], counts[part])
         if first_row - first_scan > EXACT_ROWS:
-            likely_links(
-                vectors,
-                bits,
-                columns.array("code_factor"),
-                memory_of_row,
-                allowed,
-                first_scan,
-                first,
-                end,
-                threshold,
-                LIMIT,
-                found[part],
-                weights[part],
-                counts[part],
-            )
-            return
-        links(
-            vectors,
-            codes,
-            columns.array("code_step"),
-            columns.array("code_norm"),
-            columns.array("code_loss"),
-            memory_of_row,
-            allowed,
-            first_scan,
-            first,
-            end,
-            threshold,
-            LIMIT,
-            found[part],
-            weights[part],
-            counts[part],
-        )
+            likely_links(vectors, bits, columns.array("code_factor"), *asked, *told)
+        else:
+            step, norm, loss = (columns.array(f"code_{name}") for name in ("step", "norm", "loss"))
+            links(vectors, codes, step, norm, loss, *asked, *told)
 
     if count < TOGETHER:
         compare(first_row, end_row)
