@@ -1,3 +1,4 @@
+import gc
 import io
 import json
 import subprocess
@@ -226,3 +227,21 @@ def test_a_reader_that_leaves_early_is_no_error(shell: Shell, store: str) -> Non
     assert export.stderr.read() == b""
     export.stderr.close()
     assert export.wait() == 0
+
+
+def test_only_a_process_of_its_own_changes_the_collector(shell: Shell, store: str) -> None:
+    before = gc.get_threshold()
+    assert shell("recall", store, "x")[0] in (0, 1)
+    assert gc.get_threshold() == before
+    code = (
+        "import atexit, gc; atexit.register(lambda: print(gc.get_freeze_count() > 0))\n"
+        "from recollex.cli import main; main(); print(gc.get_threshold()[0])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": ":".join(sys.path)},
+    )
+    assert done.stdout.split()[-2:] == ["100000", "True"]
