@@ -34,6 +34,15 @@ def test_the_strongest_of_many(kind):
             assert kth_greatest(values, k) == values[expected[k - 1]]
 
 
+@pytest.mark.parametrize(("kind", "width"), [(np.float32, 32), (np.float64, 64)])
+@given(data=st.data())
+def test_the_kth_of_any_floats(kind, width, data):
+    floats = st.floats(allow_nan=False, width=width)
+    values = np.array(data.draw(st.lists(floats, min_size=1, max_size=40)), kind)
+    k = data.draw(st.integers(1, len(values)))
+    assert kth_greatest(values, k) == np.sort(values)[len(values) - k]
+
+
 @given(few)
 def test_what_is_in_order_stays(values):
     scores = np.sort(np.array(values, np.float64))[::-1].copy()
