@@ -210,7 +210,7 @@ def semantic(
         return Ranked.empty()
     if exact:
         return scan(view, 0, view.rows, query, allowed, floor, budget)
-    graphs = [s.hnsw for s in view.segments if s.hnsw is not None and s.hnsw.end_row <= view.rows]
+    graphs = [graph for graph in view.indexes.graphs if graph.end_row <= view.rows]
     share = _share(allowed) if graphs else 1.0
     if not graphs or share < SELECTIVE:
         return compare(view, 0, view.rows, query, allowed, floor, budget)

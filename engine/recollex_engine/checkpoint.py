@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 
 from recollex_engine.disk import flush_folder
-from recollex_engine.graphs import BUILDING
+from recollex_engine.graphs import BUILDING, GRAPHS
 from recollex_engine.log_format import Position
 from recollex_engine.manifest import Manifest, SegmentEntry
 from recollex_engine.postings import Postings
 from recollex_engine.replica import Replica
-from recollex_engine.view import Segment, View
+from recollex_engine.view import Indexes, Segment, View
 from recollex_engine.writer import Writer
 
 SEGMENT_ROWS = 1 << 18
@@ -79,7 +79,7 @@ def run(writer: Writer, generation: int) -> None:
     ]
     kept = [
         (segment, entry)
-        for segment, entry in zip(replica.segments, replica.entries, strict=True)
+        for segment, entry in zip(replica.indexes.segments, replica.entries, strict=True)
         if all(entry.number != new.number for _, new in pairs)
     ]
     everything = [*kept, *pairs]
@@ -90,10 +90,12 @@ def run(writer: Writer, generation: int) -> None:
         frozen.columns,
         frozen.dictionaries,
         tuple(entry for _, entry in everything),
+        replica.graphs,
     )
     manifest.write(folder)
     replica.manifest, replica.generation = manifest, generation
-    replica.segments = tuple(segment for segment, _ in everything)
+    segments = tuple(segment for segment, _ in everything)
+    replica.indexes = Indexes(segments, replica.indexes.graphs)
     writer.commit_word.generation = generation
     _remove_old(folder, manifest)
     with writer.lock:
@@ -112,7 +114,7 @@ def _unsealed(replica: Replica, rows: int) -> list[int]:
 def _index(
     replica: Replica, view: View, number: int, generation: int
 ) -> tuple[Segment, SegmentEntry]:
-    """Write the index files of one segment as ``view`` has it, and map them."""
+    """Write the posting lists of one segment as ``view`` has it, and map them."""
     first = number * SEGMENT_ROWS
     end = min(first + SEGMENT_ROWS, view.rows)
     folder = replica.folder / f"segment-{number:04d}"
@@ -124,28 +126,15 @@ def _index(
     first_memory, end_memory = np.searchsorted(began, [first, end]).tolist()
     offsets = view.term_offsets(first_memory, end_memory)
     Postings.build(offsets, view.buffer("term"), first_memory, terms).write(path)
-    before = next((entry for entry in replica.entries if entry.number == number), None)
-    graph = replica.segments[replica.entries.index(before)].hnsw if before else None
     flush_folder(folder)
-    entry = SegmentEntry(
-        number,
-        first,
-        end,
-        str(path.relative_to(replica.folder)),
-        before.hnsw if before else None,
-        before.hnsw_end if before else 0,
-    )
-    return Segment(number, Postings.read(path), graph), entry
+    entry = SegmentEntry(number, first, end, str(path.relative_to(replica.folder)))
+    return Segment(number, Postings.read(path)), entry
 
 
 def _remove_old(folder: Path, manifest: Manifest) -> None:
     """Remove index files of earlier generations; whoever has them mapped keeps them."""
-    named = {
-        folder / name
-        for entry in manifest.segments
-        for name in (entry.postings, entry.hnsw)
-        if name is not None
-    }
-    for path in folder.glob("segment-*/*"):
+    named = {folder / entry.postings for entry in manifest.segments}
+    named |= {folder / entry.path for entry in manifest.graphs}
+    for path in (*folder.glob("segment-*/*"), *folder.glob(f"{GRAPHS}/*")):
         if path not in named and path.suffix != BUILDING:
             path.unlink(missing_ok=True)

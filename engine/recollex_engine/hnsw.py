@@ -1,4 +1,4 @@
-"""Which rows of a segment are near this vector? A usearch HNSW graph over eight-bit codes.
+"""Which rows of a graph are near this vector? A usearch HNSW graph over eight-bit codes.
 
 The graph proposes rows; `recollex_kernels.vectors.cosines` scores them, so a similarity is the
 same number whichever way a row was found. Codes are ours (one scale a row, which cosine ignores),
@@ -114,8 +114,8 @@ def extend_graph(
 
     Returns False, with no file left, once ``stopped()`` is True. Uses all processors but one.
     Durable once this returns True. Raises `StoreFullError` with nothing at ``path``, and
-    `CorruptError` for a damaged ``before``. Cost: reading and writing the whole graph of one
-    segment, and an insertion a row.
+    `CorruptError` for a damaged ``before``. Cost: reading and writing the whole graph, which is in
+    memory meanwhile, and an insertion a row.
     """
     index = _empty(codes.shape[1])
     if before is not None:

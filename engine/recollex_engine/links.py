@@ -55,10 +55,10 @@ def semantic_links(
     new = np.empty((count, columns.dimension), np.int8)
     if first_row > SCANNED_ROWS:
         eight_bits(vectors[first_row:], new)
-    for segment in replica.segments if first_row > SCANNED_ROWS else ():
-        if segment.hnsw is not None and segment.hnsw.first_row == first_scan:
-            proposed.append(segment.hnsw.search_many(new, PROPOSED))
-            first_scan = segment.hnsw.end_row
+    for graph in replica.indexes.graphs if first_row > SCANNED_ROWS else ():
+        if graph.first_row == first_scan:
+            proposed.append(graph.search_many(new, PROPOSED))
+            first_scan = graph.end_row
 
     bits = columns.array("code1").reshape(end_row, words(columns.dimension))
 

@@ -87,7 +87,7 @@ class Maintenance:
     def _tail(self) -> int:
         """Return how many passages no index covers, and facts and events no column file holds."""
         replica = self._writer.replica
-        columns, segments = replica.columns, replica.segments
+        columns, segments = replica.columns, replica.indexes.segments
         indexed = segments[-1].postings.end_memory if segments else 0
         rows = columns.rows - int(columns.array("first_row")[indexed])
         said = [columns.column[name] for name in ("fact_id", "event_id")]

@@ -1,8 +1,8 @@
 """What did the last checkpoint leave on disk? One small file, replaced atomically.
 
 MANIFEST is JSON: the format, the generation, the position in the log up to which columns and
-segments hold everything, the agent's settings, how many items each column and dictionary has, and
-the segments with the names of their files, and a checksum of all that. Without it, or with a file
+segments hold everything, the agent's settings, how many items each column and dictionary has, the
+files of the segments and of the graphs, and a checksum of all that. Without it, or with a file
 that it names missing, everything is rebuilt from the log.
 """
 
@@ -24,14 +24,24 @@ NAME = "MANIFEST"
 
 @dataclass(frozen=True, slots=True)
 class SegmentEntry:
-    """The files of one segment: rows [first_row, end_row), and how far its HNSW graph reaches."""
+    """The file of one segment: the posting lists of rows [first_row, end_row)."""
 
     number: int
     first_row: int
     end_row: int
     postings: str
-    hnsw: str | None = None
-    hnsw_end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEntry:
+    """The file of an HNSW graph over rows [first_row, end_row)."""
+
+    path: str
+    first_row: int
+    end_row: int
+
+
+_SEGMENT = ("number", "first_row", "end_row", "postings")  # earlier versions said more
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +54,7 @@ class Manifest:
     columns: dict[str, int]
     dictionaries: dict[str, int]
     segments: tuple[SegmentEntry, ...] = ()
+    graphs: tuple[GraphEntry, ...] = ()
 
     def write(self, folder: Path) -> None:
         """Replace the manifest of ``folder``; durable once this returns."""
@@ -55,6 +66,7 @@ class Manifest:
             "columns": self.columns,
             "dictionaries": self.dictionaries,
             "segments": [asdict(segment) for segment in self.segments],
+            "graphs": [asdict(graph) for graph in self.graphs],
         }
         values["sha256"] = _checksum(values)
         replace_file(folder / NAME, orjson.dumps(values, option=orjson.OPT_INDENT_2))
@@ -86,7 +98,11 @@ class Manifest:
                 Settings.from_payload(values["settings"]),
                 values["columns"],
                 values["dictionaries"],
-                tuple(SegmentEntry(**entry) for entry in values["segments"]),
+                tuple(
+                    SegmentEntry(*(entry[name] for name in _SEGMENT))
+                    for entry in values["segments"]
+                ),
+                tuple(GraphEntry(**entry) for entry in values.get("graphs", ())),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise CorruptError(path, "the fields of a manifest", repr(error)) from error

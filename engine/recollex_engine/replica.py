@@ -21,13 +21,13 @@ from recollex_engine.errors import CorruptError
 from recollex_engine.hnsw import Hnsw
 from recollex_engine.log_format import START, Position
 from recollex_engine.log_reader import LogFollower, Operation, Transaction, last_of_kind
-from recollex_engine.manifest import Manifest, SegmentEntry
+from recollex_engine.manifest import GraphEntry, Manifest, SegmentEntry
 from recollex_engine.postings import Postings
 from recollex_engine.schema import schema
 from recollex_engine.settings import REEMBED, Settings, told
 from recollex_engine.timeline import Timeline
 from recollex_engine.vectors_file import VectorsReader
-from recollex_engine.view import Segment, View
+from recollex_engine.view import Indexes, Segment, View
 from recollex_kernels.vectors import eight_bits
 
 LOG = "log"
@@ -112,7 +112,7 @@ class Replica:
         self.vectors: VectorsReader | None = None
         self.manifest = manifest
         self.generation = manifest.generation if manifest else 0
-        self.segments = self._open_segments(manifest)
+        self.indexes = self._open_indexes(manifest)
         self._view: View | None = None
         self._past: dict[int, View] = {}
         self._timeline = Timeline.of(self.columns.array("said_at")[:0])
@@ -120,8 +120,13 @@ class Replica:
 
     @property
     def entries(self) -> tuple[SegmentEntry, ...]:
-        """The files of `segments`."""
+        """The files of the segments in `indexes`."""
         return self.manifest.segments if self.manifest else ()
+
+    @property
+    def graphs(self) -> tuple[GraphEntry, ...]:
+        """The files of the graphs in `indexes`."""
+        return self.manifest.graphs if self.manifest else ()
 
     @property
     def settings(self) -> Settings | None:
@@ -145,29 +150,33 @@ class Replica:
             raise CorruptError(home, f"operation {self.position.op}", f"{columns.op}")
         return columns
 
-    def _open_segments(self, manifest: Manifest | None) -> tuple[Segment, ...]:
+    def _open_indexes(self, manifest: Manifest | None) -> Indexes:
         """Map the indexes; without whole ones everything is tail, and recalls are slower."""
+        folder, dimension = self.folder, self.columns.dimension
         try:
-            return tuple(self._open_segment(entry) for entry in self.entries)
+            return Indexes(
+                tuple(
+                    Segment(entry.number, Postings.read(folder / entry.postings))
+                    for entry in self.entries
+                ),
+                tuple(
+                    Hnsw.open(folder / entry.path, dimension, entry.first_row, entry.end_row)
+                    for entry in self.graphs
+                ),
+            )
         except CorruptError as error:
             if Manifest.read(self.folder) != manifest:
                 raise
             self.damaged = True
-            self.manifest = None if self.manifest is None else replace(self.manifest, segments=())
+            if self.manifest is not None:
+                self.manifest = replace(self.manifest, segments=(), graphs=())
             warnings.warn(
                 f"{self.folder}: an index is missing or damaged ({error}); the next checkpoint "
                 "builds them again",
                 RuntimeWarning,
                 stacklevel=2,
             )
-            return ()
-
-    def _open_segment(self, entry: SegmentEntry) -> Segment:
-        folder, graph = self.folder, None
-        if entry.hnsw is not None:
-            dimension = self.columns.dimension
-            graph = Hnsw.open(folder / entry.hnsw, dimension, entry.first_row, entry.hnsw_end)
-        return Segment(entry.number, Postings.read(folder / entry.postings), graph)
+            return Indexes()
 
     def follow(
         self, follower: LogFollower, until_op: int | None, *, check_vectors: bool = False
@@ -231,12 +240,12 @@ class Replica:
     def view(self, op: int | None = None) -> View:
         """Return what a reader sees now, or saw at ``op``; cost O(1) while there is nothing new."""
         at = self.published if op is None else op
-        view, segments = self._view, self.segments
-        if view is not None and view.op == at and view.segments is segments:
+        view, indexes = self._view, self.indexes
+        if view is not None and view.op == at and view.indexes is indexes:
             return view
         with self._views:
             held = self._past.get(at)
-            if held is not None and held.segments is segments:
+            if held is not None and held.indexes is indexes:
                 if op is None:
                     self._view = held  # what it was before is of the past
                 return held
@@ -246,7 +255,7 @@ class Replica:
                 said_at = self.columns.array("said_at")[:memories]
                 self._timeline = self._timeline.extended(said_at)
             vectors = self.rows_of_file(0, rows) if rows else np.empty((0, 0), np.uint16)
-            view = View(self.columns, at, segments, vectors, self._timeline)
+            view = View(self.columns, at, indexes, vectors, self._timeline)
             if op is None:
                 self._view = view
             else:
@@ -256,15 +265,15 @@ class Replica:
                     del self._past[next(iter(self._past))]
             return view
 
-    def install(self, segments: tuple[Segment, ...], entries: tuple[SegmentEntry, ...]) -> None:
-        """Serve from ``segments``, whose files the manifest names from now on.
+    def install(self, graphs: tuple[Hnsw, ...], entries: tuple[GraphEntry, ...]) -> None:
+        """Serve from ``graphs``, whose files the manifest names from now on.
 
         Views taken before keep theirs.
         """
         assert self.manifest is not None
-        manifest = replace(self.manifest, segments=entries)
+        manifest = replace(self.manifest, graphs=entries)
         manifest.write(self.folder)
-        self.manifest, self.segments = manifest, segments
+        self.manifest, self.indexes = manifest, Indexes(self.indexes.segments, graphs)
 
     def close(self) -> None:
         """Let the maps go; views still held keep what they need."""

@@ -111,7 +111,7 @@ def _compare_columns(fresh: Columns, held: Columns, problems: list[str]) -> None
 
 
 def _compare_indexes(fresh: Columns, replica: Replica, problems: list[str]) -> None:
-    for segment in replica.segments:
+    for segment in replica.indexes.segments:
         held = segment.postings
         terms = len(held.starts) - 1
         if held.end_memory > fresh.memories:
@@ -124,9 +124,8 @@ def _compare_indexes(fresh: Columns, replica: Replica, problems: list[str]) -> N
             for name in ("starts", "memories", "counts")
             if not np.array_equal(getattr(expected, name), getattr(held, name))
         ]
-        graph = segment.hnsw
-        if graph is not None and len(graph.index) != graph.end_row - graph.first_row:
-            problems.append(
-                f"segment {segment.number}: the graph holds {len(graph.index)} rows of "
-                f"{graph.end_row - graph.first_row}"
-            )
+    problems += [
+        f"the graph of rows {graph.first_row} to {graph.end_row - 1} holds {len(graph.index)}"
+        for graph in replica.indexes.graphs
+        if len(graph.index) != graph.end_row - graph.first_row
+    ]

@@ -30,11 +30,18 @@ _NO_TAIL = Tail(0).now
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The immutable indexes of rows [first_row, end_row): posting lists, and a graph over some."""
+    """The immutable posting lists of rows [first_row, end_row)."""
 
     number: int
     postings: Postings
-    hnsw: Hnsw | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Indexes:
+    """What checkpoints and their graphs made of the first rows: segments and graphs, in order."""
+
+    segments: tuple[Segment, ...] = ()
+    graphs: tuple[Hnsw, ...] = ()
 
 
 class View:
@@ -48,13 +55,14 @@ class View:
         self,
         columns: Columns,
         op: int,
-        segments: tuple[Segment, ...],
+        indexes: Indexes,
         vectors: npt.NDArray[np.uint16],
         timeline: Timeline,
     ) -> None:
         self.columns = columns
         self.op = op
-        self.segments = segments
+        self.indexes = indexes
+        self.segments = segments = indexes.segments
         # heads before the arrays that they point into: see `chain.Chain`
         self._entity_head = columns.mentions.head
         self.link_head = columns.incoming.head

@@ -62,6 +62,7 @@ def test_threads_that_write_and_read_at_once(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "LOG_BYTES", 30_000)
     monkeypatch.setattr(graphs, "GRAPH_ROWS", 128)
     monkeypatch.setattr(graphs, "GRAPH_STEP", 32)
+    monkeypatch.setattr(graphs, "GRAPH_MOST", 128)
     folder = tmp_path / "store"
     store = recollex.open(folder, embedder=GivenVectors(DIMENSION), durability="always")
     agent = store.agent("a")

@@ -28,6 +28,7 @@ def clustered(random, count, centres):
 def open_store(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "SEGMENT_ROWS", 1024)
     monkeypatch.setattr(graphs, "GRAPH_ROWS", 300)
+    monkeypatch.setattr(graphs, "GRAPH_MOST", 1024)
     monkeypatch.setattr(graphs, "GRAPH_STEP", 200)
     opened = []
     search = Hnsw.search
@@ -92,7 +93,7 @@ def test_graphs_change_nothing_of_exact_recalls_and_little_of_others(tmp_path, o
         if step == 6:
             reader = open_store(folder, read_only=True).agent("a")  # has graphs of fewer rows
             reader.recall("memory", query_embedding=queries[0])
-    graph_ends = [segment.hnsw.end_row for segment in agent.engine.view().segments if segment.hnsw]
+    graph_ends = [graph.end_row for graph in agent.engine.view().indexes.graphs]
     assert len(graph_ends) == 3
     agent.retain(["a tail of Ann"] * 60, embedding=clustered(random, 60, centres))
 
@@ -101,7 +102,7 @@ def test_graphs_change_nothing_of_exact_recalls_and_little_of_others(tmp_path, o
     shutil.copytree(
         folder / "agents" / "a",
         bare,
-        ignore=shutil.ignore_patterns("columns", "segment-*", "MANIFEST", "LOCK"),
+        ignore=shutil.ignore_patterns("columns", "segment-*", "graphs", "MANIFEST", "LOCK"),
     )
     shutil.copy(folder / "store.json", tmp_path / "bare")
     scanned = open_store(tmp_path / "bare", read_only=True).agent("a")
@@ -122,7 +123,7 @@ def test_graphs_change_nothing_of_exact_recalls_and_little_of_others(tmp_path, o
             assert not open_store.searches
             assert overlap(asked(other, queries, False, **options), expected) >= 0.98
 
-        assert open_store.searches == len(queries) * len(other.engine.view().segments)
+        assert open_store.searches == len(queries) * len(other.engine.view().indexes.graphs)
 
     expected = asked(scanned, queries, True)
     store.close()
@@ -132,13 +133,13 @@ def test_graphs_change_nothing_of_exact_recalls_and_little_of_others(tmp_path, o
     assert store.agent("a").verify().problems == ()
     store.close()
 
-    for derived in ("columns", "segment-0000", "segment-0001", "segment-0002"):
+    for derived in ("columns", "graphs", "segment-0000", "segment-0001", "segment-0002"):
         shutil.rmtree(folder / "agents" / "a" / derived)
     with pytest.warns(RuntimeWarning, match="rebuilding"):
         store = open_store(folder)
         assert said(asked(store.agent("a"), queries, True)) == said(expected)
     store.agent("a").checkpoint()  # in one go, so with other graphs
-    assert store.agent("a").engine.view().segments[2].hnsw is not None
+    assert len(store.agent("a").engine.view().indexes.graphs) == 3
     assert said(asked(store.agent("a"), queries, True)) == said(expected)
     assert overlap(asked(store.agent("a"), queries, False), expected) >= 0.98
     assert said(asked(reader, queries, True)) == said(expected)

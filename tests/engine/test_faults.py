@@ -276,7 +276,7 @@ def test_a_damaged_graph_is_made_again(path, folder, monkeypatch, damage):
         agent.checkpoint()
         fill(agent, 60, 5)
         expected = contents(agent), answers(agent)
-    (graph,) = folder.glob("segment-0000/hnsw-*")
+    (graph,) = folder.glob("graphs/hnsw-*")
     damage(graph)
     for read_only in (True, False):
         with pytest.warns(RuntimeWarning, match="an index is missing or damaged"):
@@ -289,7 +289,7 @@ def test_a_damaged_graph_is_made_again(path, folder, monkeypatch, damage):
         store.close()
     with opened(path) as agent:
         assert_holds(agent, expected)
-        assert len(list(folder.glob("segment-0000/hnsw-*"))) == 1
+        assert len(list(folder.glob("graphs/hnsw-*"))) == 1
 
 
 def test_every_byte_of_the_manifest_counts(path, folder, held):

@@ -25,6 +25,7 @@ CONSTANTS = {
     "SEGMENT_ROWS": 512,
     "GRAPH_ROWS": 256,
     "GRAPH_STEP": 128,
+    "GRAPH_MOST": 512,
     "LOG_BYTES": 60_000,
 }
 """A checkpoint every few calls, several segments, graphs and log files within a second."""

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from recollex_engine.errors import CorruptError, FormatError
 from recollex_engine.log_format import Position
-from recollex_engine.manifest import NAME, Manifest, SegmentEntry
+from recollex_engine.manifest import NAME, GraphEntry, Manifest, SegmentEntry
 from recollex_engine.settings import Settings
 
 SETTINGS = Settings("given-16", 16, "english", 1, "cl100k_base")
-SEGMENT = SegmentEntry(0, 0, 16, "segment-0000/postings-3", "segment-0000/hnsw-2", 12)
+SEGMENT = SegmentEntry(0, 0, 16, "segment-0000/postings-3")
 MANIFEST = Manifest(
     3,
     Position(2, 4711, 40, 1_700_000_000_000_000, bytes(range(32))),
@@ -19,6 +19,7 @@ MANIFEST = Manifest(
     {"id": 40, "text": 2**40},
     {"ids": 40, "terms": 7},
     (SEGMENT, SegmentEntry(1, 16, 20, "segment-0001/postings-3")),
+    (GraphEntry("graphs/hnsw-0-12", 0, 12),),
 )
 
 
