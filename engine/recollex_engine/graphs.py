@@ -6,10 +6,12 @@ gives the exact answer; recalls only get faster when it is.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from threading import Lock
 
 from recollex_engine.disk import flush_folder
-from recollex_engine.hnsw import Hnsw, extend_graph
+from recollex_engine.hnsw import Hnsw, extend_graph, least_expansion
 from recollex_engine.manifest import GraphEntry
 from recollex_engine.replica import Replica
 
@@ -23,14 +25,17 @@ Microseconds for the first hundred, p50, one thread, two cores of AMD EPYC:
 | 99,000, MiniLM on IRC | 240, 1.0 | 750, .989 (256 candidates); 1,390, .997 (512) |
 | 262,144, made up | 550, 1.0 | - |
 | 524,288, made up | 1,320, 1.0 | - |
-| 1,000,000, made up | 2,730, 1.0 | 1,130, .997 (four graphs, 96 candidates in each) |
+| 1,000,000, made up | 2,730, 1.0 | 1,130, .997 (four graphs); 615, .998 (one, 256 candidates) |
 
 usearch's own f16 took 1,500 for .989 and 2,770 for .996 of the 99,000.
 """
-GRAPH_MOST = 262_144
-"""Rows of a graph, of which an agent has as many as it needs."""
-GRAPH_STEP = 16_384
-"""Rows behind the last graph at which it is extended, or another begun."""
+GRAPH_MOST = 1 << 20
+"""Rows of a graph: while it is extended, all of it is in memory, 560 MB at 384 dimensions."""
+GRAPH_STEP, GRAPH_SHARE = 16_384, 16
+"""Rows behind the last graph at which it is extended, or another begun: so many, and of a graph
+one row for so many that it holds, since it is written whole."""
+GRAPH_PART = 262_144
+"""Rows by which a graph is extended at most: so many insertions are lost if an agent is closed."""
 GRAPHS = "graphs"
 """The folder of an agent's graphs."""
 BUILDING = ".building"
@@ -49,9 +54,10 @@ def due(replica: Replica) -> tuple[int, int, int] | None:
     first = replica.graphs[-1].first_row if replica.graphs else 0
     if reached - first >= GRAPH_MOST:
         first = reached
-    end = min(indexed, first + GRAPH_MOST)
+    end = min(indexed, first + GRAPH_MOST, reached + GRAPH_PART)
     lacking = end - reached
-    if lacking >= GRAPH_STEP or (lacking and end == first + GRAPH_MOST):
+    enough = max(GRAPH_STEP, (reached - first) // GRAPH_SHARE)
+    if lacking >= min(enough, GRAPH_PART) or (lacking and end == first + GRAPH_MOST):
         return first, reached, end
     return None
 
@@ -73,21 +79,20 @@ def extend(replica: Replica, indexing: Lock, stopped: Callable[[], bool]) -> Non
         before = replica.folder / replica.graphs[-1].path if reached > first else None
         if not extend_graph(building, before, replica.codes(reached, end), reached, stopped):
             return
+        graph = Hnsw.open(building, replica.columns.dimension, first, end)
+        graph = replace(graph, expansion=least_expansion(graph, replica.codes))
         with indexing:  # a checkpoint removes what the manifest does not name
             building.rename(path)
             flush_folder(folder)
-            _serve(replica, GraphEntry(str(path.relative_to(replica.folder)), first, end))
+            _serve(replica, path, graph, reached > first)
 
 
-def _serve(replica: Replica, entry: GraphEntry) -> None:
+def _serve(replica: Replica, path: Path, graph: Hnsw, extends: bool) -> None:
     """Put a graph into the manifest and into service; the one that it extends leaves both."""
-    kept = [place for place, e in enumerate(replica.graphs) if e.first_row != entry.first_row]
-    old = [e for e in replica.graphs if e.first_row == entry.first_row]
-    path = replica.folder / entry.path
-    graph = Hnsw.open(path, replica.columns.dimension, entry.first_row, entry.end_row)
-    replica.install(
-        (*(replica.indexes.graphs[place] for place in kept), graph),
-        (*(replica.graphs[place] for place in kept), entry),
-    )
+    name = str(path.relative_to(replica.folder))
+    entry = GraphEntry(name, graph.first_row, graph.end_row, graph.expansion)
+    kept = len(replica.graphs) - extends
+    old = replica.graphs[kept:]
+    replica.install((*replica.indexes.graphs[:kept], graph), (*replica.graphs[:kept], entry))
     for each in old:
         (replica.folder / each.path).unlink(missing_ok=True)

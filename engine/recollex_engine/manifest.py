@@ -34,11 +34,12 @@ class SegmentEntry:
 
 @dataclass(frozen=True, slots=True)
 class GraphEntry:
-    """The file of an HNSW graph over rows [first_row, end_row)."""
+    """The file of an HNSW graph over rows [first_row, end_row), and the candidates of a search."""
 
     path: str
     first_row: int
     end_row: int
+    expansion: int
 
 
 _SEGMENT = ("number", "first_row", "end_row", "postings")  # earlier versions said more

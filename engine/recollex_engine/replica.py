@@ -160,7 +160,13 @@ class Replica:
                     for entry in self.entries
                 ),
                 tuple(
-                    Hnsw.open(folder / entry.path, dimension, entry.first_row, entry.end_row)
+                    Hnsw.open(
+                        folder / entry.path,
+                        dimension,
+                        entry.first_row,
+                        entry.end_row,
+                        entry.expansion,
+                    )
                     for entry in self.graphs
                 ),
             )

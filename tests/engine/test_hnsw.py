@@ -23,6 +23,40 @@ def test_a_graph_is_extended_and_finds_every_row(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["1", "2"]
 
 
+def test_a_graph_is_searched_as_its_vectors_need(tmp_path, monkeypatch):
+    random = np.random.default_rng(2)
+    centres = random.normal(size=(20, 32))
+    near = centres[random.integers(20, size=3000)] + 0.3 * random.normal(size=(3000, 32))
+    for name, vectors in (("clustered", near), ("noise", random.normal(size=(3000, 64)))):
+        codes = np.rint(vectors * (127 / np.abs(vectors).max(1, keepdims=True))).astype(np.int8)
+        extend_graph(tmp_path / name, None, codes, 500)
+        graph = Hnsw.open(tmp_path / name, codes.shape[1], 500, 3500)
+
+        def codes_of(first, end, codes=codes):
+            return codes[first - 500 : end - 500]
+
+        monkeypatch.setattr(hnsw, "PART", 700)
+        exact = hnsw._exact(codes[:5], codes_of, 500, 3500, 30)
+        normal = codes / np.linalg.norm(codes, axis=1, keepdims=True)
+        for row, found in enumerate(exact):
+            kth = np.sort(normal @ normal[row])[-30]
+            assert len(set(found)) == 30
+            assert (normal[found - 500] @ normal[row] >= kth - 1e-6).all()
+        monkeypatch.setattr(hnsw, "EXPANSIONS", (30, 60, 500))
+        shares = {}
+        for expansion in (30, 60):
+            graph.index.expansion_search = expansion
+            sampled = np.linspace(0, 2999, 64).astype(int)
+            truth = hnsw._exact(codes[sampled], codes_of, 500, 3500, 30)
+            found = graph.index.search(codes[sampled], 30).keys
+            shares[expansion] = np.mean(
+                [len(set(a) & set(b)) / 30 for a, b in zip(truth, found, strict=True)]
+            )
+        expected = 60 if shares[30] >= hnsw.SHARE else 500
+        assert hnsw.least_expansion(graph, codes_of, 30) == expected
+        assert (name, expected) in (("clustered", 60), ("noise", 500)), shares
+
+
 @pytest.mark.parametrize("damage", [None, lambda d: b"", lambda d: d[:99], lambda d: d[:-1]])
 def test_a_damaged_graph_is_named(tmp_path, damage):
     if damage is not None:

@@ -19,7 +19,7 @@ MANIFEST = Manifest(
     {"id": 40, "text": 2**40},
     {"ids": 40, "terms": 7},
     (SEGMENT, SegmentEntry(1, 16, 20, "segment-0001/postings-3")),
-    (GraphEntry("graphs/hnsw-0-12", 0, 12),),
+    (GraphEntry("graphs/hnsw-0-12", 0, 12, 128),),
 )
 
 
