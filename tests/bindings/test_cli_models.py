@@ -109,6 +109,25 @@ def test_damage_is_found_and_says_what_to_type(model, tmp_path, capsys):
     assert main(["models", "verify"]) == 0
 
 
+def test_one_model_is_verified_by_its_name_or_folder(model, tmp_path, capsys):
+    assert main(["models", "verify", str(model)]) == 1
+    assert f"nothing of tiny is converted: recollex models convert {model}" in (
+        capsys.readouterr().err
+    )
+    other = write_model(tmp_path / "tiny-2")
+    for each in (model, other):
+        assert main(["models", "convert", str(each)]) == 0
+    capsys.readouterr()
+    assert main(["models", "verify", "tiny"]) == main(["models", "verify", str(model)]) == 0
+    assert capsys.readouterr().out.count("is whole") == 2
+    for place in (tmp_path / "cache" / "models").glob("tiny-2-*"):
+        (place / "description.json").write_text("{")
+    assert main(["models", "verify", "tiny"]) == 0
+    assert main(["models", "verify", "tiny-2"]) == main(["models", "verify"]) == 1
+    assert main(["models", "verify", str(tmp_path)]) == 2
+    assert "hf download OWNER/NAME" in capsys.readouterr().err
+
+
 def test_a_model_is_timed(model, capsys):
     assert main(["models", "bench", str(model)]) == 0
     assert "texts/s" in capsys.readouterr().out

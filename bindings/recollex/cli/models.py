@@ -6,7 +6,7 @@ from recollex_engine.models import catalogue
 from recollex_engine.models.backends import graph_precision
 from recollex_engine.models.convert import cache_folder, converted
 from recollex_engine.models.description import DEFAULT_MODEL
-from recollex_engine.models.weights import find_weights
+from recollex_engine.models.weights import find_weights, model_name
 
 
 def models(arguments: Arguments) -> int:
@@ -44,17 +44,30 @@ def _convert(arguments: Arguments) -> int:
 
 
 def _verify(arguments: Arguments) -> int:
-    """Check every converted model against its hashes; 1 if one is damaged."""
-    code = 0
+    """Check converted models against their hashes, all or a given one's; 1 if one is damaged."""
+    wanted = None if arguments.model is None else model_name(arguments.model)
+    code, found = 0, False
     for each in catalogue.kept():
         name = each.fingerprint or each.folder.name
+        if wanted is not None and not _is_of(wanted, each):
+            continue
+        found = True
         if each.damage is None:
             print(f"{name} is whole")
             continue
         code = 1
         print(f"{name} is damaged: {each.damage}")
         say(f"rm -r {each.folder}   (it is converted again when it is next needed)")
+    if wanted is not None and not found:
+        say(f"nothing of {wanted} is converted: recollex models convert {arguments.model}")
+        return 1
     return code
+
+
+def _is_of(model: str, kept: catalogue.Kept) -> bool:
+    if kept.fingerprint:
+        return kept.fingerprint.rsplit("@", 1)[0] == model
+    return kept.folder.name.rsplit("-", 3)[0] == model.replace("/", "--")
 
 
 def _bench(arguments: Arguments) -> int:

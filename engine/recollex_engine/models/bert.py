@@ -208,9 +208,11 @@ class _Config:
         return value
 
     def _only(self, key: str, accepted: str, default: str) -> None:
-        value = self.values.get(key, default)
+        value, folder = self.values.get(key, default), self.path.parent
         if value != accepted:
             raise ModelError(
-                f"{self.path}: {key} is {value!r}, only {accepted!r} is built: "
-                "choose an encoder of the BERT family"
+                f"{self.path}: {key} is {value!r}, only {accepted!r} is built: choose a model of "
+                f"the BERT family; an encoder of another runs as sentence-transformers:{folder} "
+                "(pip install 'recollex[sentence-transformers]'), a cross-encoder from its graph "
+                f"(optimum-cli export onnx --task text-classification --model {folder} FOLDER)"
             )

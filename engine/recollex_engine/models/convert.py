@@ -190,7 +190,10 @@ def _convert(weights: Weights, place: Path, precision: Precision) -> Converted:
         _write(weights, work, precision)
         _publish(work, place)
     except OSError as error:
-        raise ModelError(f"cannot convert into {place.parent}: {error}") from error
+        raise ModelError(
+            f"cannot convert into {place.parent} ({error}): make room there, or set RECOLLEX_CACHE "
+            "to a folder that has some"
+        ) from error
     finally:
         shutil.rmtree(work, ignore_errors=True)
     found = _verified(place)
@@ -257,7 +260,7 @@ def _graph(weights: Weights, tokenizer: str, precision: Precision) -> bytes:
             f"{weights.folder}: {weights.description.name} has {weights.description.dimension} "
             f"dimensions, config.json says {bert.dimension}"
         )
-    words = open_tokenizer(tokenizer)
+    words = open_tokenizer(tokenizer, weights.folder / "tokenizer.json")
     if words.get_vocab_size() > len(bert.words):
         raise ModelError(
             f"{weights.folder}: tokenizer.json has {words.get_vocab_size()} words, "

@@ -46,8 +46,8 @@ def open_session(model: Path | bytes) -> Any:
         raise ModelError(f"onnxruntime cannot load the model: {error}") from error
 
 
-def open_tokenizer(model: Path | str) -> Any:
-    """Return the tokenizer in a file, or in the text of one.
+def open_tokenizer(model: Path | str, path: Path | None = None) -> Any:
+    """Return the tokenizer in a file, or in the text of one, which came from ``path``.
 
     Raises:
         ModelError: tokenizers cannot read it.
@@ -60,4 +60,8 @@ def open_tokenizer(model: Path | str) -> Any:
             return tokenizers.Tokenizer.from_file(os.fspath(model))
         return tokenizers.Tokenizer.from_str(model)
     except Exception as error:  # tokenizers raises Exception itself
-        raise ModelError(f"tokenizers cannot read tokenizer.json: {error}") from error
+        path = model if isinstance(model, Path) else path
+        raise ModelError(
+            f"{path or 'tokenizer.json'}: tokenizers cannot read it: {error}; fetch it again: "
+            "hf download OWNER/NAME tokenizer.json --local-dir FOLDER"
+        ) from error

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from recollex_engine.errors import CorruptError, ModelError
 
 _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
+_POINTER = b"version https://git-lfs"
 _MAX_HEADER = 100_000_000  # the format's own bound
 
 
@@ -36,16 +37,20 @@ def read_tensors(path: Path) -> dict[str, NDArray[np.float32]]:
         data = np.memmap(path, dtype=np.uint8, mode="r")
     except (OSError, ValueError) as error:  # numpy refuses to map an empty file with ValueError
         raise ModelError(f"{path}: {error}") from error
+    again = f"fetch it again: hf download OWNER/NAME {path.name} --local-dir {path.parent}"
+    if data[: len(_POINTER)].tobytes() == _POINTER:
+        again = f"that is a pointer of Git LFS: git -C {path.parent} lfs pull"
     length = int(data[:8].view("<u8")[0]) if data.size >= 8 else _MAX_HEADER
     if length > min(_MAX_HEADER, data.size - 8):
-        raise CorruptError(path, "a safetensors header within the file", f"{data.size} bytes")
+        found_bytes = f"{data.size} bytes; {again}"
+        raise CorruptError(path, "a safetensors header within the file", found_bytes)
     try:
         header: dict[str, Any] = json.loads(data[8 : 8 + length].tobytes())
         header.pop("__metadata__", None)
         body = data[8 + length :]
         found = {name: _tensor(body, entry) for name, entry in header.items()}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise CorruptError(path, "a whole safetensors file", error) from error
+        raise CorruptError(path, "a whole safetensors file", f"{error}; {again}") from error
     return {name: tensor for name, tensor in found.items() if tensor is not None}
 
 

