@@ -29,7 +29,10 @@ def replay(
     >>> with recollex.open(folder + "/a") as store:
     ...     ids = store.agent("alice").retain("Bob likes tea.", id="b1")
     >>> recollex.replay(folder + "/a/agents/alice", folder + "/b", agent_id="alice")
-    2
+    3
+
+    They are the agent's settings, its model's vocabulary, and the memory.
+
     >>> with recollex.open(folder + "/b") as store:
     ...     store.agent("alice").get("b1").text
     'Bob likes tea.'

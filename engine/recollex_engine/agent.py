@@ -23,7 +23,7 @@ from recollex_engine.memory import Memory, Recall
 from recollex_engine.operations import Operation
 from recollex_engine.packer import nothing
 from recollex_engine.plan import Plan, find_plan
-from recollex_engine.preparation import embed, prepare
+from recollex_engine.preparation import Prepared, embed, prepare
 from recollex_engine.preset import Preset
 from recollex_engine.question import Question
 from recollex_engine.recall import recall
@@ -154,13 +154,13 @@ class Agent(Access):
             prepared = prepare(chosen, said, analyzer, self.counter())
         own = None if given is None else given[fresh]
         known = {place for place, at in enumerate(fresh) if at in plan.known}
-        vectors = embed(prepared, known, own, embedder, self._shared.threads, progress)
+        told, vectors = embed(prepared, known, own, embedder, self._shared.threads, progress)
         open_writer = self._writing()
         self._create(open_writer, embedder, recorded_at)
         with paused(len(chosen) >= BATCH):
             new = iter(
                 open_writer.retain(
-                    prepared,
+                    told,
                     vectors,
                     recorded_at,
                     plan.closed,
@@ -243,14 +243,16 @@ class Agent(Access):
         said = self._shared.clock() if recorded_at is None else recorded_at
         settings = writer.settings if writer is not None else None
         analyzer = self._analyzer(settings.language if settings else self._shared.language)
-        prepared = prepare(statements, said, analyzer, self.counter()) if statements else []
+        prepared: Sequence[Prepared] = ()
+        if statements:
+            prepared = prepare(statements, said, analyzer, self.counter())
 
         def fill(draft: Draft) -> None:
             FactDraft(draft, self.name, prepared).add(operations, notes, where)
 
         if writer is None:  # what is refused must not make a folder
             fill(Draft(Replica(self.folder), Lexicon()))
-        vectors = embed(prepared, set(), None, embedder, self._shared.threads, None)
+        prepared, vectors = embed(prepared, set(), None, embedder, self._shared.threads, None)
         writer = self._writing()
         self._create(writer, embedder, recorded_at)
         link = embedder.thresholds.link

@@ -15,6 +15,7 @@ from recollex_engine.clock import OPEN_END
 from recollex_engine.columns import Columns
 from recollex_engine.fact_applying import KINDS, StagedFacts
 from recollex_engine.log_reader import Operation
+from recollex_engine.pieces import VOCABULARY, decoded
 from recollex_engine.schema import (
     CLOSING,
     LISTS,
@@ -52,6 +53,9 @@ class _Staged:
             name: [] for name in ("label", "mention", "mention_of", "link", "link_of", "weight")
         }
         self.term: list[int] = []
+        self.piece: list[bytes] = []
+        self.piece_rows: list[int] = []
+        self.vocabularies: list[tuple[int, int]] = []
         self.first_rows: list[int] = []
         self.names: list[int] = []
         self.name_entity: list[int] = []
@@ -83,6 +87,8 @@ class _Staged:
                 self.columns.settings = settings
             elif kind in CLOSING:
                 self.closed.extend((memory, operation.op) for memory in payload["memories"])
+            elif kind == VOCABULARY:
+                self.vocabularies.append((label(f"v:{payload['name']}"), self.rows))
             elif kind in KINDS:
                 self.facts.add(operation.op, kind, payload)
             if (who := payload.get("by")) is not None:
@@ -177,6 +183,9 @@ class _Staged:
             self.term += terms
             at["term"] += len(terms)
             self.row.append((memory, start, end, tokens[place + several], length, at["term"]))
+        if pieces := payload.get("pieces"):
+            self.piece += map(decoded, pieces)
+            self.piece_rows += range(self.rows, self.rows + len(pieces))
         self.rows += len(payload["terms"])
         self.first_rows.append(self.rows)
 
@@ -192,6 +201,7 @@ class _Staged:
                 columns.extend(name, items)
             # -1, the place of a stop word, becomes NONE
             columns.column["term"].extend(np.array(self.term, np.int64).astype(np.uint32))
+        self._finish_pieces()
         columns.extend_chained("mention", (flat["mention"], flat["mention_of"]), self.entities)
         columns.extend_chained(
             "link", (flat["link"], flat["link_of"], flat["weight"]), self.memories
@@ -209,3 +219,18 @@ class _Staged:
         columns.extend_open(self.memories)
         columns.close(self.closed)
         self.facts.finish()
+
+    def _finish_pieces(self) -> None:
+        """Append ids of passages; of the first that there are, the rows before them had none."""
+        columns, offsets = self.columns, self.columns.column["piece_offset"]
+        columns.extend_table(("vocabulary", "vocabulary_row"), self.vocabularies)
+        if not self.piece and not len(offsets):
+            return
+        if not len(offsets):
+            offsets.extend(np.zeros(self.first_row + 1, np.uint64))
+        sizes = np.zeros(self.rows - self.first_row, np.uint64)
+        for row, ids in zip(self.piece_rows, self.piece, strict=True):
+            sizes[row - self.first_row] = len(ids) // 2
+        first = np.uint64(len(columns.column["piece"]))
+        columns.column["piece"].extend(np.frombuffer(b"".join(self.piece), "<u2"))
+        offsets.extend(first + np.cumsum(sizes))

@@ -11,6 +11,7 @@ from recollex_engine.arms import Ranked
 from recollex_engine.clock import from_micros
 from recollex_engine.schema import NONE
 from recollex_engine.trace import Trace
+from recollex_engine.turn import is_spoken
 from recollex_engine.view import View
 from recollex_kernels.vectors import cosines
 
@@ -115,23 +116,28 @@ class Candidates:
             row, memory = int(self.rows[place]), int(places[place])
             start, end = view.buffer("passage_start")[row], view.buffer("passage_end")[row]
             whole = texts[place]
-            prefix = f"{view.columns.label(int(view.buffer('speaker')[memory]))}: "
-            spoken = start > 0 and whole.startswith(prefix)
-            texts[place] = (prefix if spoken else "") + whole[start:end]
+            speaker = view.columns.label(int(view.buffer("speaker")[memory]))
+            spoken = start > 0 and is_spoken(whole, speaker)
+            texts[place] = (f"{speaker}: " if spoken else "") + whole[start:end]
         return texts
 
     @cached_property
-    def dated_texts(self) -> list[str]:
-        """The texts as TEMPR 3.3 shows them to its reranker, dated and with their context.
+    def headings(self) -> list[str]:
+        """What TEMPR 3.3 puts before each text, a space at its end: its date, and its context.
 
-        "[Date: November 06, 2025 (2025-11-06)] <context>: <text>", the context left out where a
-        memory has none. The date is the day, UTC, on which the memory was said.
+        "[Date: November 06, 2025 (2025-11-06)] <context>: ", the context left out where a memory
+        has none. The date is the day, UTC, on which the memory was said.
         """
         contexts = self.view.buffer("context")[self.memories].tolist()
-        dated = []
-        for text, said_at, context in zip(self.texts, self.said_at.tolist(), contexts, strict=True):
+        headings = []
+        for said_at, context in zip(self.said_at.tolist(), contexts, strict=True):
             day = from_micros(said_at).date()
             spoken = f"{MONTHS[day.month - 1]} {day.day:02}, {day.year}"
             about = "" if context == NONE else f"{self.view.columns.label(context)}: "
-            dated.append(f"[Date: {spoken} ({day.isoformat()})] {about}{text}")
-        return dated
+            headings.append(f"[Date: {spoken} ({day.isoformat()})] {about}")
+        return headings
+
+    @cached_property
+    def dated_texts(self) -> list[str]:
+        """The texts as TEMPR 3.3 shows them to its reranker, each behind its heading."""
+        return [heading + text for heading, text in zip(self.headings, self.texts, strict=True)]

@@ -131,6 +131,12 @@ class Columns:
         """How many entities there are."""
         return self.column["entity_name"].count
 
+    @property
+    def vocabulary(self) -> str | None:
+        """Names the vocabulary of the newest ids of passages; None before there were any."""
+        labels = self.array("vocabulary")
+        return self.label(int(labels[-1])) if len(labels) else None
+
     def array(self, name: str) -> npt.NDArray[Any]:
         """Return the column's items so far."""
         return self.column[name].array

@@ -20,6 +20,7 @@ from recollex_engine.columns import Columns
 from recollex_engine.entities import FULL_COMPANY, fold
 from recollex_engine.lexicon import Lexicon
 from recollex_engine.links import semantic_links
+from recollex_engine.pieces import VOCABULARY
 from recollex_engine.preparation import Prepared
 from recollex_engine.replica import Replica
 from recollex_engine.schema import NONE, RETAINING, STOP_WORD
@@ -47,6 +48,7 @@ class Draft:
         self.words: dict[str, int] = {}
         self.entities = self.columns.entities
         self.statements: dict[str, tuple[int, Statement]] = {}
+        self.vocabulary: str | None = None
 
     def replace(self, memories: Sequence[int]) -> None:
         """Close what a replaced document loses."""
@@ -117,7 +119,18 @@ class Draft:
         self._number_words(prepared, payload)
         if len(prepared.passages) > 1:
             payload["passages"] = prepared.passages
+        if prepared.pieces is not None:
+            payload["pieces"] = prepared.pieces.encoded()
+            self.vocabulary = prepared.pieces.vocabulary
         return payload
+
+    @property
+    def announced(self) -> list[tuple[str, dict[str, Any]]]:
+        """The operations, and before them one that names the vocabulary of their pieces, if new."""
+        name = self.vocabulary
+        if name is None or name == self.columns.vocabulary:
+            return self.operations
+        return [(VOCABULARY, {"name": name}), *self.operations]
 
     def _resolve_names(self, prepared: Prepared, payload: dict[str, Any]) -> None:
         table = self.lexicon.names(self.columns)

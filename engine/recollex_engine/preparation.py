@@ -7,7 +7,7 @@ the rules improve.
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -17,10 +17,12 @@ from recollex_engine import dates, entities, passages
 from recollex_engine.analyzer import Analyzer
 from recollex_engine.clock import from_micros
 from recollex_engine.errors import InputError
+from recollex_engine.models.vocabulary import Ids
+from recollex_engine.pieces import Pieces
 from recollex_engine.statement import Statement
-from recollex_engine.surroundings import Embedder, Progress, embed_all
+from recollex_engine.surroundings import Embedder, Progress, ReadPieces, embed_with_pieces
 from recollex_engine.tokens import TokenCounter
-from recollex_engine.turn import passages_to_embed
+from recollex_engine.turn import is_spoken, passages_to_embed
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Prepared:
     """A statement and what its text alone tells.
 
     passages: (start, end) in characters, one or more. sequences: the words of each passage, None
-    for a stop word.
+    for a stop word. pieces: what the embedder's tokenizer made of the passages, once it has.
     """
 
     statement: Statement
@@ -39,6 +41,7 @@ class Prepared:
     event: tuple[int, int] | None
     _counted: Callable[[], list[int]]
     _places: slice
+    pieces: Pieces | None = None
 
     @property
     def tokens(self) -> list[int]:
@@ -97,14 +100,15 @@ def embed(
     embedder: Embedder,
     threads: int,
     progress: Progress | None,
-) -> npt.NDArray[np.float16]:
-    """Return float16[passages, dimension]; a given vector serves all passages of its memory.
+) -> tuple[Sequence[Prepared], npt.NDArray[np.float16]]:
+    """Return the statements with their pieces, and float16[passages, dimension].
 
-    known: places whose vectors nobody will look at: zeros.
+    A given vector serves all passages of its memory, and nothing is tokenised. known: places whose
+    vectors nobody will look at: zeros.
     """
     counts = [len(statement.passages) for statement in prepared]
     if given is not None:
-        return np.repeat(given, counts, axis=0).astype(np.float16)
+        return prepared, np.repeat(given, counts, axis=0).astype(np.float16)
     vectors = np.zeros((sum(counts), embedder.dimension), np.float16)
     texts: list[str] = []
     places: list[int] = []
@@ -114,9 +118,33 @@ def embed(
             texts += statement.texts
             places += range(place, place + len(statement.passages))
         place += len(statement.passages)
-    if texts:
-        vectors[places] = embed_all(embedder, texts, threads, progress)
-    return vectors
+    if not texts:
+        return prepared, vectors
+    vectors[places], read = embed_with_pieces(embedder, texts, threads, progress)
+    if read is None:
+        return prepared, vectors
+    ids = iter(read.ids)
+    told = [
+        each
+        if number in known
+        else replace(each, pieces=_pieces(each, [next(ids) for _ in each.passages], read))
+        for number, each in enumerate(prepared)
+    ]
+    return told, vectors
+
+
+def _pieces(prepared: Prepared, ids: list[Ids], read: ReadPieces) -> Pieces | None:
+    """Return the ids of a statement's passages as a reranker reads them, given the embedder's.
+
+    The embedder reads "Ann said: ..." where a reranker reads "Ann: ...".
+    """
+    text, speaker = prepared.statement.text, prepared.statement.speaker
+    if is_spoken(text, speaker):
+        if prepared.passages[0][1] < len(f"{speaker}: "):
+            return None
+        said, head = len(read.of(f"{speaker} said:")), read.of(f"{speaker}:")
+        ids = [np.concatenate([head, each[said:]]) for each in ids]
+    return Pieces(read.vocabulary, tuple(ids))
 
 
 def _found(statement: Statement, said_at: int) -> tuple[list[str], tuple[int, int] | None]:

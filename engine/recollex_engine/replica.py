@@ -23,7 +23,7 @@ from recollex_engine.log_format import START, Position
 from recollex_engine.log_reader import LogFollower, Operation, Transaction, last_of_kind
 from recollex_engine.manifest import GraphEntry, Manifest, SegmentEntry
 from recollex_engine.postings import Postings
-from recollex_engine.schema import schema
+from recollex_engine.schema import PIECES, schema
 from recollex_engine.settings import REEMBED, Settings, told
 from recollex_engine.timeline import Timeline
 from recollex_engine.vectors_file import VectorsReader
@@ -65,7 +65,7 @@ class Replica:
         except CorruptError as error:
             self._warn(f"the manifest is damaged ({error})")
             manifest = None
-        if manifest is not None and manifest.columns.keys() != schema().keys():
+        if manifest is not None and manifest.columns.keys() | PIECES.keys() != schema().keys():
             self.damaged = True  # an older version's columns; closing makes a checkpoint of today's
             manifest = None
         if manifest is not None and self._reembedded(manifest.position):

@@ -12,7 +12,9 @@ from recollex_engine.candidates import Candidates
 from recollex_engine.errors import RecollexError, RerankError
 from recollex_engine.models.backends import Running
 from recollex_engine.models.cross_encoder import DEFAULT_CROSS_ENCODER, load_cross_encoder
+from recollex_engine.models.pairs import StoredPieces
 from recollex_engine.models.probe import Auto
+from recollex_engine.pieces import find_pieces
 from recollex_engine.question import check_count
 from recollex_engine.reranking import REPLACING, Combination, checked_scores
 
@@ -25,7 +27,8 @@ class CrossEncoderReranker:
     """Reads the question together with each text, as TEMPR 3.3 and Memora 3.3.2 do.
 
     The text is "[Date: November 06, 2025 (2025-11-06)] <context>: <text>" if ``dated``, of a long
-    memory its best passage. Scores are sigmoids and replace the fused ones.
+    memory its best passage. Scores are sigmoids and replace the fused ones. What a tokenizer of the
+    same vocabulary made of a text when it was written is not made again (see `pieces`).
 
     model: a name or folder, see `load_cross_encoder`; it is loaded when first needed. precision:
     "int8", "fp32", "bf16" (OpenVINO), "fp16" (a GPU), or "auto" for the fastest here. threads: at
@@ -60,7 +63,11 @@ class CrossEncoderReranker:
         """
         judge = load_cross_encoder(self.model, self.precision)
         texts = candidates.dated_texts if self.dated else candidates.texts
-        found = judge.judge(candidates.query, texts, self.threads)
+        stored = None
+        if (pieces := find_pieces(candidates.view, candidates.rows, judge.vocabulary)) is not None:
+            headings = candidates.headings if self.dated else [""] * len(texts)
+            stored = StoredPieces(pieces.ids, pieces.starts, pieces.ends, headings)
+        found = judge.judge(candidates.query, texts, self.threads, stored)
         if found.truncated:
             told = candidates.trace.truncated
             told["rerank"] = told.get("rerank", 0) + found.truncated

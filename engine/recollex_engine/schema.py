@@ -33,6 +33,11 @@ Properties of a passage (one item a row)::
     code1 uint64 [rows * ceil(dimension / 64)], code_factor float32
         the vector in one bit a component, turned, and what makes an estimate of it
 
+What a tokenizer made of passages (see `pieces`); the columns are empty until there is some::
+
+    piece uint16 (flat)    piece_offset uint64 [rows + 1]
+    vocabulary uint32, vocabulary_row uint32   a label, and the first row whose ids it names
+
 Properties of an operation (one item an op, by op - 1)::
 
     op_recorded_at int64, op_memories uint32, op_rows uint32, op_length uint64
@@ -125,6 +130,13 @@ CODE = {
     "code1": "<u8",
     "code_factor": "<f4",
 }
+PIECES = {
+    "piece": "<u2",
+    "piece_offset": "<u8",
+    "vocabulary": "<u4",
+    "vocabulary_row": "<u4",
+}
+"""Columns that came later than the others: a checkpoint without them holds no such ids."""
 OP = {
     "op_recorded_at": "<i8",
     "op_memories": "<u4",
@@ -153,6 +165,7 @@ def schema() -> dict[str, str]:
         **flat,
         **ROW,
         **CODE,
+        **PIECES,
         "term": "<u4",
         "entity_name": "<u4",
         "name_entity": "<u4",

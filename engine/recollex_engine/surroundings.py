@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from recollex_engine.clock import Clock
 from recollex_engine.durability import Durability
 from recollex_engine.errors import ModelError
 from recollex_engine.models.description import check_dimension
+from recollex_engine.models.vocabulary import Ids
 from recollex_engine.query_embedding import QueryEmbedder
 
 Progress = Callable[[int], None]
@@ -81,7 +82,45 @@ def embed_all(
 
     Raises `ModelError` where what it returns is anything else.
     """
-    found = np.asarray(embedder.embed(texts, threads, progress))
+    return _checked_vectors(embedder, embedder.embed(texts, threads, progress), texts)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPieces:
+    """What an embedder's tokenizer made of passages: the ids of each, and whose they are.
+
+    of: returns the ids of a short text.
+    """
+
+    vocabulary: str
+    ids: Sequence[Ids]
+    of: Callable[[str], Ids]
+
+
+def embed_with_pieces(
+    embedder: Embedder, texts: Sequence[str], threads: int = 1, progress: Progress | None = None
+) -> tuple[npt.NDArray[np.float32], ReadPieces | None]:
+    """Return the vectors of `embed_all`, and what the tokenizer made of the texts.
+
+    None where it does not tell: `Encoder` does, a caller's own class that has no such method of its
+    own does not.
+    """
+    tell: Callable[..., tuple[object, list[Ids] | None]] | None
+    tell = getattr(type(embedder), "embed_with_pieces", None)
+    if tell is None:
+        return embed_all(embedder, texts, threads, progress), None
+    vectors, ids = tell(embedder, texts, threads, progress)
+    found = _checked_vectors(embedder, vectors, texts)
+    if ids is None:
+        return found, None
+    source: Any = embedder
+    return found, ReadPieces(source.vocabulary, ids, source.pieces)
+
+
+def _checked_vectors(
+    embedder: Embedder, vectors: object, texts: Sequence[str]
+) -> npt.NDArray[np.float32]:
+    found = np.asarray(vectors)
     expected = (len(texts), embedder.dimension)
     if found.shape != expected or found.dtype.kind != "f" or not np.isfinite(found).all():
         what = f"{found.dtype} of shape {found.shape}" if found.shape != expected else "others"

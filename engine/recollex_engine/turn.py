@@ -84,11 +84,15 @@ def passages_to_embed(
     ['Ann said: Look!']
     """
     parts = [text[start:end] for start, end in spans]
-    prefix = f"{speaker}: "
-    if speaker is None or not text.startswith(prefix):
+    if not is_spoken(text, speaker):
         return parts
-    parts[0] = parts[0].removeprefix(prefix)
+    parts[0] = parts[0].removeprefix(f"{speaker}: ")
     return [f"{speaker} said: {part}" for part in parts]
+
+
+def is_spoken(text: str, speaker: str | None) -> bool:
+    """Return whether a text begins with its speaker, as that of a turn does."""
+    return speaker is not None and text.startswith(f"{speaker}: ")
 
 
 def _moment(value: object, name: str) -> int | None:

@@ -199,7 +199,7 @@ class Writer:
             sums = {"rows": len(vectors), "sha256": checksum(vectors)}
             draft.retained[0]["vectors"] = sums
         draft.count_tokens()
-        return self._commit(draft.operations, vectors, recorded_at)
+        return self._commit(draft.announced, vectors, recorded_at)
 
     def take_away(
         self, act: Act, ids: Sequence[str], agent: str, recorded_at: int | None = None

@@ -89,9 +89,9 @@ def test_the_log_on_lines(shell: Shell, store: str) -> None:
     assert code == 0
     lines = out.splitlines()
     assert [line.split()[2] for line in lines] == [
-        "create", "retain", "retain", "correct", "forget",
+        "create", "vocabulary", "retain", "retain", "correct", "forget",
     ]  # fmt: skip
-    assert lines[3].split(maxsplit=3)[3] == ('home  "Ann lives in Rome."  by ben  (She moved.)')
+    assert lines[4].split(maxsplit=3)[3] == ('home  "Ann lives in Rome."  by ben  (She moved.)')
     code, out, _ = shell("log", store, "--op", "correct", "--op", "forget", "--json")
     assert [json.loads(line)["ids"] for line in out.splitlines()] == [["home"], ["pet"]]
     code, out, _ = shell("log", store, "--since", "2024-05-03", "--until", "2024-05-04")
@@ -125,13 +125,13 @@ def test_what_changed(shell: Shell, store: str) -> None:
 
 def test_a_snapshot_and_a_replay(shell: Shell, store: str) -> None:
     code, out, _ = shell("snapshot", store, "2024-05-02", "then")
-    assert code == 0 and "3 operations, 2 memories" in out
+    assert code == 0 and "4 operations, 2 memories" in out
     assert "Oslo" in shell("export", "then")[1]
     assert shell("verify", "then")[0] == 0
     code, _, err = shell("snapshot", store, "2024-05-02", "then")
     assert code == 2 and "has an agent 'default' already" in err
     code, out, _ = shell("replay", "memory/agents/default", "again", "--agent", "bob")
-    assert code == 0 and "5 operations replayed for bob" in out
+    assert code == 0 and "6 operations replayed for bob" in out
     assert shell("export", "again", "--agent", "bob")[1] == shell("export", store)[1]
     code, _, err = shell("replay", "nowhere", "other")
     assert code == 2 and "there is no log at nowhere" in err

@@ -443,11 +443,12 @@ def test_a_replay_without_vectors_embeds_the_texts_again(tmp_path):
         agent.forget("y")
         expected = list(agent.recall("Where does Ann live?"))
     (tmp_path / "s/agents/a/vectors.f16").unlink()
-    assert recollex.replay(tmp_path / "s/agents/a", tmp_path / "again") == 4
+    assert recollex.replay(tmp_path / "s/agents/a", tmp_path / "again") == 5
     with recollex.open(tmp_path / "again") as store:
         agent = store.agent("default")
         assert list(agent.recall("Where does Ann live?")) == expected
-        assert [entry.kind for entry in agent.log()] == ["create", "retain", "retain", "forget"]
+        kinds = ["create", "vocabulary", "retain", "retain", "forget"]
+        assert [entry.kind for entry in agent.log()] == kinds
         assert agent.verify().ok
     with pytest.raises(ModelMismatchError):
         recollex.replay(

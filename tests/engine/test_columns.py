@@ -14,6 +14,7 @@ from recollex_engine.clock import OPEN_END
 from recollex_engine.columns import Columns, Stored
 from recollex_engine.entities import fold
 from recollex_engine.log_reader import Operation
+from recollex_engine.pieces import VOCABULARY, Pieces
 from recollex_engine.schema import CLOSED, DICTIONARIES, LISTS, NONE, schema
 from recollex_engine.settings import Settings
 
@@ -34,11 +35,20 @@ class History:
         self.forgotten_by = []
         self.archived = []
         self.rows = [0]
+        self.pieces = []  # of each row: the vocabulary and the ids
+        self.vocabulary = None
         self.counts = [0, 0]  # memories after each operation, from 0
         self.entities = {}
         self.words = {}
         self.vectors = np.random.default_rng(random.getrandbits(32)).standard_normal((4000, 8))
         for op in range(2, count + 2):
+            if random.random() < 0.1:
+                self.vocabulary = random.choice(["one", "two"])
+                self.operations.append(
+                    Operation(op, 100 + op, VOCABULARY, {"name": self.vocabulary})
+                )
+                self.counts.append(len(self.memories))
+                continue
             opened = [m for m, closed in enumerate(self.closed_by) if not closed]
             if opened and random.random() < 0.2:
                 chosen = random.sample(opened, min(len(opened), random.randint(1, 3)))
@@ -106,6 +116,14 @@ class History:
         if self.memories:
             targets = random.sample(range(len(self.memories)), min(len(self.memories), 2))
             payload["links"] = [(target, 0.75) for target in targets]
+        ids = [np.array([], np.uint16)] * passages
+        if self.vocabulary is not None and random.random() < 0.7:
+            ids = [
+                np.array([random.randrange(1 << 16) for _ in range(random.randint(0, 3))], "<u2")
+                for _ in range(passages)
+            ]
+            payload["pieces"] = Pieces(self.vocabulary, tuple(ids)).encoded()
+        self.pieces += [(self.vocabulary, each.tolist()) for each in ids]
         self.memories.append(payload)
         self.opened_by.append(op)
         self.closed_by.append(0)
@@ -174,6 +192,15 @@ def check(columns, history):
         naming = [m for m, p in enumerate(history.memories) if entity in p.get("entities", [])]
         assert walk(columns.mentions, columns, "mention", entity) == naming[::-1]
     assert columns.entity("Nobody", columns.op) is None
+    offsets, since = columns.array("piece_offset"), columns.array("vocabulary_row")
+    assert len(offsets) in (0, columns.rows + 1)
+    for row, (vocabulary, ids) in enumerate(history.pieces):
+        first, end = offsets[row : row + 2].tolist() if len(offsets) else (0, 0)
+        assert columns.array("piece")[first:end].tolist() == ids
+        named = np.searchsorted(since, row, side="right") - 1
+        if ids:
+            assert columns.label(int(columns.array("vocabulary")[named])) == vocabulary
+    assert columns.vocabulary == history.vocabulary
     assert columns.array("op_memories").tolist() == history.counts[1:]
     for operation in history.operations:
         kind, by, why = (

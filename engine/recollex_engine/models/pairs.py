@@ -1,19 +1,24 @@
-"""Which tokens does a cross-encoder read of a question and a text? A text's are remembered."""
+"""Which tokens does a cross-encoder read of a question and a text? Stored or remembered ones."""
 
 import hashlib
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollex_engine.errors import InputError
+from recollex_engine.models.vocabulary import MOST_PIECES, Ids, vocabulary
 
 REMEMBERED = 65_536
 """Texts whose tokens are remembered: 250 bytes for one of 64 tokens."""
+HEADINGS = 16_384
+"""Headings, and words of headings, whose tokens are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +34,34 @@ class Pair:
     truncated: bool
 
 
+@dataclass(frozen=True, slots=True)
+class StoredPieces:
+    """The WordPieces of n texts, behind a heading each.
+
+    ids: of many texts; those of text i are ids[starts[i]:ends[i]], none where they are not stored.
+    headings: what text i begins with that is not among them; empty, or a space at its end.
+    """
+
+    ids: Ids
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    headings: Sequence[str]
+
+    def of(self, places: Sequence[int]) -> "StoredPieces":
+        """Return those of the texts at ``places``."""
+        headings = [self.headings[place] for place in places]
+        return StoredPieces(self.ids, self.starts[places], self.ends[places], headings)
+
+
 class Pairs:
     """Makes pairs of at most ``max_length`` tokens, the very ones that the tokenizer makes of both.
 
     BERT's tokenizers split at spaces and put a pair together of its parts, so what a text comes to
-    does not depend on the question; where a tokenizer does otherwise, or a pair is too long, it is
-    asked for the pair. So another question about memories that were candidates before costs 3 us a
-    pair, not 90.
+    does not depend on the question; where a tokenizer does otherwise, it is asked for the pair. So
+    a pair costs 4 us where the text's tokens are stored or were read before, not 100.
+
+    vocabulary: names the ids that may be stored for these pairs, None where none may (see
+    `vocabulary`).
 
     Threads: any number.
     """
@@ -47,6 +73,12 @@ class Pairs:
         self._changing = threading.Lock()
         self._dtype = np.uint16 if tokenizer.get_vocab_size() <= 1 << 16 else np.uint32
         self._parts = self._frame()
+        self.vocabulary = None if self._parts is None else vocabulary(tokenizer)
+        added = tokenizer.get_added_tokens_decoder().values()
+        held = "|".join(re.escape(token.content) for token in added)
+        self._added = re.compile(held or "(?!)", re.IGNORECASE)  # never taken apart
+        self._heading = lru_cache(HEADINGS)(self._read_heading)
+        self._word = lru_cache(HEADINGS)(self._read_word)
 
     def _frame(self) -> tuple[int, int] | None:
         """Return the ids of [CLS] and [SEP], None where pairs are not made of parts and these."""
@@ -59,33 +91,36 @@ class Pairs:
         types = [0] * (len(first) + 2) + [1] * (len(second) + 1)
         return (start, stop) if whole.ids == made and whole.type_ids == types else None
 
-    def of(self, query: str, texts: list[str]) -> list[Pair]:
+    def of(self, query: str, texts: list[str], stored: StoredPieces | None = None) -> list[Pair]:
         """Return the pair of ``query`` with each text.
+
+        stored: what is stored of the texts, in the `vocabulary` of these pairs.
 
         Raises:
             InputError: one of them is not valid Unicode.
 
         """
         try:
-            return self._made(query, texts)
+            return self._made(query, texts, stored)
         except (TypeError, UnicodeError) as error:
             raise InputError(
                 f"texts must be valid Unicode, got one that is not, for the query {query[:40]!r}"
             ) from error
 
-    def _made(self, query: str, texts: list[str]) -> list[Pair]:
+    def _made(self, query: str, texts: list[str], stored: StoredPieces | None) -> list[Pair]:
         (asked,) = self._plain([query])
         if self._parts is None or asked is None:
             return self._whole(query, texts)
+        pairs: list[Pair | None] = [None] * len(texts)
+        if stored is not None:
+            self._assemble(asked, stored, pairs)
         start, stop = self._parts
         head = np.array([start, *asked, stop], self._dtype)
         tail = np.array([stop], self._dtype)
-        pairs: list[Pair | None] = []
-        for tokens in self._tokens(texts):
-            if tokens is None or len(head) + len(tokens) + 1 > self._max:
-                pairs.append(None)
-            else:
-                pairs.append(Pair(np.concatenate([head, tokens, tail]), len(head), False))
+        rest = [place for place, pair in enumerate(pairs) if pair is None]
+        for place, tokens in zip(rest, self._tokens([texts[n] for n in rest]), strict=True):
+            if tokens is not None and len(head) + len(tokens) + 1 <= self._max:
+                pairs[place] = Pair(np.concatenate([head, tokens, tail]), len(head), False)
         long = iter(
             self._whole(query, [t for t, pair in zip(texts, pairs, strict=True) if pair is None])
         )
@@ -104,6 +139,39 @@ class Pairs:
             )
             for each in found
         ]
+
+    def _assemble(self, asked: list[int], stored: StoredPieces, pairs: list[Pair | None]) -> None:
+        """Fill in the pairs of texts whose pieces are stored."""
+        assert self._parts is not None
+        sizes = stored.ends - stored.starts
+        usable = sizes > 0
+        if self._max > MOST_PIECES:  # what lies behind them is needed
+            usable &= sizes < MOST_PIECES
+        headings = [self._heading(each) for each in stored.headings]
+        usable &= np.array([each is not None for each in headings], bool)
+        places = np.flatnonzero(usable)
+        if not len(places):
+            return
+        heads = [each for each in headings if each is not None]
+        if len(heads) != len(places):
+            heads = [head for n in places.tolist() if (head := headings[n]) is not None]
+        before = np.array([len(head) for head in heads], np.int64)
+        first, second = fitted(len(asked), before + sizes[places], self._max - 3)
+        start, stop = self._parts
+        ends = np.cumsum(first + second + 3)
+        begins = ends - (first + second + 3)
+        texts = begins + first + 2
+        ids = np.full(ends[-1], stop, self._dtype)
+        ids[begins] = start
+        _copy(np.array(asked, self._dtype), np.zeros_like(first), first, ids, begins + 1)
+        kept = np.minimum(before, second)
+        _copy(np.concatenate(heads), np.cumsum(before) - before, kept, ids, texts)
+        _copy(stored.ids, stored.starts[places], second - kept, ids, texts + kept)
+        cut = first + second < len(asked) + before + sizes[places]
+        for place, begin, end, text, less in zip(
+            *(each.tolist() for each in (places, begins, ends, texts - begins, cut)), strict=True
+        ):
+            pairs[place] = Pair(ids[begin:end], text, less)
 
     def _tokens(self, texts: list[str]) -> list[NDArray[Any] | None]:
         """Return each text's own tokens, None for one that is too long to be a part of a pair."""
@@ -126,7 +194,57 @@ class Pairs:
                     self._remembered.popitem(last=False)
         return [found[key] for key in keys]
 
+    def _read_heading(self, text: str) -> NDArray[Any] | None:
+        """Return the tokens of a heading, None for one longer than the model reads.
+
+        A plain one is put together of its words: those of dates are few, however many days.
+        """
+        if text.isascii() and text.isprintable() and not self._added.search(text):
+            parts = [self._word(part) for part in text.replace("-", " - ").split()]
+            if None not in parts:
+                return np.array([n for part in parts for n in part or ()], self._dtype)
+        return self._tokens([text])[0]
+
+    def _read_word(self, text: str) -> tuple[int, ...] | None:
+        (tokens,) = self._plain([text])
+        return None if tokens is None else tuple(tokens)
+
     def _plain(self, texts: Sequence[str]) -> list[list[int] | None]:
         """Return the ids of texts without special tokens, None for one beyond the length."""
         found = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [None if each.overflowing else each.ids for each in found]
+
+
+def fitted(
+    first: int, second: NDArray[np.int64], room: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many tokens are kept of a question of ``first`` and of texts of ``second`` tokens.
+
+    Together at most ``room``, by the rule of the library tokenizers: the longer gives way, and both
+    where the shorter has more than half of the room.
+
+    >>> fitted(4, np.array([5, 9, 2]), 9)
+    (array([4, 4, 4]), array([5, 5, 2]))
+    """
+    firsts = np.full_like(second, first)
+    short = np.minimum(firsts, second)
+    long = np.where(short > room, short, np.maximum(short, room - short))
+    halved = short + long > room
+    short = np.where(halved, room // 2, short)
+    long = np.where(halved, room // 2 + room % 2, long)
+    whole, swapped = firsts + second <= room, firsts > second
+    first_kept = np.where(swapped, long, short)
+    second_kept = np.where(swapped, short, long)
+    return np.where(whole, firsts, first_kept), np.where(whole, second, second_kept)
+
+
+def _copy(
+    source: NDArray[Any],
+    starts: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    out: NDArray[Any],
+    to: NDArray[np.int64],
+) -> None:
+    """Copy stretches of ``source`` from ``starts`` to the places ``to`` of ``out``."""
+    steps = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    out[np.repeat(to, sizes) + steps] = source[np.repeat(starts, sizes) + steps]

@@ -1,3 +1,4 @@
+import json
 import random
 import subprocess
 import sys
@@ -306,3 +307,45 @@ def test_minilm_agrees_with_sentence_transformers(minilm):
     short = [n for n, text in enumerate(TEXTS) if not minilm("fp32").truncated(text)]
     assert np.abs(minilm("fp32").embed(TEXTS) - expected)[short].max() <= 1e-5
     assert (minilm("int8").embed(TEXTS) * expected).sum(axis=1)[short].min() >= 0.99
+
+
+def ids_of(encoder, text):
+    encoder._tokenizer.no_truncation()
+    try:
+        return encoder._tokenizer.encode(text, add_special_tokens=False).ids
+    finally:
+        encoder._tokenizer.enable_truncation(encoder.max_length)
+
+
+@pytest.mark.filterwarnings("ignore::recollex_engine.models.truncation.TruncationWarning")
+@pytest.mark.parametrize("precision", ["int8", "fp32"])
+@pytest.mark.parametrize("prefix", ["", "the cat: "])
+def test_the_ids_that_vectors_were_made_of_are_the_tokenizers(
+    tmp_path, make_model, precision, prefix
+):
+    folder = make_model(tmp_path / "prefixed")
+    prompts = {"prompts": {"passage": prefix}}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(prompts))
+    encoder = load_encoder(folder, precision)
+    texts = [*sentences(20), "ann " * 300, "ann", "ann", "[SEP] é 東", ""]
+    for threads in (1, 3):
+        done = []
+        vectors, pieces = encoder.embed_with_pieces(texts, threads, done.append)
+        assert vectors.tobytes() == encoder.embed(texts, threads).tobytes()
+        assert [each.tolist() for each in pieces] == [ids_of(encoder, text) for text in texts]
+        assert {each.dtype for each in pieces} == {np.dtype(np.uint16)}
+        assert sum(done) == len(texts)
+    assert encoder.pieces("Ann said:").tolist() == ids_of(encoder, "Ann said:")
+    assert encoder.pieces("Ann said:") is encoder.pieces("Ann said:")
+    with pytest.warns(TruncationWarning):
+        encoder.embed_with_pieces(["ann " * 300])
+
+
+def test_a_prefix_that_runs_into_the_text_leaves_no_ids(tmp_path, make_model):
+    folder = make_model(tmp_path / "glued")
+    prompts = {"prompts": {"passage": "the"}}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(prompts))
+    encoder = load_encoder(folder)
+    assert encoder.vocabulary is None
+    vectors, pieces = encoder.embed_with_pieces(["ann"])
+    assert pieces is None and vectors.tobytes() == encoder.embed(["ann"]).tobytes()

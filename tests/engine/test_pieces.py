@@ -1,0 +1,424 @@
+"""What a tokenizer made of passages is stored with them, and changes nothing but the time taken."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+
+import recollex
+from recollex_engine import rerankers as rerankers_module
+from recollex_engine.applying import apply
+from recollex_engine.candidates import Candidates
+from recollex_engine.columns import Columns
+from recollex_engine.log_reader import LogFollower
+from recollex_engine.manifest import Manifest
+from recollex_engine.models.cross_encoder import load_cross_encoder
+from recollex_engine.models.encoder import load_encoder
+from recollex_engine.models.vocabulary import MOST_PIECES
+from recollex_engine.pieces import VOCABULARY, decoded, find_pieces
+from recollex_engine.reembedding import reembed
+from recollex_engine.rerankers import CrossEncoderReranker
+from recollex_engine.schema import PIECES, schema
+from tests.engine.models.conftest import SIZE, tiny_tensors, write_model
+
+START = datetime(2024, 5, 1, tzinfo=UTC)
+LONG = " ".join(f"Ann moved to Oslo in rain {n}, and the cat sat by a window." for n in range(40))
+MANY = "ann-" * 400  # 800 tokens, and one word
+TURNS = [
+    {"speaker": "Ann", "text": "The cat sat.", "at": START.isoformat(), "id": "t0"},
+    {"speaker": "Bob", "text": LONG, "at": START.isoformat(), "id": "t1"},
+    {"speaker": "[SEP]", "text": "rain?", "at": START.isoformat(), "id": "t2"},
+]
+QUERY = "what did ann say ?"
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::recollex_engine.models.truncation.TruncationWarning"
+)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """The folders of two encoders with a vocabulary each, and of a judge with the first's."""
+    home = tmp_path_factory.mktemp("models")
+    rng = np.random.default_rng(11)
+    tensors = {f"bert.{name}": tensor for name, tensor in tiny_tensors().items()}
+    for name, shape in {
+        "bert.pooler.dense.weight": (SIZE, SIZE),
+        "bert.pooler.dense.bias": (SIZE,),
+        "classifier.weight": (1, SIZE),
+        "classifier.bias": (1,),
+    }.items():
+        tensors[name] = (0.2 * rng.normal(size=shape)).astype(np.float32)
+    write_model(home / "judge", tensors)
+    write_model(home / "one")
+    other = write_model(home / "other", tiny_tensors(8)) / "tokenizer.json"
+    said = json.loads(other.read_text())
+    said["normalizer"]["lowercase"] = False
+    other.write_text(json.dumps(said))
+    return home
+
+
+@pytest.fixture(scope="module")
+def environment(folders):
+    patch = pytest.MonkeyPatch()
+    patch.setenv("RECOLLEX_CACHE", str(folders / "cache"))
+    patch.setenv("HF_HUB_OFFLINE", "1")
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="module")
+def encoder(folders, environment):
+    return load_encoder(folders / "one")
+
+
+@pytest.fixture(scope="module")
+def other(folders, environment):
+    return load_encoder(folders / "other")
+
+
+@pytest.fixture(scope="module")
+def judge(folders, environment):
+    return load_cross_encoder(folders / "judge")
+
+
+def filled(folder, encoder):
+    with recollex.open(folder, embedder=encoder) as store:
+        agent = store.agent("ann")
+        agent.retain("Ann moved to Oslo.", id="m0", event_at=START)
+        agent.retain([LONG, MANY, "rain"], id=["m1", "m2", "m3"], context="a talk: é")
+        agent.retain_dialogue(TURNS, document_id="d")
+        agent.correct("m0", "Ann moved to Paris.", why="she said so")
+        agent.forget("m3")
+        assert agent.verify().ok
+
+
+@pytest.fixture
+def folder(tmp_path, encoder):
+    filled(tmp_path / "s", encoder)
+    return tmp_path / "s"
+
+
+def everything(view):
+    """Return every memory of a view as candidates, with a vector that chooses a passage."""
+    memories = np.arange(view.memories, dtype=np.uint32)
+    vector = np.ones(SIZE, np.float32)
+    return Candidates(QUERY, view, memories, np.ones(len(memories)), 0, vector)
+
+
+def plain(encoder, text):
+    encoder._tokenizer.no_truncation()
+    try:
+        return encoder._tokenizer.encode(text, add_special_tokens=False).ids
+    finally:
+        encoder._tokenizer.enable_truncation(encoder.max_length)
+
+
+def read(view, rows, encoder):
+    """Return the ids of rows as a view finds them."""
+    found = find_pieces(view, np.array(rows, np.uint32), encoder.vocabulary)
+    return [
+        found.ids[first:end].tolist()
+        for first, end in zip(found.starts.tolist(), found.ends.tolist(), strict=True)
+    ]
+
+
+def test_each_passage_has_those_of_what_a_reranker_reads_of_it(folder, encoder):
+    with recollex.open(folder, read_only=True, embedder=encoder) as store:
+        view = store.agent("ann").engine.view()
+        memory_of_row = view.memory_of_row.tolist()
+        assert len(memory_of_row) > view.memories == 8
+        found = read(view, range(view.rows), encoder)
+        for row, memory in enumerate(memory_of_row):
+            candidates = replace(everything(view), memories=np.array([memory], np.uint32))
+            candidates.__dict__["rows"] = np.array([row], np.uint32)
+            expected = plain(encoder, candidates.texts[0])
+            assert found[row] == expected[:MOST_PIECES]
+        assert max(map(len, found)) == MOST_PIECES
+
+
+class Rows:
+    """The vectors of rows, which nothing here looks at."""
+
+    def __call__(self, first, end):
+        return np.zeros((end - first, SIZE), np.uint16)
+
+
+def test_the_log_alone_gives_the_same_columns_without_a_tokenizer(folder, encoder):
+    log = folder / "agents" / "ann" / "log"
+    with recollex.open(folder, embedder=encoder) as store:
+        agent = store.agent("ann")
+        agent.checkpoint()
+        agent.retain("the dog", id="m4")
+        held = agent.engine.replica().columns
+        for step in (1, 3, 100):
+            fresh, operations = Columns(folder / "none"), []
+            for transaction in LogFollower(log).read_new():
+                operations += transaction.operations
+            for first in range(0, len(operations), step):
+                apply(fresh, operations[first : first + step], Rows())
+            for name in PIECES:
+                assert fresh.array(name).tobytes() == held.array(name).tobytes() != b""
+    (home,) = folder.glob("agents/ann/columns")
+    for path in (home.parent / "MANIFEST", *home.iterdir()):
+        path.unlink()
+    with recollex.open(folder, embedder=encoder) as store:
+        assert store.agent("ann").engine.view().has_pieces
+        assert store.agent("ann").verify().ok
+
+
+def test_a_vocabulary_is_named_once(folder, encoder):
+    with recollex.open(folder, embedder=encoder) as store:
+        agent = store.agent("ann")
+        agent.retain(["the dog", "a dog"])
+        entries = list(agent.log())
+        named = [entry.payload for entry in entries if entry.kind == VOCABULARY]
+        assert named == [{"name": encoder.vocabulary}]
+        kept = [entry.payload["pieces"] for entry in entries if entry.kind == "retain"]
+        assert len(kept) == 9 and all(kept)
+
+
+class Without:
+    """Another embedder around ours, as a caller may write one."""
+
+    def __init__(self, encoder):
+        self._encoder = encoder
+
+    def __getattr__(self, name):
+        return getattr(self._encoder, name)
+
+
+def retain_each_way(agent):
+    agent.retain("the cat", id="a")
+    agent.retain_dialogue(TURNS[:2], document_id="d")
+
+
+def test_embedders_that_do_not_tell_store_none_and_cost_no_byte(tmp_path, encoder):
+    for name, embedder in (("w", Without(encoder)), ("g", recollex.GivenVectors(SIZE))):
+        with recollex.open(tmp_path / name, embedder=embedder) as store:
+            agent = store.agent("ann")
+            if name == "g":
+                agent.retain("the cat", embedding=np.ones(SIZE))
+            else:
+                retain_each_way(agent)
+            view = agent.engine.view()
+            assert not view.has_pieces
+            assert find_pieces(view, np.array([0], np.uint32), encoder.vocabulary) is None
+            assert not any(len(view.columns.array(column)) for column in PIECES)
+            kinds = {entry.kind for entry in agent.log()}
+            assert VOCABULARY not in kinds
+            assert agent.verify().ok
+
+
+def test_a_vector_of_the_callers_brings_none_and_its_neighbours_keep_theirs(tmp_path, encoder):
+    with recollex.open(tmp_path / "s", embedder=encoder) as store:
+        agent = store.agent("ann")
+        agent.retain("the dog", embedding=np.ones(SIZE))
+        before = agent.engine.view()
+        assert not before.has_pieces
+        agent.retain("the cat")
+        agent.retain("the dog", embedding=np.ones(SIZE))
+        agent.checkpoint()
+        assert read(agent.engine.view(), [0, 1, 2], encoder) == [[], plain(encoder, "the cat"), []]
+        assert find_pieces(before, np.array([0], np.uint32), encoder.vocabulary) is None
+        assert agent.verify().ok
+
+
+def scores(view, judge, monkeypatch, dated, stored):
+    """Return a judge's scores of everything, and how many texts it tokenised, nothing known."""
+    judge._known._scores.clear()
+    judge._pairs._remembered.clear()
+    asked = []
+    with monkeypatch.context() as patch:
+        patch.setattr(rerankers_module, "load_cross_encoder", lambda *_: judge)
+        if not stored:
+            patch.setattr(rerankers_module, "find_pieces", lambda *_: None)
+        tokens = judge._pairs._tokens
+        patch.setattr(judge._pairs, "_tokens", lambda texts: asked.extend(texts) or tokens(texts))
+        found = CrossEncoderReranker("judge", dated=dated).scores(everything(view))
+    return found.tolist(), len(asked)
+
+
+@pytest.mark.parametrize("dated", [True, False])
+def test_a_cross_encoder_of_the_vocabulary_gives_the_same_scores(
+    folder, encoder, judge, monkeypatch, dated
+):
+    assert judge.vocabulary == encoder.vocabulary
+    with recollex.open(folder, read_only=True, embedder=encoder) as store:
+        view = store.agent("ann").engine.view()
+        with_them, tokenised = scores(view, judge, monkeypatch, dated, True)
+        without, all_of_them = scores(view, judge, monkeypatch, dated, False)
+    assert with_them == without and len(set(with_them)) > 4
+    # nothing but headings that have a context in letters which are not plain
+    assert (tokenised, all_of_them) == (dated, 8)
+
+
+def test_one_of_another_vocabulary_tokenises(tmp_path, other, judge, monkeypatch):
+    assert other.vocabulary not in (None, judge.vocabulary)
+    filled(tmp_path / "s", other)
+    with recollex.open(tmp_path / "s", read_only=True, embedder=other) as store:
+        view = store.agent("ann").engine.view()
+        assert view.has_pieces
+        with_them, tokenised = scores(view, judge, monkeypatch, True, True)
+        assert tokenised == 8
+        assert (with_them, 8) == scores(view, judge, monkeypatch, True, False)
+
+
+def test_recalls_are_the_same_with_them_and_without(folder, encoder, judge, monkeypatch):
+    monkeypatch.setattr(rerankers_module, "load_cross_encoder", lambda *_: judge)
+    preset = replace(recollex.presets.tempr, reranker=CrossEncoderReranker("judge"))
+
+    def recalled(agent):
+        judge._known._scores.clear()
+        found = agent.recall(QUERY, preset=preset, now=START + timedelta(days=9))
+        assert not found.trace.errors
+        return [(memory.id, memory.score) for memory in found]
+
+    with recollex.open(folder, read_only=True, embedder=encoder) as store:
+        agent = store.agent("ann")
+        then = list(agent.log())[3].recorded_at
+        expected = [recalled(agent), recalled(agent.at(then))]
+        assert len(expected[0]) > 3 < len(expected[1])
+        monkeypatch.setattr(rerankers_module, "find_pieces", lambda *_: None)
+        assert [recalled(agent), recalled(agent.at(then))] == expected
+
+
+def test_a_cut_and_a_reader_see_those_of_the_writer(folder, encoder):
+    with (
+        recollex.open(folder, embedder=encoder) as writing,
+        recollex.open(folder, read_only=True, embedder=encoder) as reading,
+    ):
+        agent, reader = writing.agent("ann"), reading.agent("ann")
+        before = reader.engine.view()
+        agent.retain(["the dog sat", LONG])
+        after = agent.engine.view()
+        expected = read(after, range(after.rows), encoder)
+        assert all(expected)
+        assert read(reader.engine.view(), range(after.rows), encoder) == expected
+        assert read(before, range(before.rows), encoder) == expected[: before.rows]
+        past = agent.engine.view(before.op)
+        assert read(past, range(past.rows), encoder) == expected[: before.rows]
+    program = (
+        "import sys, numpy as np, recollex\n"
+        "from recollex_engine.pieces import find_pieces\n"
+        "given = recollex.GivenVectors(int(sys.argv[2])); given.fingerprint = sys.argv[3]\n"
+        "with recollex.open(sys.argv[1], read_only=True, embedder=given) as store:\n"
+        "    view = store.agent('ann').engine.view()\n"
+        "    found = find_pieces(view, np.arange(view.rows, dtype=np.uint32), sys.argv[4])\n"
+        "    print([found.ids[a:b].tolist() for a, b in zip(found.starts, found.ends)])\n"
+        "    print('tokenizers' in sys.modules)\n"
+    )
+    run = [sys.executable, "-c", program, str(folder), str(SIZE)]
+    run += [encoder.fingerprint, encoder.vocabulary]
+    environment = {"PYTHONPATH": ":".join(sys.path)}
+    printed = subprocess.run(run, capture_output=True, text=True, env=environment, check=True)
+    assert printed.stdout.splitlines() == [str(expected), "False"]
+
+
+def test_what_waits_for_its_publication_is_seen_by_no_view_before(tmp_path, encoder):
+    """The first ids come while views without any are taken."""
+    with recollex.open(tmp_path / "s", embedder=encoder) as store:
+        agent = store.agent("ann")
+        agent.retain(["a", "b"], embedding=np.ones((2, SIZE)))
+        with agent.engine.together():
+            agent.retain("the cat")
+            view = agent.engine.view()
+            assert view.rows == 2 and view.has_pieces
+            assert read(view, [0, 1], encoder) == [[], []]
+        assert read(agent.engine.view(), [0, 1, 2], encoder)[2]
+
+
+def test_reembedding_keeps_those_of_either_vocabulary(folder, encoder, other, judge, monkeypatch):
+    with recollex.open(folder, read_only=True, embedder=encoder) as store:
+        view = store.agent("ann").engine.view()
+        rows, before = view.rows, read(view, range(view.rows), encoder)
+    assert reembed(folder / "agents" / "ann", "ann", other, lambda: 2**60) == rows
+    for again in range(2):
+        with recollex.open(folder, embedder=other) as store:
+            agent = store.agent("ann")
+            if not again:
+                agent.retain("the Dog sat")
+                agent.checkpoint()
+            view = agent.engine.view()
+            assert read(view, range(rows + 1), encoder) == [*before, []]
+            expected = [[]] * rows + [plain(other, "the Dog sat")]
+            assert read(view, range(rows + 1), other) == expected
+            with_them, tokenised = scores(view, judge, monkeypatch, False, True)
+            assert tokenised == 1
+            assert (with_them, 9) == scores(view, judge, monkeypatch, False, False)
+            assert agent.verify().ok
+
+
+def test_a_checkpoint_of_a_version_without_them_opens_as_it_is(tmp_path, encoder):
+    folder, agent_folder = tmp_path / "s", tmp_path / "s" / "agents" / "ann"
+    with recollex.open(folder, embedder=Without(encoder)) as store:
+        agent = store.agent("ann")
+        retain_each_way(agent)
+        agent.checkpoint()
+    manifest = Manifest.read(agent_folder)
+    columns = {name: n for name, n in manifest.columns.items() if name not in PIECES}
+    assert len(columns) == len(schema()) - 4
+    replace(manifest, columns=columns).write(agent_folder)
+    with recollex.open(folder, embedder=encoder) as store:
+        agent = store.agent("ann")
+        assert not agent.engine.replica().damaged
+        assert agent.engine.replica().position.op == manifest.position.op
+        rows = agent.engine.view().rows
+        agent.retain("the dog")
+        agent.checkpoint()
+    with recollex.open(folder, embedder=encoder) as store:
+        agent = store.agent("ann")
+        found = read(agent.engine.view(), range(rows + 1), encoder)
+        assert found == [[]] * rows + [plain(encoder, "the dog")]
+        assert agent.verify().ok
+
+
+def test_snapshots_and_replays_have_them(folder, tmp_path, encoder):
+    with recollex.open(folder, embedder=encoder) as store:
+        agent = store.agent("ann")
+        entries = list(agent.log())
+        view = agent.engine.view()
+        expected = read(view, range(view.rows), encoder)
+        agent.snapshot(entries[3].recorded_at, tmp_path / "then")
+    recollex.replay(folder / "agents" / "ann", tmp_path / "again", agent_id="ann", embedder=encoder)
+    for path, whole in ((tmp_path / "then", False), (tmp_path / "again", True)):
+        with recollex.open(path, embedder=encoder) as store:
+            view = store.agent("ann").engine.view()
+            assert (view.rows == len(expected)) is whole
+            assert read(view, range(view.rows), encoder) == expected[: view.rows]
+            assert store.agent("ann").verify().ok
+
+
+def test_what_a_policy_hides_of_a_turn_is_in_no_id(tmp_path, encoder):
+    policy = recollex.WritePolicy()
+    secret = "my card is 4111 1111 1111 1111 , please two seats"
+    with recollex.open(tmp_path / "s", embedder=encoder) as store:
+        agent = store.agent("ann")
+        turn = {"speaker": "Ann", "text": secret, "at": START.isoformat()}
+        agent.retain_dialogue([turn], document_id="d", policy=policy)
+        agent.sessions.end("d")
+        view = agent.engine.view()
+        stored = [view.columns.text(n) for n in range(view.memories)]
+        assert stored
+        for place, text in enumerate(stored):
+            assert "4111" not in text
+            assert read(view, [int(view.buffer("first_row")[place])], encoder) == [
+                plain(encoder, text)
+            ]
+
+
+def test_the_record_is_as_documented(folder, encoder):
+    lines = [line for path in folder.rglob("*.jsonl") for line in path.read_bytes().splitlines()]
+    payloads = [orjson.loads(line).get("payload", {}) for line in lines]
+    (said,) = [each["pieces"] for each in payloads if each.get("text") == "Ann moved to Oslo."]
+    assert np.frombuffer(decoded(said[0]), "<u2").tolist() == plain(encoder, "Ann moved to Oslo.")
+    assert "=" not in said[0]
+    longest = max(len(text) for each in payloads for text in each.get("pieces", []))
+    assert longest == -(-MOST_PIECES * 2 * 4 // 3)
+    assert Path(folder).exists()
