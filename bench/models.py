@@ -26,11 +26,9 @@ import argparse
 import importlib.util
 import json
 import random
-import shutil
-import struct
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -40,36 +38,26 @@ import numpy as np
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
+from bench.cross_encoders import cross_encoders, random_judge, stages
+from bench.model_runs import (
+    MODEL,
+    QUESTION,
+    SECONDS,
+    SEED,
+    TEXT_TOKENS,
+    WAYS,
+    not_run,
+    sentence,
+    timed,
+)
 from bench.rundata import environment, percentiles, write_run
 from recollex_engine.errors import ModelError
-from recollex_engine.models.backends import Running, graph_precision
-from recollex_engine.models.convert import converted
-from recollex_engine.models.cross_encoder import CrossEncoder
 from recollex_engine.models.encoder import load_encoder
-from recollex_engine.models.token_encoder import TokenEncoder
 from recollex_engine.models.weights import find_weights
-from recollex_kernels.maxsim import maxsim
 
-MODEL = "all-MiniLM-L6-v2"
-WAYS: tuple[Running, ...] = ("int8", "fp32", "bf16")
 GEMM = (1024, 384, 1536)
-QUESTION = "Where did Caroline move from last year"
 QUESTION_TOKENS = 9
-TEXT_TOKENS = 36
 PARTS = ("encoder", "stages", "mixed", "pairs32", "pairs64", "pairs128")
-PAIRS = (10, 50, 100, 300)
-LENGTHS = (32, 64, 128)
-MIXED = (100, 58)
-"""Pairs of mixed lengths, and their mean."""
-SEED = 7
-SECONDS = 1.5
-"""For which a measurement is repeated; that of pairs half as long, after the check of ten."""
-_WORDS = """
-the of and a to in is you that it he was for on are as with his they at be this have from or one had
-by word but not what all were we when your can said there use an each which she do how their if will
-up other about out many then them these so some her would make like
-"""
-WORDS = _WORDS.split()
 
 
 def main() -> None:
@@ -160,7 +148,7 @@ def encoders() -> list[dict[str, Any]]:
         try:
             encoder = load_encoder(MODEL, way)
         except ModelError as error:
-            lines.append(_not_run("encoder", way, error))
+            lines.append(not_run("encoder", way, error))
             continue
         vectors = encoder.embed(texts[:64])
         cosines = (vectors * exact).sum(axis=1)
@@ -194,7 +182,7 @@ def encoders() -> list[dict[str, Any]]:
 def rival_encoder(texts: list[str], exact: np.ndarray) -> dict[str, Any]:
     name = "sentence-transformers"
     if importlib.util.find_spec(_module(name)) is None:
-        return _not_run("encoder", name, "not installed")
+        return not_run("encoder", name, "not installed")
     import sentence_transformers
     import torch
 
@@ -215,204 +203,6 @@ def rival_encoder(texts: list[str], exact: np.ndarray) -> dict[str, Any]:
         "texts_per_cpu_s": len(texts) / of_cpu,
         "greatest_difference_to_fp32": moved,
     }
-
-
-def _not_run(part: str, runs: str, why: object) -> dict[str, Any]:
-    return {"part": part, "runs": runs, "not_run": str(why).splitlines()[0]}
-
-
-def cross_encoders(
-    folder: Path, floor: dict[str, float], short: bool, parts: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Return how long pairs take, by what runs the model, on one thread and on two."""
-    shapes = [("mixed", *MIXED, 1), ("mixed", *MIXED, 2)]
-    shapes += [(f"pairs{length}", pairs, length, 1) for length in LENGTHS for pairs in PAIRS]
-    shapes = [shape for shape in shapes if shape[0] in parts and (shape[1] <= 100 or not short)]
-    if not shapes:
-        return []
-    judges: dict[str, Callable[[str, list[str], int], Sequence[float]]] = {}
-    lines: list[dict[str, Any]] = []
-    for way in WAYS:
-        try:
-            model = converted(folder, graph_precision(way), scoring=True)
-            judges[way] = _fresh(CrossEncoder(model, way))
-        except ModelError as error:
-            lines.append(_not_run(shapes[0][0], way, error))
-    counter = CrossEncoder(converted(folder, "int8", scoring=True))
-    rival = rival_judge(folder)
-    if rival is None:
-        lines.append(_not_run(shapes[0][0], "sentence-transformers", "not installed"))
-    else:
-        judges["sentence-transformers"] = rival
-    rng = random.Random(SEED)
-    question = "where did she move to after the summer"
-    own = len(counter._pairs.of(question, [""])[0].ids)
-    for part, pairs, length, threads in shapes:
-        spread = length // 2 if (pairs, length) == MIXED else 0
-        texts = [
-            sentence(rng, length + rng.randint(-spread, spread) - own + 2) for _ in range(pairs)
-        ]
-        tokens = [len(each.ids) for each in counter._pairs.of(question, texts)]
-        gflop = sum(flops(count) for count in tokens) / 1e9
-        floors = {name: gflop / speed * 1000 for name, speed in floor.items()}
-        some = texts[:10]
-        exact = np.array(judges["fp32"](question, some, 1))
-        for name, judge in judges.items():
-            most = {"int8": 0.02, "bf16": 0.02}.get(name, 1e-5)
-            moved = float(np.abs(np.array(judge(question, some, threads)) - exact).max())
-            assert moved <= most, (name, moved)
-            seconds = 0.0 if short else SECONDS / 2
-            run = partial(judge, question, texts, threads)
-            taken, spent = timed(run, seconds, least=1, warm=False)
-            lines.append(
-                {
-                    "part": part,
-                    "runs": name,
-                    "threads": threads,
-                    "pairs": pairs,
-                    "tokens": float(np.mean(tokens)),
-                    "ms": percentiles(taken),
-                    "cpu_ms": percentiles(spent),
-                    "gflop": gflop,
-                    "floor_cpu_ms": floors,
-                    "greatest_difference_to_fp32": moved,
-                }
-            )
-    return lines
-
-
-def _fresh(judge: CrossEncoder) -> Callable[[str, list[str], int], Sequence[float]]:
-    """Return the judge's scores, none of them remembered."""
-
-    def scores(question: str, texts: list[str], threads: int) -> Sequence[float]:
-        judge._known._scores.clear()
-        judge._pairs._remembered.clear()
-        return judge.scores(question, texts, threads)
-
-    return scores
-
-
-def stages(folder: Path) -> list[dict[str, Any]]:
-    """Return what else a second stage costs: tokens of pairs, and token vectors, new and known."""
-    count, mean = MIXED
-    rng = random.Random(SEED)
-    texts = [sentence(rng, mean - 20) for _ in range(count)]
-    judge = CrossEncoder(converted(folder, "int8", scoring=True))
-
-    def afresh() -> None:
-        judge._pairs._remembered.clear()
-        judge._pairs.of(QUESTION, texts)
-
-    tokens = {
-        "part": "stages",
-        "runs": f"tokens of {count} pairs",
-        "new_ms": percentiles(repeated(afresh, SECONDS)),
-        "known_ms": percentiles(repeated(lambda: judge._pairs.of(QUESTION, texts), SECONDS)),
-    }
-    encoder = TokenEncoder(MODEL)
-    texts = [sentence(rng, TEXT_TOKENS) for _ in range(count)]
-    started = time.perf_counter()
-    vectors = encoder.passages(texts)
-    new = (time.perf_counter() - started) * 1000
-    starts = np.cumsum([0, *map(len, vectors)])
-    query, out = encoder.query(QUESTION), np.empty(count)
-
-    def late() -> None:
-        maxsim(query, np.concatenate(encoder.passages(texts)), starts, out)
-
-    interaction = {
-        "part": "stages",
-        "runs": f"late interaction with {count} texts of {TEXT_TOKENS} tokens",
-        "new_ms": percentiles([new]),
-        "known_ms": percentiles(repeated(late, SECONDS)),
-        "bytes_per_text": int(np.mean([each.nbytes for each in vectors])),
-    }
-    return [tokens, interaction]
-
-
-def rival_judge(folder: Path) -> Callable[[str, list[str], int], Sequence[float]] | None:
-    if importlib.util.find_spec("sentence_transformers") is None:
-        return None
-    import sentence_transformers
-    import torch
-
-    model = sentence_transformers.CrossEncoder(str(folder), device="cpu")
-
-    def scores(question: str, texts: list[str], threads: int) -> Sequence[float]:
-        torch.set_num_threads(threads)
-        pairs = [(question, text) for text in texts]
-        return model.predict(pairs, batch_size=32, show_progress_bar=False)
-
-    return scores
-
-
-def flops(tokens: int, size: int = 384, wide: int = 1536, layers: int = 6) -> float:
-    """Return the floating-point operations of MiniLM on one text.
-
-    Of a layer and token: 2 (4 D^2 + 2 D W) in the linears, 4 D L in attention over L tokens.
-    """
-    linears = 2 * (4 * size**2 + 2 * size * wide)
-    return float(layers * tokens * (linears + 4 * size * tokens))
-
-
-def sentence(rng: random.Random, tokens: int) -> str:
-    """Return a text of so many tokens, the two special ones included: each word is one."""
-    return " ".join(rng.choices(WORDS, k=max(1, tokens - 2)))
-
-
-def repeated(
-    run: Callable[[], object], seconds: float, least: int = 5, warm: bool = True
-) -> list[float]:
-    """Return the milliseconds of runs, repeated for so long, after one that warms up."""
-    return timed(run, seconds, least, warm)[0]
-
-
-def timed(
-    run: Callable[[], object], seconds: float, least: int = 5, warm: bool = True
-) -> tuple[list[float], list[float]]:
-    """Return the milliseconds of runs as `repeated` does, and those of the CPU, all threads'.
-
-    On one thread the two are the same where nothing else runs; elsewhere the CPU's tell more.
-    """
-    if warm:
-        run()
-    taken: list[float] = []
-    spent: list[float] = []
-    while len(taken) < least or sum(taken) < seconds * 1000:
-        began, started = time.process_time(), time.perf_counter()
-        run()
-        taken.append((time.perf_counter() - started) * 1000)
-        spent.append((time.process_time() - began) * 1000)
-    return taken, spent
-
-
-def random_judge(folder: Path) -> Path:
-    """Write MiniLM's encoder with a seeded random classifier on it; return its folder."""
-    source = find_weights(MODEL).folder
-    folder.mkdir(parents=True)
-    raw = (source / "model.safetensors").read_bytes()
-    (length,) = struct.unpack("<Q", raw[:8])
-    header, body = json.loads(raw[8 : 8 + length]), raw[8 + length :]
-    header.pop("__metadata__", None)
-    header = {f"bert.{name}": entry for name, entry in header.items()}
-    rng = np.random.default_rng(SEED)
-    for name, shape in {"classifier.weight": (1, 384), "classifier.bias": (1,)}.items():
-        data = (0.05 * rng.standard_normal(shape)).astype(np.float32).tobytes()
-        offsets = [len(body), len(body) + len(data)]
-        header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": offsets}
-        body += data
-    header["__metadata__"] = {"format": "pt"}
-    encoded = json.dumps(header).encode()
-    head = struct.pack("<Q", len(encoded)) + encoded
-    (folder / "model.safetensors").write_bytes(head + body)
-    config = json.loads((source / "config.json").read_text())
-    config |= {"architectures": ["BertForSequenceClassification"], "num_labels": 1}
-    config |= {"id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0}}
-    (folder / "config.json").write_text(json.dumps(config))
-    shutil.copyfile(source / "tokenizer.json", folder / "tokenizer.json")
-    tokenizer = {"tokenizer_class": "BertTokenizerFast", "model_max_length": 512}
-    (folder / "tokenizer_config.json").write_text(json.dumps(tokenizer))
-    return folder
 
 
 def show(result: dict[str, Any]) -> str:

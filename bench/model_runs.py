@@ -1,0 +1,57 @@
+"""What the benches of models share: texts of so many tokens, and runs that are timed."""
+
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+from recollex_engine.models.backends import Running
+
+MODEL = "all-MiniLM-L6-v2"
+WAYS: tuple[Running, ...] = ("int8", "fp32", "bf16")
+QUESTION = "Where did Caroline move from last year"
+TEXT_TOKENS = 36
+SEED = 7
+SECONDS = 1.5
+"""For which a measurement is repeated; that of pairs half as long, after the check of ten."""
+_WORDS = """
+the of and a to in is you that it he was for on are as with his they at be this have from or one had
+by word but not what all were we when your can said there use an each which she do how their if will
+up other about out many then them these so some her would make like
+"""
+WORDS = _WORDS.split()
+
+
+def sentence(rng: random.Random, tokens: int) -> str:
+    """Return a text of so many tokens, the two special ones included: each word is one."""
+    return " ".join(rng.choices(WORDS, k=max(1, tokens - 2)))
+
+
+def repeated(
+    run: Callable[[], object], seconds: float, least: int = 5, warm: bool = True
+) -> list[float]:
+    """Return the milliseconds of runs, repeated for so long, after one that warms up."""
+    return timed(run, seconds, least, warm)[0]
+
+
+def timed(
+    run: Callable[[], object], seconds: float, least: int = 5, warm: bool = True
+) -> tuple[list[float], list[float]]:
+    """Return the milliseconds of runs as `repeated` does, and those of the CPU, all threads'.
+
+    On one thread the two are the same where nothing else runs; elsewhere the CPU's tell more.
+    """
+    if warm:
+        run()
+    taken: list[float] = []
+    spent: list[float] = []
+    while len(taken) < least or sum(taken) < seconds * 1000:
+        began, started = time.process_time(), time.perf_counter()
+        run()
+        taken.append((time.perf_counter() - started) * 1000)
+        spent.append((time.process_time() - began) * 1000)
+    return taken, spent
+
+
+def not_run(part: str, runs: str, why: object) -> dict[str, Any]:
+    return {"part": part, "runs": runs, "not_run": str(why).splitlines()[0]}
