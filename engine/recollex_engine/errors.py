@@ -123,10 +123,14 @@ class ModelMismatchError(ModelError):
     """The agent was written with another embedding model."""
 
     def __init__(self, agent: str, expected: str, found: str) -> None:
+        name = expected.split("@")[0]
+        needed = f"{name!r} (or that model's folder)"
+        if name.startswith("given-"):
+            needed = f"recollex.GivenVectors({name.removeprefix('given-')})"
         super().__init__(
             f"agent {agent!r} was written with the model {expected}, this store was opened with "
-            f"{found}: open it with embedder={expected.split('@')[0]!r}, or move it to the model "
-            f"that you want: recollex reembed STORE --agent {agent} --model MODEL"
+            f"{found}: open it with embedder={needed}, or move it to the model that you want: "
+            f"recollex reembed STORE --agent {agent} --model MODEL"
         )
         self.agent = agent
         self.expected = expected

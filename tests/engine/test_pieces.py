@@ -1,5 +1,6 @@
 """What a tokenizer made of passages is stored with them, and changes nothing but the time taken."""
 
+import itertools
 import json
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import orjson
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import recollex
 from recollex_engine import rerankers as rerankers_module
@@ -22,9 +25,13 @@ from recollex_engine.models.cross_encoder import load_cross_encoder
 from recollex_engine.models.encoder import load_encoder
 from recollex_engine.models.vocabulary import MOST_PIECES
 from recollex_engine.pieces import VOCABULARY, decoded, find_pieces
+from recollex_engine.preparation import Prepared, _pieces
 from recollex_engine.reembedding import reembed
 from recollex_engine.rerankers import CrossEncoderReranker
 from recollex_engine.schema import PIECES, schema
+from recollex_engine.statement import Statement
+from recollex_engine.surroundings import ReadPieces
+from recollex_engine.turn import is_spoken
 from tests.engine.models.conftest import SIZE, tiny_tensors, write_model
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
@@ -422,3 +429,35 @@ def test_the_record_is_as_documented(folder, encoder):
     longest = max(len(text) for each in payloads for text in each.get("pieces", []))
     assert longest == -(-MOST_PIECES * 2 * 4 // 3)
     assert Path(folder).exists()
+
+
+WORDS = st.text(
+    st.one_of(
+        st.characters(exclude_categories=["Cs"]), st.sampled_from("ab s.,-:[]()\u0301\u200b東ß")
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    speaker=st.one_of(st.none(), WORDS, st.just("[SEP]")),
+    words=st.lists(WORDS, min_size=1, max_size=8),
+    cuts=st.sets(st.integers(1, 100), max_size=2),
+)
+def test_what_the_embedder_read_becomes_what_a_reranker_reads(encoder, speaker, words, cuts):
+    text = " ".join(words) if speaker is None else f"{speaker}: {' '.join(words)}"
+    edges = [0, *sorted(cut for cut in cuts if cut < len(text)), len(text)]
+    spans = list(itertools.pairwise(edges))
+    statement = Statement(text, None, None, 0, None, None, speaker)
+    prepared = Prepared(statement, 0, spans, [], [], None, list, slice(0))
+    ids = [np.array(plain(encoder, read), np.uint16) for read in prepared.texts]
+    found = _pieces(prepared, ids, ReadPieces(encoder.vocabulary, ids, encoder.pieces))
+    if found is None:  # the first passage ends within the speaker's name
+        assert speaker is not None and spans[0][1] < len(speaker) + 2
+        return
+    for place, (start, end) in enumerate(spans):
+        spoken = start > 0 and is_spoken(text, speaker)
+        read = (f"{speaker}: " if spoken else "") + text[start:end]
+        assert found.ids[place].tolist() == plain(encoder, read)

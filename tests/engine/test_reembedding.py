@@ -531,3 +531,12 @@ except recollex.errors.ModelMismatchError as error:
             assert "was written with the model b@1" in line
         finally:
             child.kill()
+
+
+def test_an_agent_of_given_vectors_says_how_it_is_opened(tmp_path):
+    with recollex.open(tmp_path / "s", embedder=recollex.GivenVectors(16)) as store:
+        store.agent("a").retain("tea", embedding=np.ones(16))
+    other = recollex.open(tmp_path / "s", embedder=Model("b", 16))
+    with other as store, pytest.raises(ModelMismatchError) as caught:
+        store.agent("a").recall("tea")
+    assert "open it with embedder=recollex.GivenVectors(16), or move it" in str(caught.value)
