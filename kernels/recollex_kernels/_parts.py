@@ -13,7 +13,7 @@ PARTS = (
     *("phrase", "dated", "recency", "order", "present"),
 )
 """The parts of a score, in the order in which they are added."""
-_KEYWORD, _SEMANTIC, _BESIDE, _DOCUMENT, _QUESTION, _ANSWER, _BREVITY, _SPEAKER = (
+_KEYWORD, _SEMANTIC, _BESIDE, _DOCUMENT, _QUESTION, _ANSWER, _BREVITY, SPEAKER = (
     0,
     1,
     2,
@@ -244,7 +244,7 @@ def parts_of(
         parts[_BREVITY, i] = weights[_BREVITY] * brevity[size]
         for s in range(named.shape[0]):
             if speaker[m] == named[s]:
-                parts[_SPEAKER, i] = weights[_SPEAKER]
+                parts[SPEAKER, i] = weights[SPEAKER]
     received = np.searchsorted(memories, associated)
     for i in range(associated.shape[0]):
         parts[_ASSOCIATION, received[i]] = weights[_ASSOCIATION] * activation[i]
