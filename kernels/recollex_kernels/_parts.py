@@ -4,6 +4,7 @@ import numpy as np
 
 from recollex_kernels._exp import exp
 from recollex_kernels._jit import F32, F64, I64, U8, U32, U64, kernel
+from recollex_kernels._prefetch import prefetch
 from recollex_kernels._scores import best_first, strongest
 
 NONE = np.uint32(0xFFFFFFFF)
@@ -187,6 +188,7 @@ def parts_of(
     last: int,
     present: int,
     weights: F64,
+    tabled: bool,
 ) -> tuple[F64, F64, I64]:
     """Return the parts of each candidate's score, weighed; their sum; the order, best first.
 
@@ -209,7 +211,7 @@ def parts_of(
     A part whose weight is 0 is not looked at. The sum runs in this order. Ties: the newer memory.
 
     Shapes, for m members, n candidates, P = 19 parts:
-        members, keyword, semantic, places, beside   as `neighbourhood.surround` returns them
+        members, keyword, semantic, places, beside   as `_neighbourhood.surround` returns them
         associated, activation   uint32[], float64[]   candidates, each once
         document, words, speaker uint32[M]; said_at, event_start, event_end int64[M]
         text, text_offset        as for `asks`
@@ -217,67 +219,77 @@ def parts_of(
         named     uint32[]
         quoted    float32[M], or empty with a weight of 0
         weights   float64[P]     in the order of `PARTS`
-        returned  float64[P, n], float64[n], int64[n]
+        returned  float64[P, n], float64[n], int64[n]; the first float64[0, 0] unless ``tabled``
     """
     n = places.shape[0]
-    parts = np.zeros((weights.shape[0], n), np.float64)
-    x = share * keyword + semantic
-    own, memories = x[places], members[places]
-    when = said_at[memories]
-    questions = asks(memories, text, text_offset)
+    memories = members[places]
+    for i in range(n):
+        m = int(memories[i])
+        prefetch(text_offset, m + 1)
+        prefetch(words, m)
+        prefetch(speaker, m)
+        prefetch(event_start, m)
     asked = np.empty(n, np.int64)
     for i in range(n):
         asked[i] = -1 if beside[i, 0] < 0 else np.int64(members[beside[i, 0]])
-    answers = asks(asked, text, text_offset)
+    x = share * keyword + semantic
+    own, when = x[places], said_at[memories]
+    for i in range(n):  # neighbours stand beside each other, and so do the ends of their texts
+        prefetch(text, int(np.int64(text_offset[memories[i] + 1]) - 1))
     best = best_of_document(document[members], x)
-    for i in range(n):
-        at, m = places[i], memories[i]
-        parts[_KEYWORD, i] = weights[_KEYWORD] * keyword[at]
-        parts[_SEMANTIC, i] = weights[_SEMANTIC] * semantic[at]
-        for side in range(4):
-            if beside[i, side] >= 0:
-                parts[_BESIDE + side, i] = weights[_BESIDE + side] * x[beside[i, side]]
-        parts[_DOCUMENT, i] = weights[_DOCUMENT] * best[at]
-        parts[_QUESTION, i] = weights[_QUESTION] * questions[i]
-        parts[_ANSWER, i] = weights[_ANSWER] * answers[i]
-        size = min(np.int64(words[m]), brevity.shape[0] - 1)
-        parts[_BREVITY, i] = weights[_BREVITY] * brevity[size]
-        for s in range(named.shape[0]):
-            if speaker[m] == named[s]:
-                parts[SPEAKER, i] = weights[SPEAKER]
-    received = np.searchsorted(memories, associated)
-    for i in range(associated.shape[0]):
-        parts[_ASSOCIATION, received[i]] = weights[_ASSOCIATION] * activation[i]
+    moment, fresh = np.zeros(n, np.float64), np.zeros(n, np.float64)
     if weights[_MOMENT] != 0:
-        parts[_MOMENT] = weights[_MOMENT] * moments(own, when, anchors, width)
-    if weights[_IN_RANGE] != 0:
-        for i in range(n):
-            since, until = event_start[memories[i]], event_end[memories[i]]
-            if since < end and (until > start or since >= start):
-                parts[_IN_RANGE, i] = weights[_IN_RANGE]
-    if weights[_PHRASE] != 0:
-        for i in range(n):
-            parts[_PHRASE, i] = weights[_PHRASE] * np.float64(quoted[memories[i]])
-    if weights[_DATED] != 0:
-        for i in range(n):
-            if event_start[memories[i]] != when[i]:
-                parts[_DATED, i] = weights[_DATED]
+        moment = moments(own, when, anchors, width)
     if weights[_RECENCY] != 0:
         exponents = np.empty(n, np.float64)
         for i in range(n):
             exponents[i] = -(max(now - when[i], 0) / recent)
-        fresh = np.empty(n, np.float64)
         exp(exponents, np.empty(n, np.int64), fresh)
-        parts[_RECENCY] = weights[_RECENCY] * fresh
-    if weights[_ORDER] != 0:
-        for i in range(n):
-            parts[_ORDER, i] = weights[_ORDER] * ((when[i] - first) / max(1, last - first))
-    if weights[_PRESENT] != 0:
-        for i in range(n):
-            if np.int64(document[memories[i]]) == present:
-                parts[_PRESENT, i] = weights[_PRESENT]
-    scores = np.zeros(n, np.float64)
-    for part in range(parts.shape[0]):
-        for i in range(n):
-            scores[i] += parts[part, i]
-    return parts, scores, n - 1 - best_first(scores[::-1].copy())
+    received = np.zeros(n, np.float64)
+    at_associated = np.searchsorted(memories, associated)
+    for i in range(associated.shape[0]):
+        received[at_associated[i]] = activation[i]
+    questions = asks(memories, text, text_offset)
+    answers = asks(asked, text, text_offset)
+    table = np.zeros((weights.shape[0], n) if tabled else (0, 0), np.float64)
+    scores = np.empty(n, np.float64)
+    parts = np.zeros(weights.shape[0], np.float64)
+    for i in range(n):
+        at, m = places[i], memories[i]
+        parts[_KEYWORD] = weights[_KEYWORD] * keyword[at]
+        parts[_SEMANTIC] = weights[_SEMANTIC] * semantic[at]
+        for side in range(4):
+            near = x[beside[i, side]] if beside[i, side] >= 0 else 0.0
+            parts[_BESIDE + side] = weights[_BESIDE + side] * near
+        parts[_DOCUMENT] = weights[_DOCUMENT] * best[at]
+        parts[_QUESTION] = weights[_QUESTION] * questions[i]
+        parts[_ANSWER] = weights[_ANSWER] * answers[i]
+        size = min(np.int64(words[m]), brevity.shape[0] - 1)
+        parts[_BREVITY] = weights[_BREVITY] * brevity[size]
+        parts[SPEAKER] = 0.0
+        for s in range(named.shape[0]):
+            if speaker[m] == named[s]:
+                parts[SPEAKER] = weights[SPEAKER]
+        parts[_ASSOCIATION] = weights[_ASSOCIATION] * received[i]
+        parts[_MOMENT] = weights[_MOMENT] * moment[i]
+        if weights[_IN_RANGE] != 0:
+            since, until = event_start[m], event_end[m]
+            inside = since < end and (until > start or since >= start)
+            parts[_IN_RANGE] = weights[_IN_RANGE] if inside else 0.0
+        if weights[_PHRASE] != 0:
+            parts[_PHRASE] = weights[_PHRASE] * np.float64(quoted[m])
+        if weights[_DATED] != 0:
+            parts[_DATED] = weights[_DATED] if event_start[m] != when[i] else 0.0
+        parts[_RECENCY] = weights[_RECENCY] * fresh[i]
+        if weights[_ORDER] != 0:
+            parts[_ORDER] = weights[_ORDER] * ((when[i] - first) / max(1, last - first))
+        if weights[_PRESENT] != 0:
+            stands = np.int64(document[m]) == present
+            parts[_PRESENT] = weights[_PRESENT] if stands else 0.0
+        total = 0.0
+        for part in range(parts.shape[0]):
+            total += parts[part]
+            if tabled:
+                table[part, i] = parts[part]
+        scores[i] = total
+    return table, scores, n - 1 - best_first(scores[::-1].copy())

@@ -118,7 +118,9 @@ def contextual(
     )
     newest = memories - 1
     age = now - said_at[newest]
-    talks = document[newest] != NONE and 0 <= age <= progress
+    present = np.int64(-1)
+    if document[newest] != NONE and 0 <= age <= progress:
+        present = np.int64(document[newest])
     parts, scores, order = parts_of(
         members,
         b,
@@ -147,10 +149,11 @@ def contextual(
         recent,
         said_at[timeline[0]],
         said_at[timeline[newest]],
-        int(np.int64(document[newest])) if talks else -1,
+        int(present),
         weights,
+        tabled,
     )
-    signs = standing(members, b, c, share, places, place, speaker, named, scores, parts[SPEAKER])
+    signs = standing(members, b, c, share, places, place, speaker, named, scores, weights[SPEAKER])
     table = parts[:, order] if tabled else np.empty((0, 0), np.float64)
     return (
         members[places[order]],

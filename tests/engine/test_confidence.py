@@ -30,7 +30,7 @@ def test_the_speaker_whom_the_question_names_is_ahead_or_behind(
         np.array([NONE, NONE, 7, NONE, NONE, 8, NONE, NONE, NONE, NONE], np.uint32),
         np.array([8], np.uint32),
         np.array([2.0, ours + 0.5, 9.0]),  # the last has no speaker
-        np.array([0.0, 0.5, 0.0]),
+        0.5,
     )
     signs = read_signs(seen, 0.25)
     assert signs == Signs(0.9, 2.5, named, misattributed, 0.25)

@@ -85,10 +85,21 @@ class Agent:
             *(members, b, c, SHARE, places, beside, associated, activation, self.document),
             *(*self.texts, self.speaker, named, self.said_at, *self.events, *self.range),
             *(self.quoted, self.now, 50.0 * HOUR, self.said_at.min(), self.said_at.max()),
-            *(int(self.document[-1]) if talks else -1, self.weights),
+            *(int(self.document[-1]) if talks else -1, self.weights, True),
         )
         signs = standing(
-            *(members, b, c, SHARE, places, PLACE, self.speaker, named, scores, parts[SPEAKER])
+            *(
+                members,
+                b,
+                c,
+                SHARE,
+                places,
+                PLACE,
+                self.speaker,
+                named,
+                scores,
+                self.weights[SPEAKER],
+            )
         )
         memories = members[places[order]]
         return memories, scores[order], associated, activation, signs, parts[:, order]
