@@ -158,7 +158,8 @@ class Contextual:
             weights,
             STANDS_OUT_OF,
         )
-        memories, scores, associated, activation, seen, _ = contextual(*arguments, False)
+        hubs = view.columns.hubs.known(view.entities)
+        memories, scores, associated, activation, seen, _ = contextual(*arguments, False, hubs)
         own = {}
         if self.associates:
             own["graph"] = Ranked(associated, activation, np.empty(0, np.uint32))
@@ -166,7 +167,7 @@ class Contextual:
         if evidence.query is not None and evidence.words is not None:
             signs = read_signs(seen, evidence.words.unknown)
         names = [name for name, weight in zip(PARTS, weights.tolist(), strict=True) if weight]
-        parts = _Parts(names, lambda: contextual(*arguments, True)[-1])
+        parts = _Parts(names, lambda: contextual(*arguments, True, hubs)[-1])
         return Fused(memories, scores, parts, own, signs)
 
     def _weights(self, evidence: Evidence) -> npt.NDArray[np.float64]:

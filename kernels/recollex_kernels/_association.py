@@ -53,6 +53,7 @@ def associations(
     end: int,
     hub: int,
     k: int,
+    out_hubs: U32,
 ) -> tuple[U32, F64]:
     """Return the ``k`` best of what shares an entity with a seed, and the activation they receive.
 
@@ -74,6 +75,9 @@ def associations(
         mention_previous   uint32[]        the entry before with the same entity, or NONE
         entity_head        uint32[E]       the newest entry of each entity, perhaps beyond ``end``
         allowed            uint8[M]
+        out_hubs           uint32[>= E]    a memory up to which more than ``hub`` name the entity,
+                                           or NONE: written where found, so that no later call,
+                                           whose ``end`` lies behind it, walks the chain again
 
     Cost: O(mentions of the seeds' entities), at most ``hub`` + 1 each behind ``end``.
     """
@@ -100,7 +104,7 @@ def associations(
                 e += 1
             if e == met:
                 entities[e], speakers[e], firsts[e] = entity, seed[s], strengths[s]
-                entries[e] = entity_head[entity]
+                entries[e] = NONE if out_hubs[entity] < end else entity_head[entity]
                 met += 1
             elif speakers[e] != seed[s]:
                 seconds[e] = max(seconds[e], strengths[s])
@@ -108,6 +112,8 @@ def associations(
     bits = bitmap(end)
     for e in range(met):
         n = sizes[e]
+        if n > hub:
+            out_hubs[entities[e]] = chains[e, 0]
         if n > hub or n == end:
             n = 0
         sizes[e] = n

@@ -55,6 +55,7 @@ def contextual(
     weights: F64,
     place: int,
     tabled: bool,
+    out_hubs: U32,
 ) -> tuple[U32, F64, U32, F32, F64, F64]:
     """Return the candidates of ``found``, best first, their scores, and what else was seen.
 
@@ -71,7 +72,7 @@ def contextual(
         table float64[P, n]    the parts in the order of memories; float64[0, 0] unless ``tabled``
 
     Shapes, for M memories of the view: document, visible, allowed of M; timeline uint32[M], the
-    memories in the order of time; the rest as for the kernels named above.
+    memories in the order of time; the rest, ``out_hubs`` too, as for the kernels named above.
 
     Cost: about 60 us for 200 found of 10,000 memories, of which a similarity for each row of the
     candidates and of what stands beside them takes half.
@@ -92,6 +93,7 @@ def contextual(
             memories,
             hub,
             budget,
+            out_hubs,
         )
     else:
         associated, activation = np.empty(0, np.uint32), np.empty(0, np.float64)

@@ -64,7 +64,7 @@ class Agent:
             *(self.document, self.said_at, self.visible, self.allowed, REACH, WINDOW),
             *(*self.texts, self.speaker, self.named.astype(np.uint32), *self.events, *self.range),
             *(self.quoted, self.now, 50.0 * HOUR, self.timeline, 12 * HOUR, self.weights),
-            *(PLACE, tabled),
+            *(PLACE, tabled, np.full(5, NONE, np.uint32)),
         )
 
     def in_pieces(self):
@@ -73,7 +73,7 @@ class Agent:
         if self.seeds:
             associated, activation = associations(
                 *(brought, SHARE * b + c, self.seeds, *self.mentions),
-                *(self.allowed, self.n, HUB, BUDGET),
+                *(self.allowed, self.n, HUB, BUDGET, np.full(5, NONE, np.uint32)),
             )
         members, b, c, places, beside = surround(
             *(brought, b, c, SHARE, associated, WIDENED, self.document, self.said_at),
