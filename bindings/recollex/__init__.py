@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from recollex.store import Store, open
     from recollex.transaction import Transaction
     from recollex_engine import errors
+    from recollex_engine.closure import Closure
     from recollex_engine.difference import Difference
     from recollex_engine.entity_nodes import Entity
     from recollex_engine.episodes import Episode
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from recollex_engine.facts import Conflict, Fact, FactList
     from recollex_engine.literals import Mention, Source, Text
     from recollex_engine.logbook import LogEntry
-    from recollex_engine.memory import Closure, Memory, Recall
+    from recollex_engine.memory import Memory, Recall
     from recollex_engine.models.encoder import Encoder, load_encoder
     from recollex_engine.models.given import GivenVectors
     from recollex_engine.packing import Packing
@@ -78,7 +79,7 @@ __all__ = [
 
 _HOMES = {
     "Agent": "recollex.agent",
-    "Closure": "recollex_engine.memory",
+    "Closure": "recollex_engine.closure",
     "Conflict": "recollex_engine.facts",
     "Difference": "recollex_engine.difference",
     "Encoder": "recollex_engine.models.encoder",

@@ -19,6 +19,7 @@ from recollex_engine.column import Column
 from recollex_engine.dictionary import Dictionary
 from recollex_engine.entities import fold
 from recollex_engine.fact_state import FactState
+from recollex_engine.hubs import Hubs
 from recollex_engine.label_lists import LabelLists
 from recollex_engine.mention_marks import MentionMarks
 from recollex_engine.schema import (
@@ -104,6 +105,7 @@ class Columns:
         self.mentions = Chain(array("mention_entity"), self.entities)
         self.incoming = Chain(array("link_target"), self.memories)
         self.mention_marks = MentionMarks()
+        self.hubs = Hubs()
         self.facts = FactState(self)
 
     @property

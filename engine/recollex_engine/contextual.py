@@ -11,21 +11,22 @@ one LifeBench user and halves of MuSiQue, 2Wiki and TimeQA, one vector of weight
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.arms import Ranked
 from recollex_engine.clock import DAY
-from recollex_engine.confidence import read_signs
+from recollex_engine.confidence import STANDS_OUT_OF, read_signs
 from recollex_engine.fusion import Evidence, Fused
 from recollex_engine.question import check_number
-from recollex_engine.view import View
-from recollex_kernels.association import associations
-from recollex_kernels.context import NONE, PARTS, parts_of
-from recollex_kernels.neighbourhood import surround, weigh
+from recollex_engine.view import Array, View
+from recollex_kernels._parts import PARTS
+from recollex_kernels.contextual import contextual
 
 KEYWORD_CONTEXT = 4.4
 """Weight of the keyword evidence in what a memory lends to others, beside 1 of the semantic."""
@@ -124,46 +125,27 @@ class Contextual:
         lists = [ranked.memories for ranked in evidence.lists.values() if len(ranked.memories)]
         if not lists:
             return Fused(np.empty(0, np.uint32), np.empty(0, np.float64))
-        view, cues, found = evidence.view, evidence.cues, evidence.found
-        buffer, said = view.buffer, _what_the_arms_say(evidence)
-        brought, b, c = weigh(np.concatenate(lists), view.memories, *said)
-        associated, activation = self._associated(evidence, brought, KEYWORD_CONTEXT * b + c)
-        members, b, c, places, beside = surround(
-            brought,
-            b,
-            c,
+        view, found = evidence.view, evidence.found
+        weights = self._weights(evidence)
+        arguments = (
+            np.concatenate(lists),
+            *_what_the_arms_say(evidence),
+            SEEDS if self.associates and view.entities else 0,
+            *view.entity_links,
+            HUB,
+            evidence.budget,
             KEYWORD_CONTEXT,
-            associated,
             WIDENED,
             view.of_memories("document"),
-            buffer("said_at"),
+            view.buffer("said_at"),
             view.open,
             evidence.allowed,
             REACH,
             DAY,
-            *said,
-        )
-        weights = self._weights(evidence)
-        named = view.columns.speakers.named(view.of_memories("speaker"), cues.words)
-        table, scores, order = parts_of(
-            members,
-            b,
-            c,
-            KEYWORD_CONTEXT,
-            places,
-            beside,
-            associated,
-            activation,
-            buffer("document"),
-            buffer("text"),
-            buffer("text_offset"),
-            buffer("words"),
-            _BREVITY,
-            buffer("speaker"),
-            named,
-            buffer("said_at"),
-            buffer("event_start"),
-            buffer("event_end"),
+            *_what_they_are(view),
+            view.columns.speakers.named(view.of_memories("speaker"), evidence.cues.words),
+            view.buffer("event_start"),
+            view.buffer("event_end"),
             ANCHORS,
             float(MOMENT),
             found.start if found else 0,
@@ -171,95 +153,71 @@ class Contextual:
             _NO_QUOTES if evidence.quoted is None else evidence.quoted,
             evidence.now,
             float(RECENT),
-            *_first_and_last(view),
-            _talk_in_progress(view, evidence.now),
-            np.array(list(weights.values())),
+            view.timeline.order,
+            MOMENT,
+            weights,
+            STANDS_OUT_OF,
         )
+        hubs = view.columns.hubs.known(view.entities)
+        memories, scores, associated, activation, seen, _ = contextual(*arguments, False, hubs)
         own = {}
         if self.associates:
-            own["graph"] = Ranked(associated, activation.astype(np.float32), np.empty(0, np.uint32))
-        parts = _Parts([name for name in PARTS if weights[name]], table, order)
-        memories, signs = members[places], None
+            own["graph"] = Ranked(associated, activation, np.empty(0, np.uint32))
+        signs = None
         if evidence.query is not None and evidence.words is not None:
-            signs = read_signs(
-                members,
-                b,
-                c,
-                KEYWORD_CONTEXT,
-                places,
-                buffer("speaker"),
-                named,
-                scores,
-                table[_SPEAKER],
-                evidence.words.unknown,
-            )
-        return Fused(memories[order], scores[order], parts, own, signs)
+            signs = read_signs(seen, evidence.words.unknown)
+        names = [name for name, weight in zip(PARTS, weights.tolist(), strict=True) if weight]
+        parts = _Parts(names, lambda: contextual(*arguments, True, hubs)[-1])
+        return Fused(memories, scores, parts, own, signs)
 
-    def _weights(self, evidence: Evidence) -> dict[str, float]:
+    def _weights(self, evidence: Evidence) -> npt.NDArray[np.float64]:
         """Return what each part weighs for this question: 0 for what it does not ask about."""
         cues = evidence.cues
-        weights: dict[str, float] = {name: getattr(self, name) for name in PARTS}
+        weights = np.array(_IN_ORDER(self))
         if cues.supposes or cues.addressed:
-            weights["moment"] = 0.0
+            weights[_MOMENT] = 0.0
         if cues.addressed:
-            weights["keyword"] *= self.addressed_keyword
-            weights["question"] = self.addressed_question
+            weights[_KEYWORD] *= self.addressed_keyword
+            weights[_QUESTION] = self.addressed_question
         else:
-            weights["recency"] = weights["present"] = 0.0
+            weights[_RECENCY] = weights[_PRESENT] = 0.0
         if evidence.found is None:
-            weights["in_range"] = 0.0
+            weights[_IN_RANGE] = 0.0
         if evidence.quoted is None:
-            weights["phrase"] = 0.0
+            weights[_PHRASE] = 0.0
         if not cues.asks_when:
-            weights["dated"] = 0.0
-        weights["order"] *= cues.order
+            weights[_DATED] = 0.0
+        weights[_ORDER] *= cues.order
         return weights
-
-    def _associated(
-        self,
-        evidence: Evidence,
-        brought: npt.NDArray[np.uint32],
-        base: npt.NDArray[np.float64],
-    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64]]:
-        """Return what shares a rare entity with the best candidates, and its activation."""
-        view = evidence.view
-        if not self.associates or not view.entities:
-            return np.empty(0, np.uint32), np.empty(0, np.float64)
-        return associations(
-            brought,
-            base,
-            SEEDS,
-            view.buffer("mention_offset"),
-            view.buffer("mention_entity"),
-            view.buffer("mention_memory"),
-            view.buffer("mention_previous"),
-            view.entity_head,
-            evidence.allowed,
-            view.memories,
-            HUB,
-            evidence.budget,
-        )
 
 
 _BREVITY = np.minimum(np.log1p(np.arange(FEW_WORDS + 1.0)) - np.log1p(FEW_WORDS), 0)
 _NO_QUOTES = np.empty(0, np.float32)
-_SPEAKER = PARTS.index("speaker")
+_IN_ORDER = attrgetter(*PARTS)
+_KEYWORD, _QUESTION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, _ORDER, _PRESENT = map(
+    PARTS.index,
+    (
+        *("keyword", "question", "moment", "in_range", "phrase", "dated", "recency", "order"),
+        "present",
+    ),
+)
 
 
 class _Parts(Mapping[str, npt.NDArray[np.float64]]):
-    """The parts of the scores by name, best memory first, copied when they are looked at."""
+    """The parts of the scores by name, best memory first, told apart when one is looked at."""
 
-    def __init__(
-        self, names: list[str], table: npt.NDArray[np.float64], order: npt.NDArray[np.int64]
-    ) -> None:
+    def __init__(self, names: list[str], table: Callable[[], npt.NDArray[np.float64]]) -> None:
         self._names = names
-        self._table = table
-        self._order = order
+        self._make = table
+
+    @cached_property
+    def _table(self) -> npt.NDArray[np.float64]:
+        return self._make()
 
     def __getitem__(self, name: str) -> npt.NDArray[np.float64]:
         if name not in self._names:
             raise KeyError(name)
-        part: npt.NDArray[np.float64] = self._table[PARTS.index(name)][self._order]
+        part: npt.NDArray[np.float64] = self._table[PARTS.index(name)]
         return part
 
     def __iter__(self) -> Iterator[str]:
@@ -295,18 +253,12 @@ def _what_the_arms_say(
     )
 
 
-def _talk_in_progress(view: View, now: int) -> int:
-    """Return the label of the document that the newest memory continues, -1 without one.
-
-    A talk goes on where that was said within half a day before ``now``.
-    """
-    newest = view.memories - 1
-    label = view.buffer("document")[newest]
-    age = now - int(view.buffer("said_at")[newest])
-    return int(label) if label != NONE and 0 <= age <= MOMENT else -1
-
-
-def _first_and_last(view: View) -> tuple[int, int]:
-    """Return the first and the last time at which anything was said."""
-    times, order = view.buffer("said_at"), view.timeline.order
-    return int(times[order[0]]), int(times[order[-1]])
+def _what_they_are(view: View) -> tuple[Array, Array, Array, Array, Array]:
+    """Return what `parts_of` reads of a memory's text, and who said it."""
+    return (
+        view.buffer("text"),
+        view.buffer("text_offset"),
+        view.buffer("words"),
+        _BREVITY,
+        view.buffer("speaker"),
+    )

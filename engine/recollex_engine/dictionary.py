@@ -46,6 +46,21 @@ Hashes = NDArray[np.uint64]
 Numbers = NDArray[np.uint32]
 
 
+def strings_of(
+    heap: NDArray[np.uint8], ends: NDArray[np.int64], numbers: NDArray[np.int64]
+) -> list[str]:
+    """Return strings that stand in UTF-8 one after another, by their numbers; see `gather_strings`.
+
+    Cost: 0.1 us each where all of them are ASCII.
+    """
+    found, places = gather_strings(heap, ends, numbers)
+    data, stops = found.tobytes(), places.tolist()
+    if data.isascii():  # a slice of text costs a third of a slice that is decoded
+        text = data.decode("ascii")
+        return [text[start:end] for start, end in zip([0, *stops], stops, strict=False)]
+    return [str(data[start:end], "utf-8") for start, end in zip([0, *stops], stops, strict=False)]
+
+
 class Dictionary:
     """An append-only set of strings, numbered 0, 1, 2, ... in the order they came.
 
@@ -168,12 +183,7 @@ class Dictionary:
             return []
         if wanted.min() < 0 or wanted.max() >= self.count:
             raise InputError(f"numbers must lie in [0, {self.count}), got {wanted.tolist()}")
-        found, places = gather_strings(self._heap.array, self._offsets.array, wanted)
-        data, ends = found.tobytes(), places.tolist()
-        if data.isascii():  # a slice of text costs a third of a slice that is decoded
-            text = data.decode("ascii")
-            return [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-        return [str(data[start:end], "utf-8") for start, end in zip([0, *ends], ends, strict=False)]
+        return strings_of(self._heap.array, self._offsets.array, wanted)
 
     def persist(
         self,

@@ -3,6 +3,7 @@
 import numpy as np
 
 from recollex_kernels._jit import I64, U8, U32, kernel
+from recollex_kernels._prefetch import prefetch
 
 NONE = np.uint32(0xFFFFFFFF)
 
@@ -27,6 +28,10 @@ def neighbours(
     Cost: O(n * reach) at worst, O(n) where a document is written in one go.
     """
     found = np.full((memories.shape[0], 4), -1, np.int64)
+    for i in range(memories.shape[0]):
+        prefetch(document, int(memories[i]))
+        prefetch(said_at, int(memories[i]))
+        prefetch(visible, int(memories[i]))
     for i in range(memories.shape[0]):
         m = np.int64(memories[i])
         label = document[m]

@@ -64,14 +64,21 @@ def best_first(scores: F64 | F32) -> I64:
         for low in range(0, n, 2 * width):
             mid = min(low + width, n)
             end = min(low + 2 * width, n)
-            i, j = low, mid
-            for to in range(low, end):
-                if i < mid and (j >= end or values[j] <= values[i]):
-                    spare_values[to], spare[to] = values[i], order[i]
-                    i += 1
-                else:
-                    spare_values[to], spare[to] = values[j], order[j]
-                    j += 1
+            i, j, to = low, mid, low
+            while i < mid and j < end:
+                first, second = values[i], values[j]
+                later = int(second > first)
+                spare_values[to] = max(first, second)
+                spare[to] = order[i + later * (j - i)]
+                i += 1 - later
+                j += later
+                to += 1
+            for rest in range(i, mid):
+                spare_values[to], spare[to] = values[rest], order[rest]
+                to += 1
+            for rest in range(j, end):
+                spare_values[to], spare[to] = values[rest], order[rest]
+                to += 1
         values, spare_values = spare_values, values
         order, spare = spare, order
         width *= 2
@@ -132,21 +139,18 @@ def strongest(scores: F64 | F32, k: int) -> I64:
     """
     if k >= scores.shape[0]:
         return best_first(scores)
-    places = np.empty(max(0, k), np.int64)
+    places = np.empty(max(0, k) + 1, np.int64)
     if k <= 0:
-        return places
-    limit = kth_greatest(scores, k)
+        return places[:0]
+    limit = scores.dtype.type(kth_greatest(scores, k))
     ties = k
     for i in range(scores.shape[0]):
-        ties -= scores[i] > limit
+        ties -= int(scores[i] > limit)
     n = 0
-    for i in range(scores.shape[0]):
-        if scores[i] < limit or n == k:
-            continue
-        if scores[i] == limit:
-            if ties == 0:
-                continue
-            ties -= 1
+    for i in range(scores.shape[0]):  # without a branch on a score: see `_kth_greatest_bits`
         places[n] = i
-        n += 1
+        tied = int(scores[i] == limit) * int(ties > 0)
+        ties -= tied
+        n += int(scores[i] > limit) + tied
+    places = places[:k]
     return places[best_first(scores[places])]

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollex_engine.confidence import Signs, read_signs
+from recollex_engine.confidence import STANDS_OUT_OF, Signs, read_signs
 from recollex_engine.schema import NONE
+from recollex_kernels._signs import standing
 
 SHARES = st.floats(0, 1)
 ANYTHING = st.floats(-1e6, 1e6)
@@ -19,18 +20,19 @@ ANYTHING = st.floats(-1e6, 1e6)
 def test_the_speaker_whom_the_question_names_is_ahead_or_behind(
     ours: float, named: float, misattributed: float
 ) -> None:
-    signs = read_signs(
+    seen = standing(
         np.array([2, 5, 9], np.uint32),
         np.array([0.6, 1.6, 0.2]),
         np.array([0.4, 0.9, -0.2]),
         1.0,
         np.array([0, 1, 2]),
+        STANDS_OUT_OF,
         np.array([NONE, NONE, 7, NONE, NONE, 8, NONE, NONE, NONE, NONE], np.uint32),
         np.array([8], np.uint32),
         np.array([2.0, ours + 0.5, 9.0]),  # the last has no speaker
-        np.array([0.0, 0.5, 0.0]),
-        0.25,
+        0.5,
     )
+    signs = read_signs(seen, 0.25)
     assert signs == Signs(0.9, 2.5, named, misattributed, 0.25)
 
 

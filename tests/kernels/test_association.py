@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.association import NONE, associations
+from recollex_kernels._association import NONE, associations
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -35,7 +35,9 @@ def threaded(of_memories, entities):
     )
 
 
-def spread(of_memories, weights, allowed, end, hub, seeds=4, k=10_000, entities=ENTITIES):
+def spread(
+    of_memories, weights, allowed, end, hub, seeds=4, k=10_000, entities=ENTITIES, hubs=None
+):
     memories, activation = associations(
         frozen(list(weights), np.uint32),
         frozen(list(weights.values()), np.float64),
@@ -45,6 +47,7 @@ def spread(of_memories, weights, allowed, end, hub, seeds=4, k=10_000, entities=
         end,
         hub,
         k,
+        np.full(entities, NONE, np.uint32) if hubs is None else hubs,
     )
     return list(zip(memories.tolist(), activation.tolist(), strict=True))
 
@@ -77,6 +80,19 @@ def test_equals_the_equation_memory_by_memory(of_memories, data):
     hub, seeds = data.draw(st.integers(1, 6)), data.draw(st.integers(0, 5))
     rest = (allowed, end, hub, seeds, data.draw(st.integers(0, 9)))
     assert spread(of_memories, weights, *rest) == oracle(of_memories, weights, *rest)
+
+
+@given(mentions, st.integers(1, 4), st.lists(st.integers(1, 14), min_size=1, max_size=6))
+def test_what_walks_found_of_hubs_changes_no_answer(of_memories, hub, ends):
+    hubs = np.full(ENTITIES, NONE, np.uint32)
+    for end in ends:
+        end = min(end, len(of_memories))
+        weights = {m: 1.0 / (m + 1) for m in range(end)}
+        rest = ([1] * len(of_memories), end, hub, 4, 9)
+        assert spread(of_memories, weights, *rest, hubs=hubs) == oracle(of_memories, weights, *rest)
+        for entity, newest in enumerate(hubs.tolist()):
+            named = sum(entity in of for of in of_memories[: newest + 1])
+            assert newest == NONE or (newest < len(of_memories) and named > hub)
 
 
 def test_nothing_comes_of_no_seeds_and_of_seeds_that_name_nothing():
@@ -116,5 +132,6 @@ def test_an_entity_newer_than_the_heads_is_passed_over():
         3,
         9,
         100,
+        np.full(1, NONE, np.uint32),
     )
     assert (memories.tolist(), activation.tolist()) == ([1], [(1 - 2 / 3) / math.sqrt(2)])

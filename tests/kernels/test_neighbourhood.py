@@ -2,8 +2,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollex_kernels._neighbourhood import surround, weigh
 from recollex_kernels._neighbours import NONE, neighbours
-from recollex_kernels.neighbourhood import surround, weigh
 from recollex_kernels.vectors import cosines
 
 settings.register_profile("kernels", deadline=None)

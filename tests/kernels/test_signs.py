@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.signs import NONE, standing
+from recollex_kernels._signs import NONE, standing
 
 VALUES = st.sampled_from([-1.0, 0.0, 0.5, 2.0, 3.5])  # ties
 WHO = st.sampled_from(["nobody", "named", "other"])
@@ -34,8 +34,8 @@ def test_equals_the_definition(rows: list[tuple[float, float, float, str]], plac
         place,
         speaker,
         np.array([4, 5], np.uint32),
-        np.array([row[2] + 8 for row in rows]),
-        np.full(count, 8.0),
+        np.array([row[2] + 8 * (row[3] == "named") for row in rows]),
+        8.0,
     )
     base = sorted((row[1] for row in rows), reverse=True)
     below = max(0.0, base[place - 1]) if place <= count else 0.0

@@ -36,7 +36,7 @@ ARGUMENTS: Mapping[str, str] = types.MappingProxyType(
         "UpsertEpisode": "recollex_engine.operations",
         "Recall": "recollex_engine.memory",
         "Memory": "recollex_engine.memory",
-        "Closure": "recollex_engine.memory",
+        "Closure": "recollex_engine.closure",
         "Signs": "recollex_engine.confidence",
         "Trace": "recollex_engine.trace",
     }
@@ -45,7 +45,7 @@ ARGUMENTS: Mapping[str, str] = types.MappingProxyType(
 
 RESULTS: Mapping[str, str] = types.MappingProxyType(
     {
-        "Closure": "recollex_engine.memory",
+        "Closure": "recollex_engine.closure",
         "Memory": "recollex_engine.memory",
         "Recall": "recollex_engine.memory",
         "Signs": "recollex_engine.confidence",

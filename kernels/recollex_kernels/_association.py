@@ -3,10 +3,40 @@
 import numpy as np
 
 from recollex_kernels._bitmap import bitmap, listed, mark, place_of
-from recollex_kernels._jit import F64, U8, U32, U64, kernel
+from recollex_kernels._jit import F64, I64, U8, U32, U64, kernel
 from recollex_kernels._scores import strongest
 
 NONE = np.uint32(0xFFFFFFFF)
+
+
+@kernel
+def _walked(
+    entries: U32, mention_memory: U32, mention_previous: U32, end: int, hub: int
+) -> tuple[U32, I64]:
+    """Return the memories before ``end`` of each chain of mentions, newest first, and how many.
+
+    At most ``hub`` + 1 of each. The chains are walked side by side, a step of each in turn: a
+    step waits for memory, and so they wait together. ``entries`` are overwritten.
+    """
+    count = entries.shape[0]
+    chains, sizes = np.empty((count, hub + 1), np.uint32), np.zeros(count, np.int64)
+    walking = np.arange(count)
+    left = count
+    while left > 0:
+        still = 0
+        for w in range(left):
+            e = walking[w]
+            entry = entries[e]
+            if entry == NONE:
+                continue
+            memory = mention_memory[entry]
+            chains[e, sizes[e]] = memory
+            sizes[e] += memory < end
+            entries[e] = mention_previous[entry]
+            walking[still] = e
+            still += sizes[e] <= hub
+        left = still
+    return chains, sizes
 
 
 @kernel
@@ -23,6 +53,7 @@ def associations(
     end: int,
     hub: int,
     k: int,
+    out_hubs: U32,
 ) -> tuple[U32, F64]:
     """Return the ``k`` best of what shares an entity with a seed, and the activation they receive.
 
@@ -44,6 +75,9 @@ def associations(
         mention_previous   uint32[]        the entry before with the same entity, or NONE
         entity_head        uint32[E]       the newest entry of each entity, perhaps beyond ``end``
         allowed            uint8[M]
+        out_hubs           uint32[>= E]    a memory up to which more than ``hub`` name the entity,
+                                           or NONE: written where found, so that no later call,
+                                           whose ``end`` lies behind it, walks the chain again
 
     Cost: O(mentions of the seeds' entities), at most ``hub`` + 1 each behind ``end``.
     """
@@ -56,48 +90,50 @@ def associations(
     for s in range(count):
         strengths[s] /= weights[best[0]]
         mentions += int(mention_offset[seed[s] + 1] - mention_offset[seed[s]])
-    chain = np.empty(mentions * (hub + 1), np.uint32)  # of one entity after the other
-    entities = np.empty(mentions, np.uint32)
-    ends = np.zeros(mentions + 1, np.int64)
-    firsts, seconds = np.empty(mentions, np.float64), np.empty(mentions, np.float64)
+    entities, entries = np.empty(mentions, np.uint32), np.empty(mentions, np.uint32)
+    firsts, seconds = np.empty(mentions, np.float64), np.zeros(mentions, np.float64)
     speakers = np.empty(mentions, np.uint32)  # the strongest seed that mentions the entity
-    bits = bitmap(end)
     met = 0
     for s in range(count):
         for at in range(np.int64(mention_offset[seed[s]]), np.int64(mention_offset[seed[s] + 1])):
             entity = mention_entity[at]
-            if entity >= entity_head.shape[0] or np.any(entities[:met] == entity):
+            if entity >= entity_head.shape[0]:
                 continue
-            first, n = ends[met], 0
-            entry = entity_head[entity]
-            while entry != NONE and n <= hub:
-                if mention_memory[entry] < end:
-                    chain[first + n] = mention_memory[entry]
-                    n += 1
-                entry = mention_previous[entry]
-            if n > hub or n == end:
-                n = 0  # its place stays, so that no other seed walks it again
-            second = 0.0
-            for other in range(s + 1, count):
-                for i in range(
-                    np.int64(mention_offset[seed[other]]), np.int64(mention_offset[seed[other] + 1])
-                ):
-                    if mention_entity[i] == entity:
-                        second = max(second, strengths[other])
-            for i in range(first, first + n):
-                mark(bits, int(chain[i]))
-            share = (1.0 - n / end) / np.sqrt(np.float64(max(n, 1)))
-            firsts[met], seconds[met] = strengths[s] * share, second * share
-            entities[met], speakers[met] = entity, seed[s]
-            met += 1
-            ends[met] = first + n
+            e = 0
+            while e < met and entities[e] != entity:
+                e += 1
+            if e == met:
+                entities[e], speakers[e], firsts[e] = entity, seed[s], strengths[s]
+                entries[e] = NONE if out_hubs[entity] < end else entity_head[entity]
+                met += 1
+            elif speakers[e] != seed[s]:
+                seconds[e] = max(seconds[e], strengths[s])
+    chains, sizes = _walked(entries[:met], mention_memory, mention_previous, end, hub)
+    bits = bitmap(end)
+    for e in range(met):
+        n = sizes[e]
+        if n > hub:
+            out_hubs[entities[e]] = chains[e, 0]
+        if n > hub or n == end:
+            n = 0
+        sizes[e] = n
+        share = (1.0 - n / end) / np.sqrt(np.float64(max(n, 1)))
+        firsts[e] *= share
+        seconds[e] *= share
+        for i in range(n):
+            mark(bits, int(chains[e, i]))
     reached, before = listed(bits)
     received = np.zeros(reached.shape[0], np.float64)
     for e in range(met):
-        for i in range(ends[e], ends[e + 1]):
-            value = seconds[e] if chain[i] == speakers[e] else firsts[e]
-            place = place_of(bits, before, int(chain[i]))
+        for i in range(sizes[e]):
+            value = seconds[e] if chains[e, i] == speakers[e] else firsts[e]
+            place = place_of(bits, before, int(chains[e, i]))
             received[place] = max(received[place], value)
-    kept = np.flatnonzero((received > 0) & (allowed[reached] == 1))
+    kept = np.empty(reached.shape[0], np.int64)
+    n = 0
+    for i in range(reached.shape[0]):
+        kept[n] = i
+        n += received[i] > 0 and allowed[reached[i]] == 1
+    kept = kept[:n]
     kept = kept[strongest(received[kept], k)]
     return reached[kept], received[kept]

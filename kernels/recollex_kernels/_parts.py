@@ -4,6 +4,7 @@ import numpy as np
 
 from recollex_kernels._exp import exp
 from recollex_kernels._jit import F32, F64, I64, U8, U32, U64, kernel
+from recollex_kernels._prefetch import prefetch
 from recollex_kernels._scores import best_first, strongest
 
 NONE = np.uint32(0xFFFFFFFF)
@@ -13,7 +14,7 @@ PARTS = (
     *("phrase", "dated", "recency", "order", "present"),
 )
 """The parts of a score, in the order in which they are added."""
-_KEYWORD, _SEMANTIC, _BESIDE, _DOCUMENT, _QUESTION, _ANSWER, _BREVITY, _SPEAKER = (
+_KEYWORD, _SEMANTIC, _BESIDE, _DOCUMENT, _QUESTION, _ANSWER, _BREVITY, SPEAKER = (
     0,
     1,
     2,
@@ -25,7 +26,7 @@ _KEYWORD, _SEMANTIC, _BESIDE, _DOCUMENT, _QUESTION, _ANSWER, _BREVITY, _SPEAKER 
 )
 _ASSOCIATION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, _ORDER = 11, 12, 13, 14, 15, 16, 17
 _PRESENT = 18
-_BLOCK = 32  # candidates that are near or far in time together
+_BLOCK = 16  # candidates that are near or far in time together
 _AGREED = 1.5  # weight of the first two anchors
 _FAR = 8.0  # widths of a moment beyond which it has ended: e^(-32) is left out
 
@@ -84,6 +85,9 @@ def asks(memories: U32 | I64, text: U8, text_offset: U64) -> U8:
         if memories[i] < 0:
             continue
         first, end = np.int64(text_offset[memories[i]]), np.int64(text_offset[memories[i] + 1])
+        if end > first and 32 < text[end - 1] < 0x80:  # as most do; no branch on what it is
+            out[i] = np.uint8(text[end - 1] == 0x3F)
+            continue
         while end > first and text[end - 1] in (32, 9, 10, 13):
             end -= 1
         if end > first and text[end - 1] == 0x3F:
@@ -115,32 +119,41 @@ def moments(x: F64, said_at: I64, anchors: int, width: float) -> F64:
     Shapes: x float64[n], said_at int64[n]. ``anchors`` at least 1, ``width``
     in microseconds.
 
-    Cost: O(N n / 32) and 1 ns for each pair whose block of 32 is not far.
+    Cost: O(N n / 16) and 2 ns for each pair whose block of 16 is not far.
     """
     n = x.shape[0]
     near, times = np.zeros(n, np.float64), said_at.astype(np.float64)
     blocks = (n + _BLOCK - 1) // _BLOCK
     first, last = np.empty(blocks, np.float64), np.empty(blocks, np.float64)
     for block in range(blocks):
-        first[block] = times[block * _BLOCK : (block + 1) * _BLOCK].min()
-        last[block] = times[block * _BLOCK : (block + 1) * _BLOCK].max()
-    exponents, powers = np.empty(_BLOCK, np.float64), np.empty(_BLOCK, np.int64)
-    values = np.empty(_BLOCK, np.float64)
+        low = block * _BLOCK
+        first[block] = last[block] = times[low]
+        for j in range(low, min(low + _BLOCK, n)):
+            first[block], last[block] = min(first[block], times[j]), max(last[block], times[j])
+    exponents, powers = np.empty(n, np.float64), np.empty(n, np.int64)
+    values, around = np.empty(n, np.float64), np.empty(blocks, np.int64)
     best = strongest(x, anchors)
     for i in range(best.shape[0]):
         t, weight = times[best[i]], 1.0 / (i + 1)
-        for block in range(blocks):
+        met, size = 0, 0
+        for block in range(blocks):  # those that are not far, one behind the other
             if t - last[block] > _FAR * width or first[block] - t > _FAR * width:
                 continue
+            around[met] = block
+            met += 1
             low = block * _BLOCK
-            size = min(_BLOCK, n - low)
-            for j in range(size):
-                z = (times[low + j] - t) / width
-                exponents[j] = -0.5 * (z * z)
-            exp(exponents[:size], powers[:size], values[:size])
-            for j in range(size):
-                if exponents[j] >= -0.5 * (_FAR * _FAR):
-                    near[low + j] += weight * values[j]
+            for j in range(low, min(low + _BLOCK, n)):
+                z = (times[j] - t) / width
+                exponents[size] = -0.5 * (z * z)
+                size += 1
+        exp(exponents[:size], powers[:size], values[:size])
+        size = 0
+        for block in around[:met]:
+            low = block * _BLOCK
+            for j in range(low, min(low + _BLOCK, n)):
+                value = weight * values[size]
+                near[j] += value if exponents[size] >= -0.5 * (_FAR * _FAR) else 0.0
+                size += 1
     total = 0.0
     for i in range(best.shape[0]):
         total += 1.0 / (i + 1)
@@ -187,6 +200,7 @@ def parts_of(
     last: int,
     present: int,
     weights: F64,
+    tabled: bool,
 ) -> tuple[F64, F64, I64]:
     """Return the parts of each candidate's score, weighed; their sum; the order, best first.
 
@@ -209,7 +223,7 @@ def parts_of(
     A part whose weight is 0 is not looked at. The sum runs in this order. Ties: the newer memory.
 
     Shapes, for m members, n candidates, P = 19 parts:
-        members, keyword, semantic, places, beside   as `neighbourhood.surround` returns them
+        members, keyword, semantic, places, beside   as `_neighbourhood.surround` returns them
         associated, activation   uint32[], float64[]   candidates, each once
         document, words, speaker uint32[M]; said_at, event_start, event_end int64[M]
         text, text_offset        as for `asks`
@@ -217,67 +231,78 @@ def parts_of(
         named     uint32[]
         quoted    float32[M], or empty with a weight of 0
         weights   float64[P]     in the order of `PARTS`
-        returned  float64[P, n], float64[n], int64[n]
+        returned  float64[P, n], float64[n], int64[n]; the first float64[0, 0] unless ``tabled``
     """
     n = places.shape[0]
-    parts = np.zeros((weights.shape[0], n), np.float64)
-    x = share * keyword + semantic
-    own, memories = x[places], members[places]
-    when = said_at[memories]
-    questions = asks(memories, text, text_offset)
+    memories = members[places]
+    for i in range(n):
+        m = int(memories[i])
+        prefetch(text_offset, m + 1)
+        prefetch(words, m)
+        prefetch(speaker, m)
+        if weights[_IN_RANGE] != 0 or weights[_DATED] != 0:
+            prefetch(event_start, m)
     asked = np.empty(n, np.int64)
     for i in range(n):
         asked[i] = -1 if beside[i, 0] < 0 else np.int64(members[beside[i, 0]])
-    answers = asks(asked, text, text_offset)
+    x = share * keyword + semantic
+    own, when = x[places], said_at[memories]
+    for i in range(n):  # neighbours stand beside each other, and so do the ends of their texts
+        prefetch(text, int(np.int64(text_offset[memories[i] + 1]) - 1))
     best = best_of_document(document[members], x)
-    for i in range(n):
-        at, m = places[i], memories[i]
-        parts[_KEYWORD, i] = weights[_KEYWORD] * keyword[at]
-        parts[_SEMANTIC, i] = weights[_SEMANTIC] * semantic[at]
-        for side in range(4):
-            if beside[i, side] >= 0:
-                parts[_BESIDE + side, i] = weights[_BESIDE + side] * x[beside[i, side]]
-        parts[_DOCUMENT, i] = weights[_DOCUMENT] * best[at]
-        parts[_QUESTION, i] = weights[_QUESTION] * questions[i]
-        parts[_ANSWER, i] = weights[_ANSWER] * answers[i]
-        size = min(np.int64(words[m]), brevity.shape[0] - 1)
-        parts[_BREVITY, i] = weights[_BREVITY] * brevity[size]
-        for s in range(named.shape[0]):
-            if speaker[m] == named[s]:
-                parts[_SPEAKER, i] = weights[_SPEAKER]
-    received = np.searchsorted(memories, associated)
-    for i in range(associated.shape[0]):
-        parts[_ASSOCIATION, received[i]] = weights[_ASSOCIATION] * activation[i]
+    moment, fresh = np.zeros(n, np.float64), np.zeros(n, np.float64)
     if weights[_MOMENT] != 0:
-        parts[_MOMENT] = weights[_MOMENT] * moments(own, when, anchors, width)
-    if weights[_IN_RANGE] != 0:
-        for i in range(n):
-            since, until = event_start[memories[i]], event_end[memories[i]]
-            if since < end and (until > start or since >= start):
-                parts[_IN_RANGE, i] = weights[_IN_RANGE]
-    if weights[_PHRASE] != 0:
-        for i in range(n):
-            parts[_PHRASE, i] = weights[_PHRASE] * np.float64(quoted[memories[i]])
-    if weights[_DATED] != 0:
-        for i in range(n):
-            if event_start[memories[i]] != when[i]:
-                parts[_DATED, i] = weights[_DATED]
+        moment = moments(own, when, anchors, width)
     if weights[_RECENCY] != 0:
         exponents = np.empty(n, np.float64)
         for i in range(n):
             exponents[i] = -(max(now - when[i], 0) / recent)
-        fresh = np.empty(n, np.float64)
         exp(exponents, np.empty(n, np.int64), fresh)
-        parts[_RECENCY] = weights[_RECENCY] * fresh
-    if weights[_ORDER] != 0:
-        for i in range(n):
-            parts[_ORDER, i] = weights[_ORDER] * ((when[i] - first) / max(1, last - first))
-    if weights[_PRESENT] != 0:
-        for i in range(n):
-            if np.int64(document[memories[i]]) == present:
-                parts[_PRESENT, i] = weights[_PRESENT]
-    scores = np.zeros(n, np.float64)
-    for part in range(parts.shape[0]):
-        for i in range(n):
-            scores[i] += parts[part, i]
-    return parts, scores, n - 1 - best_first(scores[::-1].copy())
+    received = np.zeros(n, np.float64)
+    at_associated = np.searchsorted(memories, associated)
+    for i in range(associated.shape[0]):
+        received[at_associated[i]] = activation[i]
+    questions = asks(memories, text, text_offset)
+    answers = asks(asked, text, text_offset)
+    table = np.zeros((weights.shape[0], n) if tabled else (0, 0), np.float64)
+    scores = np.empty(n, np.float64)
+    parts = np.zeros(weights.shape[0], np.float64)
+    for i in range(n):
+        at, m = places[i], memories[i]
+        parts[_KEYWORD] = weights[_KEYWORD] * keyword[at]
+        parts[_SEMANTIC] = weights[_SEMANTIC] * semantic[at]
+        for side in range(4):
+            near = x[beside[i, side]] if beside[i, side] >= 0 else 0.0
+            parts[_BESIDE + side] = weights[_BESIDE + side] * near
+        parts[_DOCUMENT] = weights[_DOCUMENT] * best[at]
+        parts[_QUESTION] = weights[_QUESTION] * questions[i]
+        parts[_ANSWER] = weights[_ANSWER] * answers[i]
+        size = min(np.int64(words[m]), brevity.shape[0] - 1)
+        parts[_BREVITY] = weights[_BREVITY] * brevity[size]
+        parts[SPEAKER] = 0.0
+        for s in range(named.shape[0]):
+            if speaker[m] == named[s]:
+                parts[SPEAKER] = weights[SPEAKER]
+        parts[_ASSOCIATION] = weights[_ASSOCIATION] * received[i]
+        parts[_MOMENT] = weights[_MOMENT] * moment[i]
+        if weights[_IN_RANGE] != 0:
+            since, until = event_start[m], event_end[m]
+            inside = since < end and (until > start or since >= start)
+            parts[_IN_RANGE] = weights[_IN_RANGE] if inside else 0.0
+        if weights[_PHRASE] != 0:
+            parts[_PHRASE] = weights[_PHRASE] * np.float64(quoted[m])
+        if weights[_DATED] != 0:
+            parts[_DATED] = weights[_DATED] if event_start[m] != when[i] else 0.0
+        parts[_RECENCY] = weights[_RECENCY] * fresh[i]
+        if weights[_ORDER] != 0:
+            parts[_ORDER] = weights[_ORDER] * ((when[i] - first) / max(1, last - first))
+        if weights[_PRESENT] != 0:
+            stands = np.int64(document[m]) == present
+            parts[_PRESENT] = weights[_PRESENT] if stands else 0.0
+        total = 0.0
+        for part in range(parts.shape[0]):
+            total += parts[part]
+            if tabled:
+                table[part, i] = parts[part]
+        scores[i] = total
+    return table, scores, n - 1 - best_first(scores[::-1].copy())

@@ -43,16 +43,19 @@ def _weigh(
             keyword[i] = np.float64(words[memories[i]]) * scale
     if query.shape[0] == 0:
         return keyword, semantic
-    for j in range(count + _AHEAD):
-        if j < count:
-            prefetch_row(vectors, first_row[memories[new[j]]])
-        if j < _AHEAD:
-            continue
-        m = np.int64(memories[new[j - _AHEAD]])
-        best = similarity(vectors, first_row[m], query)
-        for row in range(first_row[m] + np.uint32(1), first_row[m + 1]):
+    rows, ends = np.empty(count, np.uint32), np.empty(count, np.uint32)
+    for j in range(count):
+        m = np.int64(memories[new[j]])
+        rows[j], ends[j] = first_row[m], first_row[m + 1]
+    for j in range(min(_AHEAD, count)):
+        prefetch_row(vectors, rows[j])
+    for j in range(count):
+        if j + _AHEAD < count:
+            prefetch_row(vectors, rows[j + _AHEAD])
+        best = similarity(vectors, rows[j], query)
+        for row in range(rows[j] + np.uint32(1), ends[j]):
             best = max(best, similarity(vectors, row, query))
-        semantic[new[j - _AHEAD]] = max((np.float64(best) - zero) / unit, -1.0)
+        semantic[new[j]] = max((np.float64(best) - zero) / unit, -1.0)
     return keyword, semantic
 
 

@@ -18,20 +18,20 @@ def standing(
     speaker: U32,
     named: U32,
     scores: F64,
-    naming: F64,
+    naming: float,
 ) -> F64:
     """Return the greatest ``semantic``, how the best base leads, and how far the named are ahead.
 
     The base of a candidate is share * keyword + semantic. The lead: the greatest, less the one at
     ``place`` from 1 in descending order, or less 0 where there are fewer or it is below 0. Ahead:
-    the greatest scores - naming of a candidate whose speaker is one of ``named``, less the greatest
-    of one that is not and has a speaker; 0 unless there are both.
+    the greatest score, less ``naming``, of a candidate whose speaker is one of ``named``, less the
+    greatest of one that is not and has a speaker; 0 unless there are both.
 
     Shapes, for m members, n candidates, at least 1, M memories in all:
         members, keyword, semantic, places   as `neighbourhood.surround` returns them
         speaker   uint32[>= M]  a label, or NONE
         named     uint32[]      labels
-        scores, naming  float64[n]  of the candidates; naming is what naming a speaker added
+        scores    float64[n]    of the candidates; naming is what naming its speaker added to one
         returned  float64[3]
 
     Cost: O(n * place) at worst.
@@ -54,9 +54,9 @@ def standing(
         for s in range(named.shape[0]):
             is_named = is_named or named[s] == label
         if is_named:
-            ours = max(ours, scores[i] - naming[i])
+            ours = max(ours, scores[i] - naming)
         elif label != NONE:
-            others = max(others, scores[i] - naming[i])
+            others = max(others, scores[i])
     found = np.zeros(3, np.float64)
     found[0] = likeness
     found[1] = best[0] - max(best[place - 1], 0.0)

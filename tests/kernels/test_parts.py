@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels._neighbours import NONE, neighbours
-from recollex_kernels.context import PARTS, asks, best_of_document, moments, parts_of
+from recollex_kernels._parts import PARTS, asks, best_of_document, moments, parts_of
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -159,7 +159,7 @@ class Bank:
         self.present = int(rng.choice([-1, 0, 1, 2]))
         self.weights = rng.choice([0.0, 0.3, -1.5, 2.0], len(PARTS))
 
-    def found(self):
+    def found(self, tabled=True):
         encoded = [text.encode() for text in self.texts]
         offsets = np.cumsum([0] + [len(text) for text in encoded])
         return parts_of(
@@ -191,6 +191,7 @@ class Bank:
             80 * HOUR,
             self.present,
             self.weights,
+            tabled,
         )
 
     def expected(self, i):
@@ -246,6 +247,9 @@ def test_the_parts_are_what_each_is_said_to_be(seed):
         for part in parts[:, i]:
             total += part
         assert scores[i] == total
+    alone = bank.found(tabled=False)
+    assert alone[0].size == 0 and alone[1].tolist() == scores.tolist()
+    assert alone[2].tolist() == order.tolist()
     newest_first = sorted(range(len(scores)), key=lambda i: (-scores[i], -i))
     assert order.tolist() == newest_first
 

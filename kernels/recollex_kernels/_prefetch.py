@@ -1,0 +1,27 @@
+"""Asks for an item of an array that will be read soon, and waits for nothing."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils as _cgutils
+from numba.extending import intrinsic
+
+_BUILD: Any = _cgutils  # its functions carry no types
+_I32, _BYTE = ir.IntType(32), ir.IntType(8).as_pointer()
+
+
+def _code(typing: Any, items: Any, place: Any) -> Any:
+    def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, b, args[0]).data
+        kind = ir.FunctionType(ir.VoidType(), [_BYTE, _I32, _I32, _I32])
+        fetch = _BUILD.get_or_insert_function(b.module, kind, "llvm.prefetch")
+        b.call(fetch, [b.bitcast(b.gep(data, [args[1]]), _BYTE), _I32(0), _I32(3), _I32(1)])
+        return context.get_dummy_value()
+
+    return types.void(items, types.int64), build
+
+
+prefetch = cast(Callable[[Any, int], None], intrinsic(_code))
+"""For a contiguous array of one dimension; a place outside it is harmless."""

@@ -1,0 +1,134 @@
+"""All the parts of a recall's candidates in one call, against its pieces one after the other."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollex_kernels._association import associations
+from recollex_kernels._neighbourhood import surround, weigh
+from recollex_kernels._parts import NONE, PARTS, SPEAKER, parts_of
+from recollex_kernels._signs import standing
+from recollex_kernels.contextual import contextual
+
+settings.register_profile("kernels", deadline=None)
+settings.load_profile("kernels")
+
+HOUR = 3_600_000_000
+SHARE, HUB, BUDGET, WIDENED, REACH, WINDOW, PLACE = 4.4, 3, 5, 4, 6, 9 * HOUR, 3
+
+
+class Agent:
+    """Some memories of up to two rows, who and what they name, and what a question finds."""
+
+    def __init__(self, seed):
+        rng = np.random.default_rng(seed)
+        n = self.n = int(rng.integers(1, 90))
+        few = np.array([0, 1, 2, int(NONE)], np.uint32)
+        texts = [text.encode() for text in rng.choice(["a?", "b", "", "c\uff1f\n"], n).tolist()]
+        rows = np.cumsum([0, *rng.integers(1, 3, n)])
+        vectors = (rng.integers(-2, 3, (int(rows[-1]), 40)) / 8).astype(np.float16)
+        self.found = rng.integers(0, n, int(rng.integers(1, 30))).astype(np.uint32)
+        self.said = (
+            rng.choice([0.0, 0.5, 2.0], n).astype(np.float32),
+            *(0.7, vectors.view(np.uint16), rows.astype(np.uint32)),
+            *(rng.integers(-2, 3, 40).astype(np.float32), 0.2, 0.3),
+        )
+        mentions = [rng.choice(5, int(rng.integers(0, 3)), replace=False) for _ in range(n)]
+        self.mentions = chained(mentions)
+        self.seeds = int(rng.integers(0, 4))
+        self.document, self.speaker = rng.choice(few, n), rng.choice(few, n)
+        self.said_at = rng.integers(0, 90, n) * HOUR
+        self.visible = rng.choice(np.array([0, 1, 1], np.uint8), n)
+        self.allowed = rng.choice(np.array([0, 1], np.uint8), n) & self.visible
+        self.texts = (
+            np.frombuffer(b"".join(texts) + b"!", np.uint8),
+            np.cumsum([0, *map(len, texts)]).astype(np.uint64),
+            rng.choice(np.array([0, 1, 2, 40], np.uint32), n),
+            np.array([-3.0, -0.5, 0.0]),
+        )
+        self.named = np.sort(rng.choice([0, 1, 2], int(rng.integers(0, 3)), replace=False))
+        start = self.said_at + rng.choice([0, -HOUR, HOUR], n)
+        self.events = (start, start + rng.choice([0, 1, 40 * HOUR], n), 5, 12.0 * HOUR)
+        self.range = sorted(int(hour) * HOUR for hour in rng.integers(0, 90, 2))
+        self.quoted = rng.choice([0.0, 0.5, 1.0], n).astype(np.float32)
+        self.now = int(rng.integers(0, 120)) * HOUR
+        self.timeline = np.argsort(self.said_at, kind="stable").astype(np.uint32)
+        self.weights = rng.choice([0.0, 0.3, -1.5, 2.0], len(PARTS))
+        for each in (*self.said, *self.mentions, *self.texts, *self.events, *vars(self).values()):
+            if isinstance(each, np.ndarray):
+                each.flags.writeable = False
+
+    def whole(self, tabled):
+        return contextual(
+            *(self.found, *self.said, self.seeds, *self.mentions, HUB, BUDGET, SHARE, WIDENED),
+            *(self.document, self.said_at, self.visible, self.allowed, REACH, WINDOW),
+            *(*self.texts, self.speaker, self.named.astype(np.uint32), *self.events, *self.range),
+            *(self.quoted, self.now, 50.0 * HOUR, self.timeline, 12 * HOUR, self.weights),
+            *(PLACE, tabled, np.full(5, NONE, np.uint32)),
+        )
+
+    def in_pieces(self):
+        brought, b, c = weigh(self.found, self.n, *self.said)
+        associated, activation = np.empty(0, np.uint32), np.empty(0)
+        if self.seeds:
+            associated, activation = associations(
+                *(brought, SHARE * b + c, self.seeds, *self.mentions),
+                *(self.allowed, self.n, HUB, BUDGET, np.full(5, NONE, np.uint32)),
+            )
+        members, b, c, places, beside = surround(
+            *(brought, b, c, SHARE, associated, WIDENED, self.document, self.said_at),
+            *(self.visible, self.allowed, REACH, WINDOW, *self.said),
+        )
+        talks = 0 <= self.now - self.said_at[-1] <= 12 * HOUR and self.document[-1] != NONE
+        named = self.named.astype(np.uint32)
+        parts, scores, order = parts_of(
+            *(members, b, c, SHARE, places, beside, associated, activation, self.document),
+            *(*self.texts, self.speaker, named, self.said_at, *self.events, *self.range),
+            *(self.quoted, self.now, 50.0 * HOUR, self.said_at.min(), self.said_at.max()),
+            *(int(self.document[-1]) if talks else -1, self.weights, True),
+        )
+        signs = standing(
+            *(
+                members,
+                b,
+                c,
+                SHARE,
+                places,
+                PLACE,
+                self.speaker,
+                named,
+                scores,
+                self.weights[SPEAKER],
+            )
+        )
+        memories = members[places[order]]
+        return memories, scores[order], associated, activation, signs, parts[:, order]
+
+
+def chained(of_memories):
+    """The columns of mentions as the engine keeps them: CSR, and chains newest first."""
+    head, entity, memory, previous = [int(NONE)] * 5, [], [], []
+    for m, of in enumerate(of_memories):
+        for e in sorted(of.tolist()):
+            previous.append(head[e])
+            head[e] = len(entity)
+            entity.append(e)
+            memory.append(m)
+    offsets = np.cumsum([0, *map(len, of_memories)]).astype(np.uint64)
+    return offsets, *(np.array(each, np.uint32) for each in (entity, memory, previous, head))
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_equals_its_pieces_to_the_bit(seed):
+    agent = Agent(seed)
+    memories, scores, associated, activation, signs, table = agent.in_pieces()
+    found = agent.whole(True)
+    assert found[0].tolist() == memories.tolist()
+    assert found[1].tolist() == scores.tolist()
+    assert found[2].tolist() == associated.tolist()
+    assert found[3].tolist() == activation.astype(np.float32).tolist()
+    assert found[4].tolist() == signs.tolist()
+    assert found[5].tolist() == table.tolist()
+    without = agent.whole(False)
+    assert without[5].size == 0
+    assert [each.tolist() for each in without[:5]] == [each.tolist() for each in found[:5]]
