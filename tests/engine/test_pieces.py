@@ -437,7 +437,7 @@ WORDS = st.text(
     ),
     min_size=1,
     max_size=12,
-)
+).filter(lambda text: not text.isspace())
 
 
 @settings(deadline=None, max_examples=200)
