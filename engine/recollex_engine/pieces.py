@@ -2,14 +2,14 @@
 
 The embedder reads every passage when it is written; what its tokenizer made of it goes into the
 log, and serves every model of that vocabulary (see `models.vocabulary`) without a tokenizer at
-hand: all BERTs in small English letters share one. The log says::
+hand: the English BERTs that make all letters small share one. The log says::
 
     vocabulary  {"name": NAME}                     an operation: whose ids those are that follow it
     retain      {..., "pieces": [TEXT, ...]}       of each passage, uint16 in base64, no padding
 
-The ids are those of what a reranker reads of the passage (`turn.read_as`), without special tokens,
-at most `MOST_PIECES`. A retain has none where the caller gave the vectors, or where the model has
-no vocabulary that could be shared: then they are made again from the text when they are needed.
+The ids are those of what a reranker reads of the passage (`Candidates.texts`), without special
+tokens, at most `MOST_PIECES`. A retain has none where the caller gave the vectors, or where the
+model has no vocabulary that could be shared: then they are made from the text when they are needed.
 """
 
 from dataclasses import dataclass
