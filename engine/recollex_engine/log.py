@@ -30,7 +30,8 @@ class LogWriter:
     knows to have been durable: nothing is cut then.
 
     Invariant: the file ends where `position` says, or behind it lie bytes of a write that failed
-    and that the next write goes over.
+    and that the next write goes over. The file is opened when it is first written or flushed:
+    ten thousand agents that only answer hold none.
 
     Threads: any number may append, wait and sync; appends are in one order. One writer per folder:
     the caller holds the lock that ensures it.
@@ -100,8 +101,9 @@ class LogWriter:
                 )
             lines, chain = encode_transaction(before, recorded_at, operations, salts)
             path = plain_path(self.folder, before.file)
+            fd = self._opened()
             try:
-                write_at(self._fd, lines, before.offset, path)
+                write_at(fd, lines, before.offset, path)
                 self._position = Position(
                     before.file,
                     before.offset + len(lines),
@@ -139,20 +141,21 @@ class LogWriter:
             before = self._position
             if before.offset <= max(size, len(encode_header(before.file, before))):
                 return False
+            fd = self._opened()
             try:
-                flush(self._fd)
+                flush(fd)
             except OSError as error:
                 self._commits.poison(error)
                 raise store_full(error, plain_path(self.folder, before.file), "seal it") from error
             try:
                 after = self._create_file(before.file + 1, before)
-                fd = self._open_file(after.file)
+                opened = self._open_file(after.file)
             except OSError as error:
                 if file_exists(self.folder, before.file + 1):  # it sealed the current file
                     self._commits.poison(error)
                 raise
-            os.close(self._fd)
-            self._fd, self._position = fd, after
+            os.close(fd)
+            self._fd, self._position = opened, after
             return True
 
     def compress_sealed(self) -> int:
@@ -201,9 +204,9 @@ class LogWriter:
             raise CorruptError(path, f"operations up to {known_op}", f"only up to {end.op}")
         for leftover in self.folder.glob("*.tmp"):
             leftover.unlink()
-        self._fd = self._open_file(end.file)
-        if os.fstat(self._fd).st_size > end.offset:
-            os.ftruncate(self._fd, end.offset)
+        path = plain_path(self.folder, end.file)
+        if path.stat().st_size > end.offset:
+            os.truncate(path, end.offset)
         return end
 
     def _create_file(self, file: int, before: Position) -> Position:
@@ -218,6 +221,17 @@ class LogWriter:
     def _open_file(self, file: int) -> int:
         return os.open(plain_path(self.folder, file), os.O_RDWR | os.O_CLOEXEC)
 
+    def _opened(self) -> int:
+        """Return the descriptor of the current file. Raises `StoreFullError` if none is left."""
+        with self._lock:
+            if self._fd < 0:
+                file = self._position.file
+                try:
+                    self._fd = self._open_file(file)
+                except OSError as error:
+                    raise store_full(error, plain_path(self.folder, file), "open it") from error
+            return self._fd
+
     def _cut(self, offset: int) -> None:
         """Remove what a failed write left behind ``offset``."""
         try:
@@ -231,5 +245,5 @@ class LogWriter:
                 op = self._position.op
             if self._before_flush is not None:
                 self._before_flush()
-            flush(self._fd)
+            flush(self._opened())
             return op

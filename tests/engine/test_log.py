@@ -3,6 +3,7 @@ import os
 import resource
 import shutil
 import threading
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -363,3 +364,34 @@ def root(tmp_path_factory):
 
 TestLog = Log.TestCase
 TestLog.settings = settings(max_examples=30, stateful_step_count=12, deadline=None)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="descriptors are not listed here")
+def test_a_log_that_was_not_written_holds_no_descriptor(folder):
+    def held():
+        files = [fd.resolve() for fd in Path("/proc/self/fd").iterdir()]
+        return sum(file.is_relative_to(folder) for file in files)
+
+    write(folder, (1, [1]))
+    with LogWriter(folder) as log:
+        assert held() == 0
+        log.append(2, [note(2)])
+        log.sync()
+        assert held() == 1
+    assert held() == 0
+
+
+def test_a_log_that_cannot_be_opened_for_a_write_is_written_later(folder):
+    write(folder, (1, [1]))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with LogWriter(folder) as log:
+        free = os.open(os.devnull, os.O_RDONLY)
+        os.close(free)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free, hard))
+        try:
+            with pytest.raises(StoreFullError, match="cannot open it: Too many open files"):
+                log.append(2, [note(2)])
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        log.wait_durable(log.append(3, [note(3)]).op)
+    assert contents(folder) == [(1, [("note", 1)]), (3, [("note", 3)])]
