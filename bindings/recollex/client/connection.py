@@ -72,7 +72,8 @@ class Connection:
         self.is_idle = False
         sent = False
         try:
-            self._wait_until(deadline)
+            if deadline is not None or self._timeout is not None:
+                self._wait_until(deadline)
             self._socket.sendall(message)
             sent = True
             answer = self._answer(id, deadline)
@@ -87,7 +88,7 @@ class Connection:
             self._take_back(id)
             raise
         self.is_idle = self._inbox.closing is None
-        return result_of(answer)
+        return answer.result if answer.error is None else result_of(answer)
 
     def is_alive(self) -> bool:
         """Return whether the other end has not hung up."""
@@ -111,7 +112,8 @@ class Connection:
             if answer is not None and answer.id == id:
                 return answer
             if answer is None:
-                self._wait_until(deadline)
+                if deadline is not None:
+                    self._wait_until(deadline)
                 data = self._socket.recv(CHUNK)
                 if not data:
                     raise self._inbox.hung_up()

@@ -1,7 +1,6 @@
 """What did the server say? Its bytes, as answers to the calls that wait for them."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgpack
 
@@ -16,8 +15,7 @@ MOST = 2**31 - 1
 """Bytes of one message."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """The answer to one call: a result, or an error."""
 
     id: int
@@ -34,7 +32,7 @@ class Inbox:
 
     def __init__(self) -> None:
         self._unpacker = msgpack.Unpacker(
-            ext_hook=Unpacking().extension, strict_map_key=True, max_buffer_size=MOST
+            ext_hook=Unpacking(later=True).extension, strict_map_key=True, max_buffer_size=MOST
         )
         self._parts: dict[int, list[list[Any]]] = {}
         self.watches: dict[int, Watch] = {}

@@ -33,8 +33,10 @@ WINDOW = 8
 """Calls of one client that are in the service's hands at once; the others wait here."""
 MOST_GREETING = 64 << 10
 """Bytes of a message of somebody who has not said hello yet."""
-BRIEF = frozenset(name for name, method in METHODS.items() if method.brief)
-"""Methods that are done where they are read."""
+SHORT = 1024
+"""Bytes that need not be looked at before they are unpacked."""
+AT_ONCE = frozenset({*(name for name, method in METHODS.items() if method.brief), "recall"})
+"""Methods that may be done where they are read."""
 
 
 class Connection(asyncio.Protocol):
@@ -83,6 +85,8 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Read the messages that are whole; keep the beginning of the last."""
         self.heard_at = time.monotonic()
+        if len(data) <= SHORT and self._do_plain(data):
+            return
         if self._buffer:
             self._keep(data)
             if self._leaving or not self._end(self._buffer, fresh=False):
@@ -163,6 +167,16 @@ class Connection(asyncio.Protocol):
             self._pass_on()
         self._read_or_pause()
 
+    def _do_plain(self, data: bytes) -> bool:
+        """Do what one request asks that is all there is to do; return whether it was."""
+        if self._principal is None or self._buffer or self._backlog or self._calls:
+            return False
+        request = messages.read_plain(data)
+        if request is None or request.method not in AT_ONCE or self._leaving:
+            return False
+        self._turn = 1
+        return self._do_at_once(request)
+
     def _take(self, data: memoryview) -> None:
         """Take one message."""
         try:
@@ -183,7 +197,7 @@ class Connection(asyncio.Protocol):
             else:
                 if value.method == "sessions.backfill":
                     self._check_recall(value.arguments.get("recall"))
-                if not (value.method in BRIEF and self._look_up(value)):
+                if not (value.method in AT_ONCE and self._do_at_once(value)):
                     self._backlog[value.id] = value
         except RecollexError as error:
             self.leave(error)
@@ -196,23 +210,14 @@ class Connection(asyncio.Protocol):
         if isinstance(recall, ReceivedRecall) and not self._framing.is_value(recall.packed):
             raise ProtocolError("the memories of a recall are not those of a server")
 
-    def _look_up(self, request: Request) -> bool:
-        """Answer a look-up at once, unless others would wait for it; return whether it was."""
-        if request.options or self._backlog or self._outlet.full or not self._turn:
+    def _do_at_once(self, request: Request) -> bool:
+        """Answer a request at once, unless others would wait for it; return whether it was."""
+        if self._backlog or self._outlet.full or not self._turn:
             return False
-        call = self._service.look_up(
-            cast(Principal, self._principal),
-            request.method,
-            request.agent,
-            request.arguments,
-            self,
-            DEFLATED if self._deflate else WHOLE,
-            request.id,
-        )
-        if call is not None:
-            self._turn -= 1
-            self.deliver(call, call.error)
-        return call is not None
+        form = DEFLATED if self._deflate else WHOLE
+        done = self._service.do_at_once(cast(Principal, self._principal), request, self, form)
+        self._turn -= done
+        return done
 
     def _greet(self, request: Request) -> None:
         """Answer the first request, which says who the client is and what it speaks."""

@@ -25,6 +25,7 @@ from recollex.server.reader_process import Opener
 from recollex.server.readers import Readers
 from recollex.server.workers import Workers
 from recollex.store import Store
+from recollex.wire.messages import Request
 from recollex.wire.methods import METHODS, Method
 from recollex_engine.errors import (
     CancelledError,
@@ -187,34 +188,36 @@ class Service:
             self._answer(call)
         return call
 
-    def look_up(
-        self,
-        principal: Principal,
-        method: str,
-        agent: str | None,
-        arguments: Mapping[str, Any],
-        client: Asker,
-        form: Callable[[Any], Any],
-        tag: int,
-    ) -> Call | None:
-        """Do a look-up of the present on this thread, and return it with its result or its error.
+    def do_at_once(
+        self, principal: Principal, request: Request, client: Asker, form: Callable[[Any], Any]
+    ) -> bool:
+        """Do a look-up of the present, or a lone client's quick recall, and tell the client.
 
-        None where it must be queued, by `submit`. The same as that, without what queues cost.
+        The same as `submit` without what queues and other threads cost; returns False where it is
+        for that to do. A recall keeps the event loop for as long as `Pace.is_quick` says: nobody
+        else has a call under way then, or had one just now, and who asks meanwhile waits for one
+        recall. Waking another process for it, and being woken, would cost a third of it.
         """
-        if self._stopping or "as_recorded" in arguments:
-            return None
-        known = METHODS[method]
-        name = agent if isinstance(agent, str) else ""
-        call = Call(principal, known, name, arguments, NO_OPTIONS, client, client, form, tag)
+        id, method, agent, arguments, options = request
+        if self._stopping or options or "as_recorded" in arguments:
+            return False
+        known, name = METHODS[method], agent or ""
+        call = Call(principal, known, name, arguments, NO_OPTIONS, client, client, form, id)
+        if not known.brief:
+            self.settle()
+            if self._calls or not (self._presence.lone(call) and self._pace.is_quick(name)):
+                return False
         try:
             self._check(call, agent)
             if not self._workers.do_now(call):
-                return None
+                return False
         except Exception as error:
             call.error = error
         call.answered_at = time.perf_counter()
+        client.deliver(call, call.error)
+        self._workers.note(call)
         self.observer.answered(call, call.error)
-        return call
+        return True
 
     def cancel(self, call: Call) -> None:
         """Take a call back, if no worker has it yet; it is answered with `CancelledError`."""
@@ -280,10 +283,11 @@ class Service:
     def _enter(self, call: Call) -> None:
         """Do a call, or queue it."""
         brief = call.method.brief and not (call.options.at or "as_recorded" in call.arguments)
-        lone = not brief and self._presence.lone(call, len(self._calls))
-        if (brief or (lone and self._pace.is_quick(call.agent))) and (self._workers.do_now(call)):
+        if brief and self._workers.do_now(call):
+            self._workers.note(call)
             self._answer(call)
             return
+        lone = not brief and self._presence.lone(call) and len(self._calls) == 1
         waiting = self._waiting
         if waiting >= self.limits.waiting:
             delay = max(RETRY_AFTER, waiting * self._seconds_each)

@@ -8,20 +8,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from recollex.wire import packing
+from recollex.wire.packing import Unread
 from recollex.wire.records import Restorer, restorer_of
 from recollex_engine.clock import to_micros
+from recollex_engine.confidence import Signs
 from recollex_engine.errors import ProtocolError
 from recollex_engine.events import Event
 from recollex_engine.facts import Fact, FactList
 from recollex_engine.memory import Memory, Recall, memories_of
 from recollex_engine.memory_columns import Columns
-from recollex_engine.ranking import Ranking
 from recollex_engine.trace import Trace
+
+if TYPE_CHECKING:
+    from recollex_engine.subgraph import Subgraph
 
 _RECALL = {
     "query": str,
@@ -32,31 +36,49 @@ _RECALL = {
     "memories": bytes,
 }
 """Field -> type of what a recall cannot do without."""
+_TRACES = (Unread, Trace, type(None))
 
 
 class ReceivedRecall(Recall):
-    """A `Recall` from a server; its memories are unpacked when first looked at."""
+    """A `Recall` from a server; its memories, trace and signs are read when first looked at."""
 
     def __init__(self, told: dict[str, Any]) -> None:
         for name, kind in _RECALL.items():
             if type(told.get(name)) is not kind:
                 raise ProtocolError(f"{name} of a recall must be a {kind.__name__}")
-        if not isinstance(told.get("trace"), Trace | None):
+        if type(told.get("trace")) not in _TRACES:
             raise ProtocolError("trace of a recall must be a Trace, or nil")
         span = told.get("time_range")
-        super().__init__(
-            told["query"],
-            None,
-            Ranking.empty(),
-            told["tokens"],
-            told["token_counter"],
-            None if span is None else (span[0], span[1]),
-            trace if isinstance(trace := told.get("trace"), Trace) else Trace(),
-            confidence=told.get("confidence"),
-            signs=told.get("signs"),
-            subgraph=told.get("subgraph"),
-        )
+        self.query = told["query"]
+        self.tokens = told["tokens"]
+        self.token_counter = told["token_counter"]
+        self.time_range = None if span is None else (span[0], span[1])
+        self.confidence = told.get("confidence")
         self._told = told
+
+    @cached_property
+    def trace(self) -> Trace:  # type: ignore[override]  # it is written once
+        """Where the time went at the server."""
+        found = self._read("trace")
+        if not isinstance(found, Trace | None):
+            raise ProtocolError("trace of a recall must be a Trace, or nil")
+        return found or Trace()
+
+    @cached_property
+    def signs(self) -> Signs | None:  # type: ignore[override]  # it is written once
+        """What the confidence was made of."""
+        found: Signs | None = self._read("signs")
+        return found
+
+    @cached_property
+    def subgraph(self) -> "Subgraph | None":  # type: ignore[override]  # it is written once
+        """What `pack` asked for."""
+        found: Subgraph | None = self._read("subgraph")
+        return found
+
+    def _read(self, name: str) -> Any:
+        found = self._told.get(name)
+        return found.read() if isinstance(found, Unread) else found
 
     def __len__(self) -> int:
         return int(self._told["count"])
