@@ -38,7 +38,7 @@ class Inbox:
         self.watches: dict[int, Watch] = {}
         self.closing: RecollexError | None = None
 
-    def feed(self, data: bytes) -> None:
+    def feed(self, data: bytes | memoryview) -> None:
         """Take bytes as they came."""
         self._unpacker.feed(data)
 
@@ -63,8 +63,9 @@ class Inbox:
     def _read(self, message: Any) -> Answer | None:
         if message[0] == RESPONSE:
             _, id, error, result = message
-            parts = self._parts.pop(id, None)
-            self.watches.pop(id, None)
+            parts = self._parts.pop(id, None) if self._parts else None
+            if self.watches:
+                self.watches.pop(id, None)
             if error is not None:
                 return Answer(id, read_error(error), None)
             return Answer(id, None, result if parts is None else joined(parts, result))

@@ -54,7 +54,7 @@ class Connection(asyncio.Protocol):
         self.number = number
         self.name = f"connection {number}"
         self._principal: Principal | None = None
-        self._deflate = False
+        self._form = WHOLE
         self._unpacking = Unpacking(ARGUMENTS)
         self._buffer = bytearray()
         self._framing = Framing()
@@ -175,7 +175,7 @@ class Connection(asyncio.Protocol):
         if request is None or request.method not in AT_ONCE or self._leaving:
             return False
         self._turn = 1
-        return self._do_at_once(request)
+        return self._do_at_once(request, self._principal)
 
     def _take(self, data: memoryview) -> None:
         """Take one message."""
@@ -197,7 +197,7 @@ class Connection(asyncio.Protocol):
             else:
                 if value.method == "sessions.backfill":
                     self._check_recall(value.arguments.get("recall"))
-                if not (value.method in AT_ONCE and self._do_at_once(value)):
+                if not (value.method in AT_ONCE and self._do_at_once(value, self._principal)):
                     self._backlog[value.id] = value
         except RecollexError as error:
             self.leave(error)
@@ -210,12 +210,11 @@ class Connection(asyncio.Protocol):
         if isinstance(recall, ReceivedRecall) and not self._framing.is_value(recall.packed):
             raise ProtocolError("the memories of a recall are not those of a server")
 
-    def _do_at_once(self, request: Request) -> bool:
+    def _do_at_once(self, request: Request, principal: Principal) -> bool:
         """Answer a request at once, unless others would wait for it; return whether it was."""
         if self._backlog or self._outlet.full or not self._turn:
             return False
-        form = DEFLATED if self._deflate else WHOLE
-        done = self._service.do_at_once(cast(Principal, self._principal), request, self, form)
+        done = self._service.do_at_once(principal, request, self, self._form)
         self._turn -= done
         return done
 
@@ -234,7 +233,7 @@ class Connection(asyncio.Protocol):
             self._outlet.send(messages.refusal(request.id, error))
             self.leave(error)
             return
-        self._deflate = told.get("deflate") is True
+        self._form = DEFLATED if told.get("deflate") is True else WHOLE
         self._outlet.send(messages.response(request.id, pack(self._listener.greeting)))
 
     def _has(self, id: int) -> bool:
@@ -296,19 +295,15 @@ class Connection(asyncio.Protocol):
                 self._calls[request.id] = call
         self._passing = False
         if not most:
-            self._listener.later(self._next_turn)
-
-    def _next_turn(self) -> None:
-        if not self.lost:
-            self._go_on()
+            self._listener.later(self._go_on)
 
     def _submit(self, request: Request) -> Call:
         """Give a call to the service. Raises `InputError` for options that are not acceptable."""
-        options, form = NO_OPTIONS, DEFLATED if self._deflate else WHOLE
+        options, form = NO_OPTIONS, self._form
         if request.options:
             options = Options.told(request.options)
             if (items := request.options.get("parts")) is not None:
-                form = InParts(items, self._deflate)
+                form = InParts(items, form.deflate)
         return self._service.submit(
             cast(Principal, self._principal),
             request.method,
@@ -345,10 +340,11 @@ class Connection(asyncio.Protocol):
         """Go on after an answer."""
         if self._calls.get(call.tag) is call:  # its id may be another's by now
             del self._calls[call.tag]
-        if not self.lost:
-            self._go_on()
+        self._go_on()
 
     def _go_on(self) -> None:
+        if self.lost:
+            return
         if self._backlog:
             self._pass_on()
         if not self._reading:

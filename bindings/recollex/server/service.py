@@ -9,7 +9,6 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from recollex.server.access import Access, Principal
@@ -23,6 +22,7 @@ from recollex.server.pace import Pace
 from recollex.server.presence import Presence
 from recollex.server.reader_process import Opener
 from recollex.server.readers import Readers
+from recollex.server.status import Status
 from recollex.server.workers import Workers
 from recollex.store import Store
 from recollex.wire.messages import Request
@@ -39,20 +39,6 @@ _MANY = frozenset({"operations", "queries", "text", "turns"})
 """Arguments that are as much work as they have items."""
 RETRY_AFTER = 0.25
 """Seconds after which an overloaded server should be asked again, at least."""
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What a service is doing now. waiting: calls that no worker has taken; running: those in work.
-
-    keys: answers to keyed writes that are remembered.
-    """
-
-    waiting: int
-    running: int
-    open_agents: int
-    keys: int
-    stopping: bool
 
 
 class Service:
@@ -204,7 +190,8 @@ class Service:
         known, name = METHODS[method], agent or ""
         call = Call(principal, known, name, arguments, NO_OPTIONS, client, client, form, id)
         if not known.brief:
-            self.settle()
+            if self._done:
+                self.settle()
             if self._calls or not (self._presence.lone(call) and self._pace.is_quick(name)):
                 return False
         try:

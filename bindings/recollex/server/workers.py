@@ -230,7 +230,7 @@ class Workers:
         self.note(call)
 
     def _work(self, agent: Agent, call: Call) -> None:
-        if not (call.begun or _in_time(call)):
+        if not (call.begun_at or _in_time(call)):
             return
         try:
             at = call.options.at

@@ -12,7 +12,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import msgpack
 
@@ -83,14 +83,12 @@ def read_plain(data: bytes) -> Request | None:
     claim is little, so nothing need look at them first.
     """
     try:
-        value = msgpack.unpackb(data, strict_map_key=True)
-        if value[0] != REQUEST:
-            return None
-        request = cast(Request, read_message(value))
-    except (ValueError, TypeError, LookupError, RecollexError):
+        request = read_message(msgpack.unpackb(data, strict_map_key=True))
+    except (ValueError, TypeError, RecollexError):
         return None
-    plain = not request.options and _PLAIN.issuperset(map(type, request.arguments.values()))
-    return request if plain else None
+    if type(request) is not Request or request.options:
+        return None
+    return request if _PLAIN.issuperset(map(type, request.arguments.values())) else None
 
 
 def _check_options(options: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgpack
@@ -193,9 +193,11 @@ def _packed(value: object, default: Callable[[object], Any]) -> bytes:
     return data
 
 
-@cache
-def _head(name: str) -> bytes:
-    return bytes(msgpack.packb(name))
+@lru_cache(1024)
+def _teller(kind: Any) -> tuple[bytes, Callable[[Any], dict[str, Any]]] | None:
+    """Return how records of a class begin, and what gives their fields; None for other classes."""
+    name = name_of(kind)
+    return None if name is None else (bytes(msgpack.packb(name)), record(name).told)
 
 
 def _extension(code: int, data: bytes) -> msgpack.ExtType:
@@ -205,10 +207,12 @@ def _extension(code: int, data: bytes) -> msgpack.ExtType:
 
 def _extended(value: Any, default: Callable[[object], Any], deflate: bool) -> Any:
     """Return what MessagePack can hold in place of a value that it cannot."""
+    kind: Any = type(value)
+    if (teller := _teller(kind)) is not None:
+        head, told = teller
+        return _extension(RECORD, head + _packed(told(value), default))
     if isinstance(value, datetime):
         return _extension(MOMENT, _INT64.pack(to_micros(value, "a time")))
-    if (name := name_of(value)) is not None:
-        return _extension(RECORD, _head(name) + _packed(record(name).told(value), default))
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
         return _extension_of(value, deflate)
     if isinstance(value, np.generic | np.ndarray):

@@ -27,15 +27,15 @@ from recollex_engine.trace import Trace
 if TYPE_CHECKING:
     from recollex_engine.subgraph import Subgraph
 
-_RECALL = {
-    "query": str,
-    "tokens": int,
-    "token_counter": str,
-    "count": int,
-    "op": int,
-    "memories": bytes,
-}
-"""Field -> type of what a recall cannot do without."""
+_RECALL = (
+    ("query", str),
+    ("tokens", int),
+    ("token_counter", str),
+    ("count", int),
+    ("op", int),
+    ("memories", bytes),
+)
+"""Field and type of what a recall cannot do without."""
 _TRACES = (Unread, Trace, type(None))
 
 
@@ -43,17 +43,18 @@ class ReceivedRecall(Recall):
     """A `Recall` from a server; its memories, trace and signs are read when first looked at."""
 
     def __init__(self, told: dict[str, Any]) -> None:
-        for name, kind in _RECALL.items():
-            if type(told.get(name)) is not kind:
+        get = told.get
+        for name, kind in _RECALL:
+            if type(get(name)) is not kind:
                 raise ProtocolError(f"{name} of a recall must be a {kind.__name__}")
-        if type(told.get("trace")) not in _TRACES:
+        if type(get("trace")) not in _TRACES:
             raise ProtocolError("trace of a recall must be a Trace, or nil")
-        span = told.get("time_range")
+        span = get("time_range")
         self.query = told["query"]
         self.tokens = told["tokens"]
         self.token_counter = told["token_counter"]
         self.time_range = None if span is None else (span[0], span[1])
-        self.confidence = told.get("confidence")
+        self.confidence = get("confidence")
         self._told = told
 
     @cached_property
@@ -236,7 +237,7 @@ class _Recalls:
 
     def told(self, value: Recall) -> dict[str, Any]:
         """Return what a recall says; of one that goes back to its server, what `backfill` reads."""
-        back = isinstance(value, ReceivedRecall)
+        back = type(value) is ReceivedRecall
         return {
             "query": value.query,
             "tokens": value.tokens,
