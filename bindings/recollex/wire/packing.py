@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import msgpack
 import numpy as np
@@ -79,6 +79,18 @@ def unpack(data: bytes | bytearray | memoryview, allowed: Mapping[str, str] = AL
     if unpacking.refused is not None:
         raise unpacking.refused
     return value
+
+
+def unpack_plain(data: bytes) -> Any:
+    """Return a value that has no extension types in it. Raises `ProtocolError` for other bytes."""
+    try:
+        return msgpack.unpackb(data, ext_hook=_refused, strict_map_key=True)
+    except (msgpack.UnpackException, ValueError, TypeError) as error:
+        raise ProtocolError(f"not a message: {str(error)[:200]}") from None
+
+
+def _refused(code: int, data: bytes) -> NoReturn:
+    raise ProtocolError("here extension types have no place")
 
 
 class Unread(NamedTuple):

@@ -56,6 +56,7 @@ class ReceivedRecall(Recall):
         self.time_range = None if span is None else (span[0], span[1])
         self.confidence = get("confidence")
         self._told = told
+        self._columns: Columns | None = None
 
     @cached_property
     def trace(self) -> Trace:  # type: ignore[override]  # it is written once
@@ -90,28 +91,26 @@ class ReceivedRecall(Recall):
         found: bytes = self._told["memories"]
         return found
 
-    @cached_property
-    def _columns(self) -> Columns:
-        found: Columns = packing.unpack(self._told["memories"])
-        if not isinstance(found, dict):
-            raise ProtocolError("the memories of a recall are columns")
-        return found
-
     def columns(self) -> Columns:
         """Return what the memories are made of."""
+        if self._columns is None:
+            found = packing.unpack_plain(self._told["memories"])
+            if not isinstance(found, dict):
+                raise ProtocolError("the memories of a recall are columns")
+            self._columns = found
         return self._columns
 
     @cached_property
     def _memories(self) -> list[Memory]:
         try:
-            return memories_of(self._columns)
+            return memories_of(self.columns())
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise ProtocolError(f"the memories of a recall are none: {error!r:.200}") from None
 
     @property
     def ids(self) -> list[str]:
         """The ids of the memories."""
-        return self._columns["id"]
+        return self.columns()["id"]
 
     @property
     def op(self) -> int:
