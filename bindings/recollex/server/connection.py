@@ -188,7 +188,7 @@ class Connection(asyncio.Protocol):
             elif value.method == "ping":
                 self._outlet.send(messages.response(value.id, b"\xc0"))
             elif value.method == "metrics":
-                text = self._service.observer.measures()
+                text = self._service.measures()
                 self._outlet.send(messages.response(value.id, pack(text)))
             elif self._has(value.id):
                 raise ProtocolError(f"id {value.id} is that of a request without an answer yet")

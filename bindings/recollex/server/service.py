@@ -16,6 +16,7 @@ from recollex.server.answers import Answers
 from recollex.server.awaiting import Awaiting
 from recollex.server.calls import NO_OPTIONS, Asker, Call, Options
 from recollex.server.limits import Limits
+from recollex.server.notes import Notes
 from recollex.server.observer import Observer
 from recollex.server.open_agents import OpenAgents
 from recollex.server.pace import Pace
@@ -93,6 +94,7 @@ class Service:
         self._stopping = False
         self._stopped = False
         self._presence = Presence()
+        self._notes = Notes(self._note)
 
     async def call(
         self,
@@ -181,8 +183,7 @@ class Service:
 
         The same as `submit` without what queues and other threads cost; returns False where it is
         for that to do. A recall keeps the event loop for as long as `Pace.is_quick` says: nobody
-        else has a call under way then, or had one just now, and who asks meanwhile waits for one
-        recall. Waking another process for it, and being woken, would cost a third of it.
+        else asked lately, and who asks meanwhile waits for one. Handing it on costs a third of it.
         """
         id, method, agent, arguments, options = request
         if self._stopping or options or "as_recorded" in arguments:
@@ -202,9 +203,14 @@ class Service:
             call.error = error
         call.answered_at = time.perf_counter()
         client.deliver(call, call.error)
-        self._workers.note(call)
-        self.observer.answered(call, call.error)
+        call.result = None
+        self._notes.add(call)
         return True
+
+    def measures(self) -> str:
+        """Return what the observer measured; see `Observer.measures`."""
+        self._notes.make()
+        return self.observer.measures()
 
     def cancel(self, call: Call) -> None:
         """Take a call back, if no worker has it yet; it is answered with `CancelledError`."""
@@ -238,6 +244,7 @@ class Service:
             await self.readers.stop()
         await self._loop.run_in_executor(None, self._workers.stop)
         self.settle()
+        self._notes.make()
         if close_store:
             await self._loop.run_in_executor(None, self.store.close)
 
@@ -367,6 +374,10 @@ class Service:
                 self._tell(follower)
                 self._leave(follower)
         self._leave(call)
+
+    def _note(self, call: Call) -> None:
+        self._workers.note(call)
+        self.observer.answered(call, call.error)
 
     def _tell(self, call: Call) -> None:
         if call.claim():
