@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import msgpack
 import numpy as np
@@ -93,14 +93,14 @@ def _refused(code: int, data: bytes) -> NoReturn:
     raise ProtocolError("here extension types have no place")
 
 
-class Unread(NamedTuple):
+class Unread(bytes):
     """A record within a recall that was not read; see `Unpacking`."""
 
-    data: bytes
+    __slots__ = ()
 
     def read(self) -> Any:
         """Return the record, as `unpack` would have."""
-        return unpack(_RECORD_HEAD.pack(0xC9, len(self.data), RECORD) + self.data)
+        return unpack(_RECORD_HEAD.pack(0xC9, len(self), RECORD) + self)
 
 
 class Unpacking:
