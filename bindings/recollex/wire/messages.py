@@ -84,7 +84,7 @@ def read_plain(data: bytes) -> Request | None:
     """
     try:
         request = read_message(msgpack.unpackb(data, strict_map_key=True))
-    except (ValueError, TypeError, RecollexError):
+    except (ValueError, TypeError, RecursionError, RecollexError):
         return None
     if type(request) is not Request or request.options:
         return None
