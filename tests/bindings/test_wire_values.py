@@ -268,6 +268,9 @@ def test_what_is_no_plain_request_is_left_to_be_looked_at(noise: bytes, cut: int
     assert read_plain(whole[: min(cut, len(whole) - 1)]) is None
     nested = b"\x91" * 200 + b"\xc0"
     assert read_plain(b"\x94\x00\x07\xa6recall\x93\xa1a\x81\xa5query" + nested + b"\x80") is None
-    deep = b"\x91" * 1_000 + b"\xc0"
+
+
+def test_a_plain_request_that_nests_too_deep_to_be_told_is_none() -> None:
+    deep = b"\x91" * 1_010 + b"\xc0"
     for before, behind in [(b"\x94\x00", b"\xa6recall\x90"), (b"\x94", b""), (b"", b"")]:
         assert read_plain(before + deep + behind) is None
