@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import recollex
 from recollex.wire.failures import ERRORS, read_error, tell_error
+from recollex.wire.messages import read_message, read_plain, request
 from recollex.wire.methods import HOMES, LOCAL, METHODS
-from recollex.wire.packing import pack, unpack
+from recollex.wire.packing import Unpacking, Unread, pack, unpack
 from recollex.wire.parts import joined
 from recollex.wire.records import ALL, ARGUMENTS, record
 from recollex_engine import errors
@@ -135,6 +136,9 @@ def test_everything_that_an_agent_returns_arrives_equal(tmp_path: Path) -> None:
         assert isinstance(arrived, recollex.Recall) and list(arrived) == list(recall)
         assert arrived.to_dict() == recall.to_dict() and arrived.to_prompt() == recall.to_prompt()
         assert (arrived.ids, arrived.op, len(arrived)) == (recall.ids, recall.op, len(recall))
+        arrived = Unpacking(later=True).unpack(pack(recall))
+        assert arrived.to_dict() == recall.to_dict() and arrived.trace == recall.trace
+        assert (arrived.signs, arrived.subgraph) == (recall.signs, recall.subgraph)
         again = unpack(pack(arrived), ARGUMENTS)  # as `backfill` sends it back
         assert list(again) == list(recall)
         facts = agent.facts.find(subject="Ann")
@@ -226,3 +230,47 @@ def test_every_public_method_is_in_the_table_or_local_for_a_reason() -> None:
 def test_parts_are_joined_to_what_was_whole() -> None:
     assert joined([], "whole") == "whole"
     assert joined([[1], [2]], [3]) == [1, 2, 3]
+
+
+def test_what_is_read_later_is_checked_later() -> None:
+    told = {"query": "tea", "tokens": 0, "token_counter": "none", "count": 0, "op": 0}
+    assert Unread(pack("Trace") + pack({"total": 1.5})).read().total == 1.5
+    for trace in (Unread(pack("Signs") + pack({})), Unread(b""), Unread(pack("Trace") * 2)):
+        recall = record("Recall").made(told | {"memories": pack({}), "trace": trace})
+        with pytest.raises(ProtocolError):
+            _ = recall.trace
+
+
+@given(
+    st.dictionaries(st.text(max_size=4), flat, max_size=4),
+    st.sampled_from([{}, {"deadline_ms": 5}]),
+    st.sampled_from(["alice", None]),
+)
+@settings(deadline=None)
+def test_a_plain_request_is_read_as_any_other(
+    arguments: dict[str, Any], options: dict[str, Any], agent: str | None
+) -> None:
+    data = request(7, "recall", agent, arguments, options)
+    plain = all(isinstance(each, str | int | float | None) for each in arguments.values())
+    found = read_plain(data)
+    if plain and not options:
+        assert found == read_message(unpack(data))
+    else:
+        assert found is None
+
+
+@given(st.binary(max_size=60), st.integers(0, 60))
+@settings(deadline=None)
+def test_what_is_no_plain_request_is_left_to_be_looked_at(noise: bytes, cut: int) -> None:
+    whole = request(7, "recall", "alice", {"query": "Where is Ann?", "max_tokens": 512}, {})
+    assert read_plain(noise) is None
+    assert read_plain(whole + noise) is None or not noise
+    assert read_plain(whole[: min(cut, len(whole) - 1)]) is None
+    nested = b"\x91" * 200 + b"\xc0"
+    assert read_plain(b"\x94\x00\x07\xa6recall\x93\xa1a\x81\xa5query" + nested + b"\x80") is None
+
+
+def test_a_plain_request_that_nests_too_deep_to_be_told_is_none() -> None:
+    deep = b"\x91" * 1_010 + b"\xc0"
+    for before, behind in [(b"\x94\x00", b"\xa6recall\x90"), (b"\x94", b""), (b"", b"")]:
+        assert read_plain(before + deep + behind) is None

@@ -28,7 +28,7 @@ _PAIRS = frozenset(name for name, method in METHODS.items() if method.pairs)
 class Call:
     """One call, as it is sent every time that it is sent.
 
-    seconds: that it may take in all, None for as long as it takes.
+    seconds: that it may take in all, None for as long as it takes. watch: is told how far it is.
     """
 
     __slots__ = ("_agent", "_named", "_options", "deadline", "method", "repeatable", "watch")
@@ -40,11 +40,10 @@ class Call:
         named: Mapping[str, Any],
         options: Mapping[str, Any],
         seconds: float | None = None,
-        watch: Watch | None = None,
     ) -> None:
         self.method = method
         self.deadline = None if seconds is None else time.monotonic() + seconds
-        self.watch = watch
+        self.watch: Watch | None = None
         self.repeatable = True
         self._agent = agent
         self._named = named
@@ -89,7 +88,11 @@ class Caller:
         attempts: Attempts | None = None
         while True:
             try:
-                channel = self._take(call)
+                channel = (
+                    self._pool.take(call.deadline, call.method)
+                    if call.repeatable
+                    else self._alive(call)
+                )
             except DisconnectedError as error:
                 attempts = attempts or call.attempts(self._patience)
                 pause = attempts.after_failure(error)
@@ -113,10 +116,10 @@ class Caller:
                     self._pool.give(channel)
             time.sleep(pause)
 
-    def _take(self, call: Call) -> Channel:
-        """Return a channel; for a call that is sent once only, one that is known to be there."""
+    def _alive(self, call: Call) -> Channel:
+        """Return a channel that is known to be there: for a call that is sent once only."""
         while True:
             channel = self._pool.take(call.deadline, call.method)
-            if call.repeatable or channel.is_alive():
+            if channel.is_alive():
                 return channel
             self._pool.discard(channel)

@@ -39,6 +39,7 @@ class Connection:
     def __init__(self, made: socket.socket, token: str | None, end: float) -> None:
         self._socket = made
         self._inbox = Inbox()
+        self._room = memoryview(bytearray(CHUNK))
         self._last = -1
         self._timeout: float | None = None
         self._most = MOST_ID
@@ -72,7 +73,8 @@ class Connection:
         self.is_idle = False
         sent = False
         try:
-            self._wait_until(deadline)
+            if deadline is not None or self._timeout is not None:
+                self._wait_until(deadline)
             self._socket.sendall(message)
             sent = True
             answer = self._answer(id, deadline)
@@ -87,7 +89,7 @@ class Connection:
             self._take_back(id)
             raise
         self.is_idle = self._inbox.closing is None
-        return result_of(answer)
+        return answer.result if answer.error is None else result_of(answer)
 
     def is_alive(self) -> bool:
         """Return whether the other end has not hung up."""
@@ -106,16 +108,18 @@ class Connection:
             socket.socket(fileno=self._socket.detach()).close()
 
     def _answer(self, id: int, deadline: float | None) -> Answer:
+        inbox = self._inbox
         while True:
-            answer = self._inbox.take()
-            if answer is not None and answer.id == id:
-                return answer
-            if answer is None:
+            if deadline is not None:
                 self._wait_until(deadline)
-                data = self._socket.recv(CHUNK)
-                if not data:
-                    raise self._inbox.hung_up()
-                self._inbox.feed(data)
+            count = self._socket.recv_into(self._room)
+            if count:
+                inbox.feed(self._room[:count])
+            while (answer := inbox.take()) is not None:
+                if answer.id == id:
+                    return answer
+            if not count:
+                raise inbox.hung_up()
 
     def _wait_until(self, deadline: float | None) -> None:
         """Let the next step take until a deadline, and what the server may need behind it."""

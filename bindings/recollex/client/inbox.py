@@ -1,7 +1,6 @@
 """What did the server say? Its bytes, as answers to the calls that wait for them."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgpack
 
@@ -16,8 +15,7 @@ MOST = 2**31 - 1
 """Bytes of one message."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """The answer to one call: a result, or an error."""
 
     id: int
@@ -34,13 +32,13 @@ class Inbox:
 
     def __init__(self) -> None:
         self._unpacker = msgpack.Unpacker(
-            ext_hook=Unpacking().extension, strict_map_key=True, max_buffer_size=MOST
+            ext_hook=Unpacking(later=True).extension, strict_map_key=True, max_buffer_size=MOST
         )
         self._parts: dict[int, list[list[Any]]] = {}
         self.watches: dict[int, Watch] = {}
         self.closing: RecollexError | None = None
 
-    def feed(self, data: bytes) -> None:
+    def feed(self, data: bytes | memoryview) -> None:
         """Take bytes as they came."""
         self._unpacker.feed(data)
 
@@ -65,8 +63,9 @@ class Inbox:
     def _read(self, message: Any) -> Answer | None:
         if message[0] == RESPONSE:
             _, id, error, result = message
-            parts = self._parts.pop(id, None)
-            self.watches.pop(id, None)
+            parts = self._parts.pop(id, None) if self._parts else None
+            if self.watches:
+                self.watches.pop(id, None)
             if error is not None:
                 return Answer(id, read_error(error), None)
             return Answer(id, None, result if parts is None else joined(parts, result))

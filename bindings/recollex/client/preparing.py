@@ -72,11 +72,11 @@ def _retain_dialogue(named: Arguments) -> Arguments:
 
 def _recall(named: Arguments) -> Arguments:
     """Name a preset that has a name: it is shorter, and the server has the same one."""
-    preset = named.get("preset")
-    name = getattr(preset, "name", None)
-    if isinstance(name, str) and PRESETS.get(name) is preset:
-        named = named | {"preset": name}
-    return _with_array(named, "query_embedding")
+    if (preset := named.get("preset")) is not None:
+        name = getattr(preset, "name", None)
+        if isinstance(name, str) and PRESETS.get(name) is preset:
+            named = named | {"preset": name}
+    return _with_array(named, "query_embedding") if "query_embedding" in named else named
 
 
 def _apply(named: Arguments) -> Arguments:

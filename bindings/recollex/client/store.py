@@ -11,12 +11,12 @@ from typing import Any
 from recollex.client.address import Address, read_address
 from recollex.client.agent import Agent
 from recollex.client.calls import Call, Caller
-from recollex.client.channel import Channel, UnsendableError, Watch
+from recollex.client.channel import Channel, UnsendableError
 from recollex.client.connecting import open_channel
 from recollex.client.pool import Pool
 from recollex.client.refusing import refuse, refuse_write
 from recollex.client.terms import Terms, check_seconds
-from recollex.client.watching import is_watched, watching
+from recollex.client.watching import WATCHED, is_watched, watching
 from recollex.wire.methods import METHODS
 from recollex_engine.errors import InputError, ProtocolError
 
@@ -72,22 +72,13 @@ class Store:
         if terms.at is not None and METHODS[method].scope == "write":
             refuse_write(agent, terms.at)
         try:
-            if is_watched(method, named):
-                with watching(method, named) as watch:
-                    return self._do(method, agent, named, terms, watch)
-            return self._do(method, agent, named, terms, None)
+            call = Call(method, agent, named, terms.options, terms.seconds)
+            if method in WATCHED and is_watched(method, named):
+                with watching(method, named) as call.watch:
+                    return self._caller.do(call)
+            return self._caller.do(call)
         except (UnsendableError, ProtocolError) as error:
             refuse(method, agent, named, error)
-
-    def _do(
-        self,
-        method: str,
-        agent: str | None,
-        named: dict[str, Any],
-        terms: Terms,
-        watch: Watch | None,
-    ) -> Any:
-        return self._caller.do(Call(method, agent, named, terms.options, terms.seconds, watch))
 
     def __enter__(self) -> "Store":
         return self

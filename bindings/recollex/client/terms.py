@@ -1,9 +1,7 @@
 """Under which terms is a call made? As of when is asked, and how long it may take."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from types import MappingProxyType
 from typing import Any
 
 from recollex_engine.clock import from_micros, to_micros
@@ -23,13 +21,12 @@ class Terms:
 
     at: datetime | None = None
     seconds: float | None = None
-    options: Mapping[str, Any] = field(init=False, compare=False, repr=False)
+    options: dict[str, Any] = field(init=False, compare=False, repr=False)  # as it is sent
 
     def __post_init__(self) -> None:
         if self.seconds is not None:
             check_seconds(self.seconds, "seconds")
-        told = {} if self.at is None else {"at": self.at}
-        object.__setattr__(self, "options", MappingProxyType(told))
+        object.__setattr__(self, "options", {} if self.at is None else {"at": self.at})
 
     @property
     def moment(self) -> str:

@@ -10,12 +10,13 @@ from recollex.progress import LONG, progress_bar
 
 _COUNTED = {"retain": "text", "retain_dialogue": "turns"}
 """Method -> the argument whose items it works through."""
-_LABELS = {"retain": "retaining", "retain_dialogue": "retaining", "verify": "verifying"}
+WATCHED = {"retain": "retaining", "retain_dialogue": "retaining", "verify": "verifying"}
+"""Method that may take long -> what its bar says."""
 
 
 def is_watched(method: str, named: Mapping[str, Any]) -> bool:
     """Return whether a call is long enough for a bar, and somebody would see it."""
-    if method not in _LABELS or not sys.stderr.isatty():
+    if method not in WATCHED or not sys.stderr.isatty():
         return False
     return method not in _COUNTED or (_count(method, named) or 0) >= LONG
 
@@ -23,7 +24,7 @@ def is_watched(method: str, named: Mapping[str, Any]) -> bool:
 @contextmanager
 def watching(method: str, named: Mapping[str, Any]) -> Iterator[Watch | None]:
     """Give what moves the bar of a call; None where there is none."""
-    with progress_bar(_count(method, named), _LABELS[method]) as update:
+    with progress_bar(_count(method, named), WATCHED[method]) as update:
         if update is None:
             yield None
             return

@@ -217,7 +217,7 @@ class Application:
         return 200, {"content-type": "text/plain"}, b"ready\n"
 
     def _measures(self) -> Answer:
-        return 200, {"content-type": CONTENT_TYPE}, self._service.observer.measures().encode()
+        return 200, {"content-type": CONTENT_TYPE}, self._service.measures().encode()
 
     def _document(self) -> Answer:
         return 200, JSON, _written(not self._service.access.open)

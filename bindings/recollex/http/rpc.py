@@ -71,7 +71,7 @@ async def _result(
     if request.method == "ping":
         return Packed((), b"\xc0")
     if request.method == "metrics":
-        return Packed((), pack(service.observer.measures()))
+        return Packed((), pack(service.measures()))
     options = Options.told(request.options) if request.options else NO_OPTIONS
     found: Packed = await service.call(
         principal,

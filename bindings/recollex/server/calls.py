@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from recollex.server.access import Principal
 from recollex.wire.methods import Method
 from recollex_engine.errors import InputError
+from recollex_engine.trace import Trace
 
 MAX_KEY = 200
 """Characters of an idempotency key."""
@@ -88,8 +89,8 @@ class Call:
     client: whose turn it is in the queues, such as one connection. form: makes of the result what
     the caller wants of it (bytes), in the thread that worked. asker: is given the answer. tag: what
     the asker calls it. left: whether the service has done with it. suspect: whether a process ended
-    while it did it. Times are of
-    `time.perf_counter`; 0 where it did not come so far.
+    while it did it. trace, seconds: of a recall, what it says of itself and how long it took.
+    Times are of `time.perf_counter`; 0 where it did not come so far.
     """
 
     __slots__ = (
@@ -109,9 +110,11 @@ class Call:
         "options",
         "principal",
         "result",
+        "seconds",
         "suspect",
         "tag",
         "timer",
+        "trace",
     )
 
     def __init__(
@@ -145,6 +148,8 @@ class Call:
         self.left = False
         self.suspect = False
         self.timer: Any = None
+        self.trace: Trace | None = None
+        self.seconds = 0.0
 
     @property
     def over(self) -> bool:

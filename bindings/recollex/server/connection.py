@@ -33,8 +33,10 @@ WINDOW = 8
 """Calls of one client that are in the service's hands at once; the others wait here."""
 MOST_GREETING = 64 << 10
 """Bytes of a message of somebody who has not said hello yet."""
-BRIEF = frozenset(name for name, method in METHODS.items() if method.brief)
-"""Methods that are done where they are read."""
+SHORT = 1024
+"""Bytes that need not be looked at before they are unpacked."""
+AT_ONCE = frozenset({*(name for name, method in METHODS.items() if method.brief), "recall"})
+"""Methods that may be done where they are read."""
 
 
 class Connection(asyncio.Protocol):
@@ -52,7 +54,7 @@ class Connection(asyncio.Protocol):
         self.number = number
         self.name = f"connection {number}"
         self._principal: Principal | None = None
-        self._deflate = False
+        self._form = WHOLE
         self._unpacking = Unpacking(ARGUMENTS)
         self._buffer = bytearray()
         self._framing = Framing()
@@ -83,6 +85,8 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Read the messages that are whole; keep the beginning of the last."""
         self.heard_at = time.monotonic()
+        if len(data) <= SHORT and self._do_plain(data):
+            return
         if self._buffer:
             self._keep(data)
             if self._leaving or not self._end(self._buffer, fresh=False):
@@ -163,6 +167,16 @@ class Connection(asyncio.Protocol):
             self._pass_on()
         self._read_or_pause()
 
+    def _do_plain(self, data: bytes) -> bool:
+        """Do what one request asks that is all there is to do; return whether it was."""
+        if self._principal is None or self._buffer or self._backlog or self._calls:
+            return False
+        request = messages.read_plain(data)
+        if request is None or request.method not in AT_ONCE or self._leaving:
+            return False
+        self._turn = 1
+        return self._do_at_once(request, self._principal)
+
     def _take(self, data: memoryview) -> None:
         """Take one message."""
         try:
@@ -174,7 +188,7 @@ class Connection(asyncio.Protocol):
             elif value.method == "ping":
                 self._outlet.send(messages.response(value.id, b"\xc0"))
             elif value.method == "metrics":
-                text = self._service.observer.measures()
+                text = self._service.measures()
                 self._outlet.send(messages.response(value.id, pack(text)))
             elif self._has(value.id):
                 raise ProtocolError(f"id {value.id} is that of a request without an answer yet")
@@ -183,7 +197,7 @@ class Connection(asyncio.Protocol):
             else:
                 if value.method == "sessions.backfill":
                     self._check_recall(value.arguments.get("recall"))
-                if not (value.method in BRIEF and self._look_up(value)):
+                if not (value.method in AT_ONCE and self._do_at_once(value, self._principal)):
                     self._backlog[value.id] = value
         except RecollexError as error:
             self.leave(error)
@@ -196,23 +210,13 @@ class Connection(asyncio.Protocol):
         if isinstance(recall, ReceivedRecall) and not self._framing.is_value(recall.packed):
             raise ProtocolError("the memories of a recall are not those of a server")
 
-    def _look_up(self, request: Request) -> bool:
-        """Answer a look-up at once, unless others would wait for it; return whether it was."""
-        if request.options or self._backlog or self._outlet.full or not self._turn:
+    def _do_at_once(self, request: Request, principal: Principal) -> bool:
+        """Answer a request at once, unless others would wait for it; return whether it was."""
+        if self._backlog or self._outlet.full or not self._turn:
             return False
-        call = self._service.look_up(
-            cast(Principal, self._principal),
-            request.method,
-            request.agent,
-            request.arguments,
-            self,
-            DEFLATED if self._deflate else WHOLE,
-            request.id,
-        )
-        if call is not None:
-            self._turn -= 1
-            self.deliver(call, call.error)
-        return call is not None
+        done = self._service.do_at_once(principal, request, self, self._form)
+        self._turn -= done
+        return done
 
     def _greet(self, request: Request) -> None:
         """Answer the first request, which says who the client is and what it speaks."""
@@ -229,7 +233,7 @@ class Connection(asyncio.Protocol):
             self._outlet.send(messages.refusal(request.id, error))
             self.leave(error)
             return
-        self._deflate = told.get("deflate") is True
+        self._form = DEFLATED if told.get("deflate") is True else WHOLE
         self._outlet.send(messages.response(request.id, pack(self._listener.greeting)))
 
     def _has(self, id: int) -> bool:
@@ -291,19 +295,15 @@ class Connection(asyncio.Protocol):
                 self._calls[request.id] = call
         self._passing = False
         if not most:
-            self._listener.later(self._next_turn)
-
-    def _next_turn(self) -> None:
-        if not self.lost:
-            self._go_on()
+            self._listener.later(self._go_on)
 
     def _submit(self, request: Request) -> Call:
         """Give a call to the service. Raises `InputError` for options that are not acceptable."""
-        options, form = NO_OPTIONS, DEFLATED if self._deflate else WHOLE
+        options, form = NO_OPTIONS, self._form
         if request.options:
             options = Options.told(request.options)
             if (items := request.options.get("parts")) is not None:
-                form = InParts(items, self._deflate)
+                form = InParts(items, form.deflate)
         return self._service.submit(
             cast(Principal, self._principal),
             request.method,
@@ -340,10 +340,11 @@ class Connection(asyncio.Protocol):
         """Go on after an answer."""
         if self._calls.get(call.tag) is call:  # its id may be another's by now
             del self._calls[call.tag]
-        if not self.lost:
-            self._go_on()
+        self._go_on()
 
     def _go_on(self) -> None:
+        if self.lost:
+            return
         if self._backlog:
             self._pass_on()
         if not self._reading:

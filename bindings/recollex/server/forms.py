@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from recollex.wire.packing import pack
 from recollex.wire.received import ReceivedFacts
@@ -11,8 +11,7 @@ from recollex_engine.facts import FactList
 _LISTS = (list, FactList)
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
+class Packed(NamedTuple):
     """A result as bytes: lists of items that go before it, each packed, and what is left of it."""
 
     parts: Sequence[bytes]

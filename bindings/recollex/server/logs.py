@@ -73,6 +73,8 @@ class Log:
         error: BaseException | None = None,
     ) -> None:
         """Note a request that was answered: a slow one as a warning, others for debug."""
+        if seconds < self.slow and self._least > LEVELS["debug"]:
+            return
         fields: dict[str, Any] = {
             "method": method,
             "agent": agent,

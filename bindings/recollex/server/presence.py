@@ -17,11 +17,11 @@ class Presence:
         self._client: object = None
         self._since = 0.0
 
-    def lone(self, call: Call, calls: int) -> bool:
-        """Take note of a call; return whether it is a plain recall, and nobody else asks anything.
+    def lone(self, call: Call) -> bool:
+        """Take note of a call; return whether it is a plain recall, and nobody else asked lately.
 
-        calls: that are under way, with this one. While more than one client asks, others would have
-        to wait for what is done at once, and could use other cores.
+        While more than one client asks, others would have to wait for what is done at once, and
+        could use other cores.
         """
         if call.client is not self._client:
             self._client, self._since = call.client, call.entered_at
@@ -29,7 +29,6 @@ class Presence:
         return (
             call.method.name == "recall"
             and call.asker is call.client  # a connection: what awaits each call may await many
-            and calls == 1
             and call.entered_at - self._since > ALONE
             and call.options.at is None
             and call.arguments.keys() <= PLAIN

@@ -9,7 +9,6 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from recollex.server.access import Access, Principal
@@ -17,14 +16,17 @@ from recollex.server.answers import Answers
 from recollex.server.awaiting import Awaiting
 from recollex.server.calls import NO_OPTIONS, Asker, Call, Options
 from recollex.server.limits import Limits
+from recollex.server.notes import Notes
 from recollex.server.observer import Observer
 from recollex.server.open_agents import OpenAgents
 from recollex.server.pace import Pace
 from recollex.server.presence import Presence
 from recollex.server.reader_process import Opener
 from recollex.server.readers import Readers
+from recollex.server.status import Status
 from recollex.server.workers import Workers
 from recollex.store import Store
+from recollex.wire.messages import Request
 from recollex.wire.methods import METHODS, Method
 from recollex_engine.errors import (
     CancelledError,
@@ -38,20 +40,6 @@ _MANY = frozenset({"operations", "queries", "text", "turns"})
 """Arguments that are as much work as they have items."""
 RETRY_AFTER = 0.25
 """Seconds after which an overloaded server should be asked again, at least."""
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What a service is doing now. waiting: calls that no worker has taken; running: those in work.
-
-    keys: answers to keyed writes that are remembered.
-    """
-
-    waiting: int
-    running: int
-    open_agents: int
-    keys: int
-    stopping: bool
 
 
 class Service:
@@ -106,6 +94,7 @@ class Service:
         self._stopping = False
         self._stopped = False
         self._presence = Presence()
+        self._notes = Notes(self._note)
 
     async def call(
         self,
@@ -187,34 +176,41 @@ class Service:
             self._answer(call)
         return call
 
-    def look_up(
-        self,
-        principal: Principal,
-        method: str,
-        agent: str | None,
-        arguments: Mapping[str, Any],
-        client: Asker,
-        form: Callable[[Any], Any],
-        tag: int,
-    ) -> Call | None:
-        """Do a look-up of the present on this thread, and return it with its result or its error.
+    def do_at_once(
+        self, principal: Principal, request: Request, client: Asker, form: Callable[[Any], Any]
+    ) -> bool:
+        """Do a look-up of the present, or a lone client's quick recall, and tell the client.
 
-        None where it must be queued, by `submit`. The same as that, without what queues cost.
+        The same as `submit` without what queues and other threads cost; returns False where it is
+        for that to do. A recall keeps the event loop for as long as `Pace.is_quick` says: nobody
+        else asked lately, and who asks meanwhile waits for one. Handing it on costs a third of it.
         """
-        if self._stopping or "as_recorded" in arguments:
-            return None
-        known = METHODS[method]
-        name = agent if isinstance(agent, str) else ""
-        call = Call(principal, known, name, arguments, NO_OPTIONS, client, client, form, tag)
+        id, method, agent, arguments, options = request
+        if self._stopping or options or "as_recorded" in arguments:
+            return False
+        known, name = METHODS[method], agent or ""
+        call = Call(principal, known, name, arguments, NO_OPTIONS, client, client, form, id)
+        if not known.brief:
+            if self._done:
+                self.settle()
+            if self._calls or not (self._presence.lone(call) and self._pace.is_quick(name)):
+                return False
         try:
             self._check(call, agent)
             if not self._workers.do_now(call):
-                return None
+                return False
         except Exception as error:
             call.error = error
         call.answered_at = time.perf_counter()
-        self.observer.answered(call, call.error)
-        return call
+        client.deliver(call, call.error)
+        call.result = None
+        self._notes.add(call)
+        return True
+
+    def measures(self) -> str:
+        """Return what the observer measured; see `Observer.measures`."""
+        self._notes.make()
+        return self.observer.measures()
 
     def cancel(self, call: Call) -> None:
         """Take a call back, if no worker has it yet; it is answered with `CancelledError`."""
@@ -248,6 +244,7 @@ class Service:
             await self.readers.stop()
         await self._loop.run_in_executor(None, self._workers.stop)
         self.settle()
+        self._notes.make()
         if close_store:
             await self._loop.run_in_executor(None, self.store.close)
 
@@ -280,10 +277,11 @@ class Service:
     def _enter(self, call: Call) -> None:
         """Do a call, or queue it."""
         brief = call.method.brief and not (call.options.at or "as_recorded" in call.arguments)
-        lone = not brief and self._presence.lone(call, len(self._calls))
-        if (brief or (lone and self._pace.is_quick(call.agent))) and (self._workers.do_now(call)):
+        if brief and self._workers.do_now(call):
+            self._workers.note(call)
             self._answer(call)
             return
+        lone = not brief and self._presence.lone(call) and len(self._calls) == 1
         waiting = self._waiting
         if waiting >= self.limits.waiting:
             delay = max(RETRY_AFTER, waiting * self._seconds_each)
@@ -376,6 +374,10 @@ class Service:
                 self._tell(follower)
                 self._leave(follower)
         self._leave(call)
+
+    def _note(self, call: Call) -> None:
+        self._workers.note(call)
+        self.observer.answered(call, call.error)
 
     def _tell(self, call: Call) -> None:
         if call.claim():

@@ -104,12 +104,15 @@ class Workers:
             thread.join()
 
     def do_now(self, call: Call) -> bool:
-        """Do a read on this thread, unless it would have to wait; returns whether it is done."""
+        """Do a read on this thread, unless it would have to wait; returns whether it is done.
+
+        `note` must follow; when it is answered, for nobody waits for that.
+        """
         agent = self._agents.at_hand(call.agent)
         if agent is None:
             return False
         try:
-            self._do_with(agent, call)
+            self._work(agent, call)
         finally:
             self._agents.give_back(call.agent)
         return True
@@ -215,8 +218,19 @@ class Workers:
         except BaseException as error:
             self._fail(call, error)
 
+    def note(self, call: Call) -> None:
+        """Take note of what was done for a call; whoever waits for it may have its answer."""
+        if call.error is None:
+            if call.trace is not None:
+                self._pace.took(call.agent, call.seconds)
+            self._observer.worked(call, call.trace)
+
     def _do_with(self, agent: Agent, call: Call) -> None:
-        if not (call.begun or _in_time(call)):
+        self._work(agent, call)
+        self.note(call)
+
+    def _work(self, agent: Agent, call: Call) -> None:
+        if not (call.begun_at or _in_time(call)):
             return
         try:
             at = call.options.at
@@ -230,11 +244,9 @@ class Workers:
         except BaseException as error:
             self._fail(call, error)
             return
-        trace = None
         if isinstance(result, Recall):
-            trace = result.trace
-            self._pace.took(call.agent, time.perf_counter() - call.begun_at)
-        self._observer.worked(call, trace)
+            call.trace = result.trace
+            call.seconds = time.perf_counter() - call.begun_at
 
     def _fail(self, call: Call, error: BaseException) -> None:
         if isinstance(error, RecollexError):

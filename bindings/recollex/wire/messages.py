@@ -18,7 +18,7 @@ import msgpack
 
 from recollex.wire import packing
 from recollex.wire.failures import tell_error
-from recollex_engine.errors import ProtocolError
+from recollex_engine.errors import ProtocolError, RecollexError
 
 PROTOCOL = 1
 """The version that both ends name in "hello"."""
@@ -29,6 +29,7 @@ CAPABILITIES = ("cancel", "cuts", "deadlines", "deflate", "keys", "metrics", "pa
 """What this version can do beyond calling."""
 
 _NIL = b"\xc0"
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 class Request(NamedTuple):
@@ -73,6 +74,21 @@ def read_message(value: object) -> Request | Notification:
     if options:
         _check_options(options)
     return Request(id, method, agent, arguments, options)
+
+
+def read_plain(data: bytes) -> Request | None:
+    """Return the one request that short ``data`` is, if it is plain: no containers, no options.
+
+    None for anything else, which `read_message` may accept. At a few hundred bytes what the headers
+    claim is little, so nothing need look at them first.
+    """
+    try:
+        request = read_message(msgpack.unpackb(data, strict_map_key=True))
+    except (ValueError, TypeError, RecursionError, RecollexError):
+        return None
+    if type(request) is not Request or request.options:
+        return None
+    return request if _PLAIN.issuperset(map(type, request.arguments.values())) else None
 
 
 def _check_options(options: dict[str, Any]) -> None:

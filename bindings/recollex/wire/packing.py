@@ -17,8 +17,8 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from typing import Any
+from functools import lru_cache
+from typing import Any, NoReturn
 
 import msgpack
 import numpy as np
@@ -40,6 +40,9 @@ _KINDS = {np.dtype(f"<f{kind}"): str(kind).encode() for kind in (2, 4, 8)}
 _DTYPES: dict[int, np.dtype[Any]] = {kind[0]: dtype for dtype, kind in _KINDS.items()}
 _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_RECORD_HEAD = struct.Struct(">BIb")
+_TWO = bytes((0x92,))
+_RECALL = bytes((0xA6,)) + b"Recall"
 _LEVEL = 1
 _LARGE = 1 << 18
 
@@ -78,15 +81,40 @@ def unpack(data: bytes | bytearray | memoryview, allowed: Mapping[str, str] = AL
     return value
 
 
+def unpack_plain(data: bytes) -> Any:
+    """Return a value that has no extension types in it. Raises `ProtocolError` for other bytes."""
+    try:
+        return msgpack.unpackb(data, ext_hook=_refused, strict_map_key=True)
+    except (msgpack.UnpackException, ValueError, TypeError) as error:
+        raise ProtocolError(f"not a message: {str(error)[:200]}") from None
+
+
+def _refused(code: int, data: bytes) -> NoReturn:
+    raise ProtocolError("here extension types have no place")
+
+
+class Unread(bytes):
+    """A record within a recall that was not read; see `Unpacking`."""
+
+    __slots__ = ()
+
+    def read(self) -> Any:
+        """Return the record, as `unpack` would have."""
+        return unpack(_RECORD_HEAD.pack(0xC9, len(self), RECORD) + self)
+
+
 class Unpacking:
     """Unpacks the values of one connection. Threads: one at a time.
 
-    refused: what a record of the last value did not accept, None if there was nothing; None stands
-    in its place. So whoever reads requests can answer the one in which it was.
+    later: what a recall holds beside its memories (its trace and signs, which few look at) is
+    `Unread`, and checked when it is read. refused: what a record of the last value did not accept,
+    None if there was nothing; None stands in its place. So whoever reads requests can answer the
+    one in which it was.
     """
 
-    def __init__(self, allowed: Mapping[str, str] = ALL) -> None:
+    def __init__(self, allowed: Mapping[str, str] = ALL, later: bool = False) -> None:
         self._allowed = allowed
+        self._later = later
         self._depth = 0
         self._inflated = 0
         self.refused: InputError | None = None
@@ -121,21 +149,25 @@ class Unpacking:
         try:
             if self._depth > MAX_DEPTH:
                 raise ProtocolError(f"records may be nested up to {MAX_DEPTH} deep")
-            unpacker = msgpack.Unpacker(
-                ext_hook=self.extension, strict_map_key=True, max_buffer_size=len(data)
+            name, told = msgpack.unpackb(
+                _TWO + data,
+                ext_hook=self._within
+                if self._later and data.startswith(_RECALL)
+                else self.extension,
+                strict_map_key=True,
             )
-            unpacker.feed(data)
-            name, told = unpacker.unpack(), unpacker.unpack()
-            if unpacker.tell() != len(data):
-                raise ProtocolError("a record is a str and a map, and nothing behind them")
             return read_record(name, told, self._allowed)
         except InputError as error:
             self.refused = self.refused or error
             return None
-        except msgpack.OutOfData:
-            raise ProtocolError("a record is a str and a map") from None
+        except msgpack.ExtraData:
+            raise ProtocolError("a record is a str and a map, and nothing behind them") from None
         finally:
             self._depth -= 1
+
+    def _within(self, code: int, data: bytes) -> Any:
+        """Return the value of an extension type within a recall, but for records."""
+        return Unread(data) if code == RECORD else self.extension(code, data)
 
 
 def _plain(value: object) -> Any:
@@ -173,9 +205,11 @@ def _packed(value: object, default: Callable[[object], Any]) -> bytes:
     return data
 
 
-@cache
-def _head(name: str) -> bytes:
-    return bytes(msgpack.packb(name))
+@lru_cache(1024)
+def _teller(kind: Any) -> tuple[bytes, Callable[[Any], dict[str, Any]]] | None:
+    """Return how records of a class begin, and what gives their fields; None for other classes."""
+    name = name_of(kind)
+    return None if name is None else (bytes(msgpack.packb(name)), record(name).told)
 
 
 def _extension(code: int, data: bytes) -> msgpack.ExtType:
@@ -185,10 +219,12 @@ def _extension(code: int, data: bytes) -> msgpack.ExtType:
 
 def _extended(value: Any, default: Callable[[object], Any], deflate: bool) -> Any:
     """Return what MessagePack can hold in place of a value that it cannot."""
+    kind: Any = type(value)
+    if (teller := _teller(kind)) is not None:
+        head, told = teller
+        return _extension(RECORD, head + _packed(told(value), default))
     if isinstance(value, datetime):
         return _extension(MOMENT, _INT64.pack(to_micros(value, "a time")))
-    if (name := name_of(value)) is not None:
-        return _extension(RECORD, _head(name) + _packed(record(name).told(value), default))
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
         return _extension_of(value, deflate)
     if isinstance(value, np.generic | np.ndarray):

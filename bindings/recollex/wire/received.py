@@ -8,55 +8,79 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from recollex.wire import packing
+from recollex.wire.packing import Unread
 from recollex.wire.records import Restorer, restorer_of
 from recollex_engine.clock import to_micros
+from recollex_engine.confidence import Signs
 from recollex_engine.errors import ProtocolError
 from recollex_engine.events import Event
 from recollex_engine.facts import Fact, FactList
 from recollex_engine.memory import Memory, Recall, memories_of
 from recollex_engine.memory_columns import Columns
-from recollex_engine.ranking import Ranking
 from recollex_engine.trace import Trace
 
-_RECALL = {
-    "query": str,
-    "tokens": int,
-    "token_counter": str,
-    "count": int,
-    "op": int,
-    "memories": bytes,
-}
-"""Field -> type of what a recall cannot do without."""
+if TYPE_CHECKING:
+    from recollex_engine.subgraph import Subgraph
+
+_RECALL = (
+    ("query", str),
+    ("tokens", int),
+    ("token_counter", str),
+    ("count", int),
+    ("op", int),
+    ("memories", bytes),
+)
+"""Field and type of what a recall cannot do without."""
+_TRACES = (Unread, Trace, type(None))
 
 
 class ReceivedRecall(Recall):
-    """A `Recall` from a server; its memories are unpacked when first looked at."""
+    """A `Recall` from a server; its memories, trace and signs are read when first looked at."""
 
     def __init__(self, told: dict[str, Any]) -> None:
-        for name, kind in _RECALL.items():
-            if type(told.get(name)) is not kind:
+        get = told.get
+        for name, kind in _RECALL:
+            if type(get(name)) is not kind:
                 raise ProtocolError(f"{name} of a recall must be a {kind.__name__}")
-        if not isinstance(told.get("trace"), Trace | None):
+        if type(get("trace")) not in _TRACES:
             raise ProtocolError("trace of a recall must be a Trace, or nil")
-        span = told.get("time_range")
-        super().__init__(
-            told["query"],
-            None,
-            Ranking.empty(),
-            told["tokens"],
-            told["token_counter"],
-            None if span is None else (span[0], span[1]),
-            trace if isinstance(trace := told.get("trace"), Trace) else Trace(),
-            confidence=told.get("confidence"),
-            signs=told.get("signs"),
-            subgraph=told.get("subgraph"),
-        )
+        span = get("time_range")
+        self.query = told["query"]
+        self.tokens = told["tokens"]
+        self.token_counter = told["token_counter"]
+        self.time_range = None if span is None else (span[0], span[1])
+        self.confidence = get("confidence")
         self._told = told
+        self._columns: Columns | None = None
+
+    @cached_property
+    def trace(self) -> Trace:  # type: ignore[override]  # it is written once
+        """Where the time went at the server."""
+        found = self._read("trace")
+        if not isinstance(found, Trace | None):
+            raise ProtocolError("trace of a recall must be a Trace, or nil")
+        return found or Trace()
+
+    @cached_property
+    def signs(self) -> Signs | None:  # type: ignore[override]  # it is written once
+        """What the confidence was made of."""
+        found: Signs | None = self._read("signs")
+        return found
+
+    @cached_property
+    def subgraph(self) -> "Subgraph | None":  # type: ignore[override]  # it is written once
+        """What `pack` asked for."""
+        found: Subgraph | None = self._read("subgraph")
+        return found
+
+    def _read(self, name: str) -> Any:
+        found = self._told.get(name)
+        return found.read() if isinstance(found, Unread) else found
 
     def __len__(self) -> int:
         return int(self._told["count"])
@@ -67,28 +91,26 @@ class ReceivedRecall(Recall):
         found: bytes = self._told["memories"]
         return found
 
-    @cached_property
-    def _columns(self) -> Columns:
-        found: Columns = packing.unpack(self._told["memories"])
-        if not isinstance(found, dict):
-            raise ProtocolError("the memories of a recall are columns")
-        return found
-
     def columns(self) -> Columns:
         """Return what the memories are made of."""
+        if self._columns is None:
+            found = packing.unpack_plain(self._told["memories"])
+            if not isinstance(found, dict):
+                raise ProtocolError("the memories of a recall are columns")
+            self._columns = found
         return self._columns
 
     @cached_property
     def _memories(self) -> list[Memory]:
         try:
-            return memories_of(self._columns)
+            return memories_of(self.columns())
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise ProtocolError(f"the memories of a recall are none: {error!r:.200}") from None
 
     @property
     def ids(self) -> list[str]:
         """The ids of the memories."""
-        return self._columns["id"]
+        return self.columns()["id"]
 
     @property
     def op(self) -> int:
@@ -214,7 +236,7 @@ class _Recalls:
 
     def told(self, value: Recall) -> dict[str, Any]:
         """Return what a recall says; of one that goes back to its server, what `backfill` reads."""
-        back = isinstance(value, ReceivedRecall)
+        back = type(value) is ReceivedRecall
         return {
             "query": value.query,
             "tokens": value.tokens,

@@ -8,7 +8,7 @@ import importlib
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from functools import cache, lru_cache
+from functools import cache
 from operator import attrgetter
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -121,14 +121,8 @@ def record(name: str) -> Any:
     return Record(name)
 
 
-def name_of(value: object) -> str | None:
-    """Return the name under which a value travels, None if it is no record."""
-    kind: Any = type(value)
-    return _name_of(kind)
-
-
-@lru_cache(1024)
-def _name_of(given: type) -> str | None:
+def name_of(given: type) -> str | None:
+    """Return the name under which objects of a class travel, None if they are no records."""
     for kind in given.__mro__:
         if ALL.get(kind.__name__) == kind.__module__:
             return kind.__name__

@@ -53,6 +53,14 @@ def reading(
         yield server
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Noting]]:
+    """Give a server that several tests use, each with agents of its own: to start takes seconds."""
+    noting = Noting()
+    with reading(tmp_path_factory.mktemp("shared"), observer=noting) as server:
+        yield server, noting
+
+
 def readers(server: Server) -> Any:
     assert server.service.readers is not None
     return server.service.readers
@@ -99,8 +107,9 @@ def outcome(ask: Callable[[Any], Any], agent: Any) -> Any:
         return type(error), str(error)
 
 
-def test_they_answer_as_the_server_does(tmp_path: Path) -> None:
-    with reading(tmp_path) as server, recollex.connect(server.addresses[0]) as store:
+def test_they_answer_as_the_server_does(shared: tuple[Server, Noting]) -> None:
+    server, _ = shared
+    with recollex.connect(server.addresses[0]) as store:
         alice = store.agent("alice")
         fill(alice)
         at = alice.list(limit=5)[-1].recorded_at
@@ -122,14 +131,14 @@ def test_they_answer_as_the_server_does(tmp_path: Path) -> None:
         server.service._workers.put = put  # type: ignore[method-assign]
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
-    with reading(tmp_path) as server, recollex.connect(server.addresses[0]) as store:
+def test_what_was_written_is_read(shared: tuple[Server, Noting]) -> None:
+    with recollex.connect(shared[0].addresses[0]) as store:
         failures: list[BaseException] = []
 
         def write_and_read(name: str) -> None:
             try:
                 agent = store.agent(name)
-                for n in range(60):
+                for n in range(30):
                     agent.retain(f"No. {n}.", id=f"{name}{n}", embedding=VECTOR)
                     assert [each.id for each in agent.list()][-1] == f"{name}{n}"
                     found = agent.recall(f"No. {n}", query_embedding=VECTOR)
@@ -190,7 +199,7 @@ def test_one_that_is_killed_is_replaced_and_nobody_notices(tmp_path: Path) -> No
 
 
 def test_a_call_that_ends_two_of_them_is_refused(tmp_path: Path) -> None:
-    with reading(tmp_path, "deadly") as server, Raw(server.addresses[0]) as client:
+    with reading(tmp_path, "deadly", 1) as server, Raw(server.addresses[0]) as client:
         arguments = {"text": "Ann is here.", "id": "m1", "embedding": VECTOR.tolist()}
         client.call("retain", "alice", arguments)
         with pytest.raises(Told) as told:
@@ -198,7 +207,6 @@ def test_a_call_that_ends_two_of_them_is_refused(tmp_path: Path) -> None:
         assert told.value.name == "InternalError"
         found = client.call("recall", "alice", {"query": "Ann", "query_embedding": VECTOR.tolist()})
         assert found is not None
-        until(lambda: len(readers(server)) == 2)
 
 
 def test_deadlines_and_failures_are_told(tmp_path: Path) -> None:
@@ -224,22 +232,27 @@ def test_deadlines_and_failures_are_told(tmp_path: Path) -> None:
         assert "nobody foresaw it" in str(noting.failures[-1])
 
 
-def test_look_ups_and_a_lone_clients_recalls_are_done_where_they_were_read(tmp_path: Path) -> None:
-    noting = Noting()
-    with (
-        reading(tmp_path, observer=noting) as server,
-        recollex.connect(server.addresses[0]) as store,
-    ):
-        alice = store.agent("alice")
-        fill(alice)
+def test_look_ups_and_a_lone_clients_recalls_are_done_where_they_were_read(
+    shared: tuple[Server, Noting],
+) -> None:
+    server, noting = shared
+    with recollex.connect(server.addresses[0]) as store:
+        alone = store.agent("alone")
+        fill(alone)
         loop = next(each for each in threading.enumerate() if "run" in each.name)
-        alice.get("m1")
-        assert noting.threads[-1] == ("get", loop)
-        time.sleep(0.1)
+
+        def noted(ask: Callable[[], Any]) -> tuple[str, threading.Thread]:
+            before = len(noting.threads)
+            ask()
+            until(lambda: len(noting.threads) > before)
+            return noting.threads[-1]
+
+        time.sleep(0.1)  # what was asked before is noted
+        assert noted(lambda: alone.get("m1")) == ("get", loop)
 
         def at_once() -> bool:
-            alice.recall("town", query_embedding=VECTOR)
-            return noting.threads[-1] == ("recall", loop)
+            asked = noted(lambda: alone.recall("town", query_embedding=VECTOR))
+            return asked == ("recall", loop)
 
         until(lambda: at_once() and at_once())
 
@@ -251,8 +264,8 @@ def children(pid: int) -> list[int]:
 
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGKILL])
 def test_they_end_with_the_server(tmp_path: Path, by: signal.Signals) -> None:
-    with process("--store", str(tmp_path / "memory"), "--workers", "2") as (server, _):
-        until(lambda: len(children(server.pid)) == 2)
+    with process("--store", str(tmp_path / "memory"), "--workers", "1") as (server, _):
+        until(lambda: len(children(server.pid)) == 1)
         left = children(server.pid)
         for pid in left:
             os.kill(pid, signal.SIGTERM)  # as a service manager does to all of a group
@@ -263,12 +276,12 @@ def test_they_end_with_the_server(tmp_path: Path, by: signal.Signals) -> None:
         until(lambda: not any(map(is_there, left)), 20)
 
 
-def test_many_look_ups_at_once_are_all_answered(tmp_path: Path) -> None:
-    with reading(tmp_path) as server, Raw(server.addresses[0]) as client:
+def test_many_look_ups_at_once_are_all_answered(shared: tuple[Server, Noting]) -> None:
+    with Raw(shared[0].addresses[0]) as client:
         arguments = {"text": "Ann is here.", "id": "m1", "embedding": VECTOR.tolist()}
-        client.call("retain", "alice", arguments)
+        client.call("retain", "many", arguments)
         data = b"".join(
-            request(number, method, "alice", {"id": "m1"} if method == "get" else {}, {})
+            request(number, method, "many", {"id": "m1"} if method == "get" else {}, {})
             for number in range(2, 6_000, 2)
             for number, method in ((number, "get"), (number + 1, "nothing"))
         )

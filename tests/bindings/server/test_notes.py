@@ -1,0 +1,29 @@
+"""What was done at once is noted soon, once, and in order."""
+
+import asyncio
+from typing import Any
+
+from recollex.server.notes import TOGETHER, WITHIN, Notes
+
+
+def test_notes_are_made_soon_or_together_or_when_asked_for() -> None:
+    async def main() -> None:
+        noted: list[Any] = []
+        notes = Notes(noted.append)
+        calls: list[Any] = list(range(2 * TOGETHER))
+        notes.add(calls[0])
+        notes.add(calls[1])
+        assert noted == []
+        await asyncio.sleep(4 * WITHIN)
+        assert noted == calls[:2]
+        for call in calls[2 : 2 + TOGETHER]:
+            notes.add(call)
+        assert noted == calls[: 2 + TOGETHER]
+        notes.add(calls[-1])
+        notes.make()
+        assert noted == [*calls[: 2 + TOGETHER], calls[-1]]
+        notes.make()
+        await asyncio.sleep(4 * WITHIN)
+        assert len(noted) == 3 + TOGETHER
+
+    asyncio.run(main())
