@@ -136,7 +136,7 @@ def measure(
     def ours(preset: str) -> Search:
         def search(question: Question) -> list[int]:
             recall = agent.recall(**question.fields, preset=preset, thinking_budget=TOP)
-            return [place_of[memory.id] for memory in recall]
+            return [place_of[memory.id] for memory in recall if memory.text]
 
         return search
 

@@ -83,6 +83,8 @@ class Candidates:
         The only one of a short memory; the first of a long one if the question has no vector.
         Ties: the earlier passage. Cost: a similarity for each passage of the long ones.
         """
+        if self.view.rows == self.view.memories:  # each has one, and so the same number
+            return self.memories
         first_row = self.view.buffer("first_row")
         places = self.memories.astype(np.int64)
         rows: npt.NDArray[np.uint32] = first_row[places].astype(np.uint32)

@@ -126,9 +126,12 @@ class Contextual:
         if not lists:
             return Fused(np.empty(0, np.uint32), np.empty(0, np.float64))
         view, found = evidence.view, evidence.found
+        near = evidence.lists.get("semantic", _NOTHING)
         weights = self._weights(evidence)
         arguments = (
             np.concatenate(lists),
+            near.memories,
+            near.scores,
             *_what_the_arms_say(evidence),
             SEEDS if self.associates and view.entities else 0,
             *view.entity_links,
@@ -166,8 +169,7 @@ class Contextual:
         signs = None
         if evidence.query is not None and evidence.words is not None:
             signs = read_signs(seen, evidence.words.unknown)
-        names = [name for name, weight in zip(PARTS, weights.tolist(), strict=True) if weight]
-        parts = _Parts(names, lambda: contextual(*arguments, True, hubs)[-1])
+        parts = _Parts(weights, lambda: contextual(*arguments, True, hubs)[-1])
         return Fused(memories, scores, parts, own, signs)
 
     def _weights(self, evidence: Evidence) -> npt.NDArray[np.float64]:
@@ -192,6 +194,7 @@ class Contextual:
 
 
 _BREVITY = np.minimum(np.log1p(np.arange(FEW_WORDS + 1.0)) - np.log1p(FEW_WORDS), 0)
+_NOTHING = Ranked.empty()
 _NO_QUOTES = np.empty(0, np.float32)
 _IN_ORDER = attrgetter(*PARTS)
 _KEYWORD, _QUESTION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, _ORDER, _PRESENT = map(
@@ -206,9 +209,15 @@ _KEYWORD, _QUESTION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, _ORDER, _PRE
 class _Parts(Mapping[str, npt.NDArray[np.float64]]):
     """The parts of the scores by name, best memory first, told apart when one is looked at."""
 
-    def __init__(self, names: list[str], table: Callable[[], npt.NDArray[np.float64]]) -> None:
-        self._names = names
+    def __init__(
+        self, weights: npt.NDArray[np.float64], table: Callable[[], npt.NDArray[np.float64]]
+    ) -> None:
+        self._weights = weights
         self._make = table
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [name for name, weight in zip(PARTS, self._weights, strict=True) if weight]
 
     @cached_property
     def _table(self) -> npt.NDArray[np.float64]:

@@ -24,6 +24,28 @@ _LAST = re.compile(
 )
 _FIRST = re.compile(r"\b(?:first|earliest|initially|originally|began|begin|start|started)\b")
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+_RUN = re.compile(r"[^\W_]+")
+
+# Runs of letters and digits without one of which an expression cannot match: it is not tried.
+_OF_HEARER = frozenset(
+    {
+        *("we", "our", "ours", "us", "let", "lets", "you", "your", "yours", "i"),
+        *("hi", "hello", "hey", "good", "alright", "okay", "ok", "thanks", "thank"),
+        *("great", "excellent", "perfect"),
+    }
+)
+_OF_SUPPOSES = frozenset(
+    {
+        *("would", "could", "might", "should", "wouldn", "couldn", "mightn", "shouldn"),
+        *("likely", "probably", "potentially"),
+    }
+)
+_OF_LAST = frozenset(
+    ("latest", "most", "recently", "recent", "currently", "current", "nowadays", "last", "newest")
+)
+_OF_FIRST = frozenset(
+    ("first", "earliest", "initially", "originally", "began", "begin", "start", "started")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +85,16 @@ NO_CUES = Cues(addressed=False, asks_when=False, supposes=False, order=0, words=
 
 
 def read_cues(text: str) -> Cues:
-    """Return the cues of a question; cost some 10 us."""
+    """Return the cues of a question; cost some 5 us."""
     folded = text.lower().replace("\u2019", "'")
     words = {word.removesuffix("'s") for word in _WORD.findall(folded)}
-    order = bool(_LAST.search(folded)) - bool(_FIRST.search(folded))
+    runs = words if "'" not in folded and "-" not in folded else set(_RUN.findall(folded))
+    last = not _OF_LAST.isdisjoint(runs) and _LAST.search(folded) is not None
+    first = not _OF_FIRST.isdisjoint(runs) and _FIRST.search(folded) is not None
     return Cues(
-        _HEARER.search(folded) is not None,
+        not _OF_HEARER.isdisjoint(runs) and _HEARER.search(folded) is not None,
         _ASKS_WHEN.match(folded) is not None,
-        _SUPPOSES.search(folded) is not None,
-        order,
+        not _OF_SUPPOSES.isdisjoint(runs) and _SUPPOSES.search(folded) is not None,
+        last - first,
         frozenset(words),
     )

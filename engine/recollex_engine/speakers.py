@@ -1,13 +1,15 @@
 """Which speakers does a question name? Their labels, by the first of their names."""
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.cues import first_name
 from recollex_engine.schema import NONE
+
+_NOBODY = np.empty(0, np.uint32)
 
 
 class Speakers:
@@ -23,7 +25,7 @@ class Speakers:
         self._following = threading.Lock()
 
     def named(
-        self, speaker: npt.NDArray[np.uint32], words: Iterable[str]
+        self, speaker: npt.NDArray[np.uint32], words: frozenset[str]
     ) -> npt.NDArray[np.uint32]:
         """Return the labels of speakers whose first name is one of ``words``.
 
@@ -33,11 +35,11 @@ class Speakers:
         if len(speaker) > self._seen:
             with self._following:
                 self._follow(speaker)
-        found: set[int] = set()
-        for word in words:
-            if word in self._labels:
-                found |= self._labels[word]
-        return np.array(sorted(found), np.uint32)
+        labels = self._labels
+        met = labels.keys() & words
+        if not met:
+            return _NOBODY
+        return np.array(sorted(frozenset().union(*(labels[word] for word in met))), np.uint32)
 
     def _follow(self, speaker: npt.NDArray[np.uint32]) -> None:
         new = speaker[self._seen :]

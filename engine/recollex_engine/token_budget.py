@@ -1,7 +1,5 @@
 """Which memories fit into the tokens that the caller has?"""
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 
@@ -31,7 +29,8 @@ def within_budget(view: View, ranking: Ranking, max_tokens: int, stop: bool) -> 
     cut = {}
     if len(passages):
         cut = {place: int(passages[chosen[place]]) for place in np.flatnonzero(is_cut).tolist()}
-    fitting = replace(ranking, memories=memories[chosen], scores=ranking.scores[chosen], cut=cut)
+    best, scores = memories[chosen], ranking.scores[chosen]
+    fitting = Ranking(best, scores, ranking.lists, cut, ranking.collapsed, ranking.parts)
     return fitting, total
 
 

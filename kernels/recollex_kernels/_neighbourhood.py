@@ -17,6 +17,7 @@ def _weigh(
     known: U32,
     known_keyword: F64,
     known_semantic: F64,
+    told: F32,
     words: F32,
     scale: float,
     vectors: U16,
@@ -25,7 +26,10 @@ def _weigh(
     zero: float,
     unit: float,
 ) -> tuple[F64, F64]:
-    """Return the evidence of ``memories``; that of ``known``, which ascend too, is copied."""
+    """Return the evidence of ``memories``; that of ``known``, which ascend too, is copied.
+
+    told: the greatest similarity of each of ``memories``, NaN where it is to be computed; or empty.
+    """
     n = memories.shape[0]
     keyword, semantic = np.zeros(n, np.float64), np.zeros(n, np.float64)
     new = np.empty(n, np.int64)
@@ -43,6 +47,15 @@ def _weigh(
             keyword[i] = np.float64(words[memories[i]]) * scale
     if query.shape[0] == 0:
         return keyword, semantic
+    if told.shape[0] > 0:
+        left = 0
+        for i in new[:count]:
+            if np.isnan(told[i]):
+                new[left] = i
+                left += 1
+            else:
+                semantic[i] = max((np.float64(told[i]) - zero) / unit, -1.0)
+        count = left
     rows, ends = np.empty(count, np.uint32), np.empty(count, np.uint32)
     for j in range(count):
         m = np.int64(memories[new[j]])
@@ -62,6 +75,8 @@ def _weigh(
 @kernel
 def weigh(
     found: U32,
+    near: U32,
+    likeness: F32,
     end: int,
     words: F32,
     scale: float,
@@ -80,23 +95,32 @@ def weigh(
 
     Shapes, for M memories, N vectors of width D:
         found      uint32[]        in [0, end), in any order, may repeat
+        near       uint32[]        some of ``found`` whose similarity is known, each once
+        likeness   float32[]       it, aligned: of a memory of several rows it is not believed, for
+                                   whoever found it may have seen but some of them
         words      float32[M]      BM25 of each memory, or empty
         vectors    uint16[N, D]    float16 bit patterns
         first_row  uint32[>= M+1]  rows of memory m are first_row[m]:first_row[m + 1]
         query      float32[D], or empty
 
-    Cost: O(end / 64) and a similarity for each row.
+    Cost: O(end / 64) and a similarity for each row that is not ``near``.
     """
     bits = bitmap(end)
     for i in range(found.shape[0]):
         mark(bits, int(found[i]))
-    memories, _ = listed(bits)
+    memories, before = listed(bits)
     nothing = np.empty(0, np.float64)
+    told = np.full(memories.shape[0], np.nan, np.float32)
+    for i in range(near.shape[0]):
+        m = np.int64(near[i])
+        if first_row[m + 1] - first_row[m] == 1:
+            told[place_of(bits, before, int(m))] = likeness[i]
     keyword, semantic = _weigh(
         memories,
         memories[:0],
         nothing,
         nothing,
+        told,
         words,
         scale,
         vectors,
@@ -152,6 +176,7 @@ def surround(
     Cost: O(M / 64), a similarity for each row of what `weigh` has not seen, and the neighbours'.
     """
     end = document.shape[0]
+    likeness = np.empty(0, np.float32)  # of the rest nobody knows it
     bits = bitmap(end)
     for i in range(found.shape[0]):
         mark(bits, int(found[i]))
@@ -163,6 +188,7 @@ def surround(
         found,
         keyword,
         semantic,
+        likeness,
         words,
         scale,
         vectors,
@@ -188,6 +214,7 @@ def surround(
         memories,
         keyword,
         semantic,
+        likeness,
         words,
         scale,
         vectors,

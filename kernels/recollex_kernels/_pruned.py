@@ -29,9 +29,9 @@ def prune(k: int, out: F32, out_ids: U32, out_rows: U32) -> np.float32:
         ties -= out[i] > limit
     n = 0
     for i in range(out.shape[0]):
-        if out[i] < limit or (out[i] == limit and ties == 0):
-            continue
-        ties -= out[i] == limit
+        tie = int(out[i] == limit and ties > 0)
+        ties -= tie
+        taken = int(out[i] > limit) + tie
         out[n], out_ids[n], out_rows[n] = out[i], out_ids[i], out_rows[i]
-        n += 1
+        n += taken  # written in any case: no branch depends on a score
     return limit

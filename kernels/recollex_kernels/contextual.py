@@ -12,6 +12,8 @@ from recollex_kernels._signs import standing
 @kernel
 def contextual(
     found: U32,
+    near: U32,
+    likeness: F32,
     words: F32,
     scale: float,
     vectors: U16,
@@ -78,7 +80,9 @@ def contextual(
     candidates and of what stands beside them takes half.
     """
     memories = document.shape[0]
-    brought, b, c = weigh(found, memories, words, scale, vectors, first_row, query, zero, unit)
+    brought, b, c = weigh(
+        found, near, likeness, memories, words, scale, vectors, first_row, query, zero, unit
+    )
     if seeds > 0:
         associated, activation = associations(
             brought,

@@ -8,7 +8,10 @@ import numpy as np
 
 from recollex_kernels._float16 import decode_row, prefetch_row, similarity
 from recollex_kernels._jit import F32, F64, I64, U8, U16, U32, U64, kernel
+from recollex_kernels._pairs import SIDE, pair_similarities
 from recollex_kernels._scores import unit
+
+_PAIRED = 3  # times that a similarity costs alone what it costs among all pairs
 
 
 @kernel
@@ -17,35 +20,47 @@ def gram(vectors: U16, rows: U32) -> F32:
 
     Shapes: vectors uint16[N, D], float16 bit patterns; rows uint32[n], in [0, N), may repeat.
 
-    Cost: n (n + 1) / 2 similarities, about 14 ns each for D = 384: 70 us for 100 rows.
+    Cost: n (n + 1) / 2 similarities, about 5 ns each for D = 384: 30 us for 100 rows.
     """
     n = rows.shape[0]
-    out = np.empty((n, n), np.float32)
-    row = np.empty(vectors.shape[1], np.float32)
+    padded = (n + SIDE - 1) // SIDE * SIDE
+    for i in range(n):  # rows lie anywhere, and waiting for them one by one costs most
+        prefetch_row(vectors, rows[i])
+    decoded = np.zeros((padded, vectors.shape[1]), np.float32)
     for i in range(n):
-        decode_row(vectors, rows[i], row)
-        for j in range(i + 1):
-            s = similarity(vectors, rows[j], row)
-            out[i, j] = s
-            out[j, i] = s
-    return out
+        decode_row(vectors, rows[i], decoded[i])
+    out = np.empty((padded, padded), np.float32)
+    for i in range(0, padded, SIDE):
+        for j in range(0, i + 1, SIDE):
+            pair_similarities(decoded, i, j, out)
+    for i in range(padded):
+        for j in range(i):
+            out[j, i] = out[i, j]
+    return out[:n, :n].copy() if n < padded else out
 
 
 @kernel
-def _next(near: F32, relevance: F64, apart: float, nearest: F32) -> int:
+def _next(near: F32, relevance: F64, apart: float, nearest: F32, values: F64) -> int:
     """Return the place to take next, having brought ``nearest`` up to date with ``near``.
 
     ``near`` float32[n] are the similarities to the one taken last; ``relevance`` is weighted, and
-    minus infinity for those taken.
+    minus infinity for those taken; ``values`` float64[n] is room. Ties: the lower place.
     """
-    for i in range(nearest.shape[0]):
+    n = nearest.shape[0]
+    for i in range(n):
         nearest[i] = max(nearest[i], near[i])
-    chosen, greatest = -1, -np.inf
-    for i in range(nearest.shape[0]):
-        value = relevance[i] - apart * np.float64(nearest[i])
-        if value > greatest:
-            chosen, greatest = i, value
-    return chosen
+        values[i] = relevance[i] - apart * np.float64(nearest[i])
+    first, second, third, fourth = -np.inf, -np.inf, -np.inf, -np.inf
+    for i in range(0, n - 3, 4):  # four at a time: one would wait for the one before
+        first, second = max(first, values[i]), max(second, values[i + 1])
+        third, fourth = max(third, values[i + 2]), max(fourth, values[i + 3])
+    for i in range(n // 4 * 4, n):
+        first = max(first, values[i])
+    greatest = max(max(first, second), max(third, fourth))
+    place = 0
+    while values[place] != greatest:
+        place += 1
+    return place
 
 
 @kernel
@@ -56,6 +71,27 @@ def _greatest(relevance: F64) -> int:
         if relevance[i] > relevance[best]:
             best = i
     return best
+
+
+@kernel
+def mmr_of_gram(similarities: F32, scores: F64, balance: float, k: int) -> I64:
+    """Return what `mmr` returns, from similarities that are known already.
+
+    Shapes: similarities float32[n, n], from `gram`. Cost: O(k n), 10 us for all of 100 rows.
+    """
+    n = scores.shape[0]
+    size = max(0, min(k, n))
+    order = np.empty(size, np.int64)
+    if size == 0:
+        return order
+    relevance = balance * unit(scores)
+    nearest, values = np.full(n, -np.inf, np.float32), np.empty(n, np.float64)
+    order[0] = _greatest(relevance)
+    for place in range(1, size):
+        last = order[place - 1]
+        relevance[last] = -np.inf
+        order[place] = _next(similarities[last], relevance, 1 - balance, nearest, values)
+    return order
 
 
 @kernel
@@ -70,18 +106,21 @@ def mmr(vectors: U16, rows: U32, scores: F64, balance: float, k: int) -> I64:
 
     Shapes: as for `gram`; scores float64[n], finite; k >= 0, more than n gives all n.
 
-    Cost: about k (n - k / 2) similarities and k n comparisons, for what is nearest among those
-    taken is kept and not computed again: 40 us for 30 of 100 rows, 80 us for all of them.
+    Cost: k n comparisons, for what is nearest among those taken is kept and not computed again,
+    and the similarities: of every pair where those are few, of the taken with the rest where k is
+    small beside n. 45 us for all of 100 rows.
     """
     n = rows.shape[0]
     size = max(0, min(k, n))
+    if n * n <= _PAIRED * size * (2 * n - size):
+        return mmr_of_gram(gram(vectors, rows), scores, balance, k)
     order = np.empty(size, np.int64)
     if size == 0:
         return order
     relevance = balance * unit(scores)
     for i in range(n):  # rows lie anywhere, and waiting for them one by one costs most
         prefetch_row(vectors, rows[i])
-    nearest = np.full(n, -np.inf, np.float32)
+    nearest, values = np.full(n, -np.inf, np.float32), np.empty(n, np.float64)
     near = np.zeros(n, np.float32)
     row = np.empty(vectors.shape[1], np.float32)
     order[0] = _greatest(relevance)
@@ -92,28 +131,7 @@ def mmr(vectors: U16, rows: U32, scores: F64, balance: float, k: int) -> I64:
         for i in range(n):
             if relevance[i] > -np.inf:
                 near[i] = similarity(vectors, rows[i], row)
-        order[place] = _next(near, relevance, 1 - balance, nearest)
-    return order
-
-
-@kernel
-def mmr_of_gram(similarities: F32, scores: F64, balance: float, k: int) -> I64:
-    """Return what `mmr` returns, from similarities that are known already.
-
-    Shapes: similarities float32[n, n], from `gram`. Cost: O(k n), 20 us for all of 100 rows.
-    """
-    n = scores.shape[0]
-    size = max(0, min(k, n))
-    order = np.empty(size, np.int64)
-    if size == 0:
-        return order
-    relevance = balance * unit(scores)
-    nearest = np.full(n, -np.inf, np.float32)
-    order[0] = _greatest(relevance)
-    for place in range(1, size):
-        last = order[place - 1]
-        relevance[last] = -np.inf
-        order[place] = _next(similarities[last], relevance, 1 - balance, nearest)
+        order[place] = _next(near, relevance, 1 - balance, nearest, values)
     return order
 
 

@@ -1,5 +1,8 @@
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from recollex_engine import cues
 from recollex_engine.cues import first_name, read_cues
 
 
@@ -80,3 +83,23 @@ def test_first_and_last_give_an_order(text, expected):
 )
 def test_a_person_is_named_by_the_first_of_their_names(text, person, expected):
     assert (first_name(person) in read_cues(text).words) is expected
+
+
+PIECES = (
+    *("we", "We're", "our", "US", "let's", "lets", "you\u2019ll", "yours", "i", "I'm", "i've"),
+    *("hi", "Hello,", "hey", "good", "morning", "alright,", "ok", "thanks", "thank", "you!"),
+    *("would", "wouldn't", "couldn\u2019t", "mightn", "should", "likely", "probably"),
+    *("most", "recent", "last", "time", "latest", "newest", "first", "began", "started", "re"),
+    *("dog's", "x", "\u00fcber", "_", "'", "-", "1"),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=6), st.sampled_from([" ", "-", "'", "_", ", "]))
+def test_an_expression_is_left_out_only_where_it_could_not_match(pieces, between):
+    text = between.join(pieces)
+    folded = text.lower().replace("\u2019", "'")
+    found = read_cues(text)
+    assert found.addressed is bool(cues._HEARER.search(folded))
+    assert found.supposes is bool(cues._SUPPOSES.search(folded))
+    assert found.order == bool(cues._LAST.search(folded)) - bool(cues._FIRST.search(folded))

@@ -16,6 +16,8 @@ settings.load_profile("kernels")
 HOUR = 3_600_000_000
 SHARE, HUB, BUDGET, WIDENED, REACH, WINDOW, PLACE = 4.4, 3, 5, 4, 6, 9 * HOUR, 3
 
+NEAR = np.empty(0, np.uint32), np.empty(0, np.float32)
+
 
 class Agent:
     """Some memories of up to two rows, who and what they name, and what a question finds."""
@@ -60,7 +62,17 @@ class Agent:
 
     def whole(self, tabled):
         return contextual(
-            *(self.found, *self.said, self.seeds, *self.mentions, HUB, BUDGET, SHARE, WIDENED),
+            *(
+                self.found,
+                *NEAR,
+                *self.said,
+                self.seeds,
+                *self.mentions,
+                HUB,
+                BUDGET,
+                SHARE,
+                WIDENED,
+            ),
             *(self.document, self.said_at, self.visible, self.allowed, REACH, WINDOW),
             *(*self.texts, self.speaker, self.named.astype(np.uint32), *self.events, *self.range),
             *(self.quoted, self.now, 50.0 * HOUR, self.timeline, 12 * HOUR, self.weights),
@@ -68,7 +80,7 @@ class Agent:
         )
 
     def in_pieces(self):
-        brought, b, c = weigh(self.found, self.n, *self.said)
+        brought, b, c = weigh(self.found, *NEAR, self.n, *self.said)
         associated, activation = np.empty(0, np.uint32), np.empty(0)
         if self.seeds:
             associated, activation = associations(

@@ -34,13 +34,15 @@ def keyword_of(said, m):
 
 
 def semantic_of(said, m):
+    return max((alike(said, m) - ZERO) / UNIT, -1.0) if len(said[4]) else 0.0
+
+
+def alike(said, m):
     _, _, vectors, first_row, query, _, _ = said
-    if not len(query):
-        return 0.0
     rows = np.arange(first_row[m], first_row[m + 1], dtype=np.uint32)
     scores = np.empty(len(rows), np.float32)
     cosines(vectors, rows, query, scores)
-    return max((float(scores.max()) - ZERO) / UNIT, -1.0)
+    return float(scores.max())
 
 
 def check(said, memories, keyword, semantic):
@@ -59,9 +61,19 @@ def test_weighs_each_memory_once_by_its_best_row(sizes, seed, data):
     if data.draw(st.booleans()):
         said[4] = said[4][:0]
     found = data.draw(st.lists(st.integers(0, len(sizes) - 1), max_size=20))
-    memories, keyword, semantic = weigh(frozen(found, np.uint32), len(sizes), *said)
+    known = sorted({m for m in found if data.draw(st.booleans())}) if len(said[4]) else []
+    near, likeness = frozen(known, np.uint32), frozen([alike(said, m) for m in known], np.float32)
+    memories, keyword, semantic = weigh(frozen(found, np.uint32), near, likeness, len(sizes), *said)
     assert memories.tolist() == sorted(set(found))
     check(said, memories, keyword, semantic)
+
+
+def test_a_known_similarity_is_believed_of_a_memory_of_one_row():
+    said = bank([1, 2, 1], 3)
+    found = frozen([0, 1, 2], np.uint32)
+    _, _, semantic = weigh(found, found[:2], frozen([0.8, 0.8], np.float32), 3, *said)
+    assert semantic[0] == (float(np.float32(0.8)) - ZERO) / UNIT
+    assert semantic[1:].tolist() == [semantic_of(said, 1), semantic_of(said, 2)]
 
 
 @given(sizes, st.integers(0, 9), st.integers(0, 6), st.data())
@@ -75,7 +87,8 @@ def test_members_are_the_candidates_and_whatever_stands_beside_one(sizes, seed, 
     memory = st.integers(0, end - 1)
     found, associated = (data.draw(st.lists(memory, max_size=9)) for _ in range(2))
     said, around = bank(sizes, seed), (document, said_at, visible)
-    brought, keyword, semantic = weigh(frozen(found, np.uint32), end, *said)
+    nobody = frozen([], np.uint32), frozen([], np.float32)
+    brought, keyword, semantic = weigh(frozen(found, np.uint32), *nobody, end, *said)
     members, keyword, semantic, places, beside = surround(
         *(brought, keyword, semantic, SHARE, frozen(associated, np.uint32), widened),
         *(*around, allowed, 5, 4, *said),
