@@ -20,8 +20,8 @@ from recollex_engine.confidence import Signs
 from recollex_engine.errors import ProtocolError
 from recollex_engine.events import Event
 from recollex_engine.facts import Fact, FactList
-from recollex_engine.memory import Memory, Recall, memories_of
-from recollex_engine.memory_columns import Columns
+from recollex_engine.memory import Memory, Recall, looked_at, memories_of
+from recollex_engine.memory_columns import Columns, MemoryColumns
 from recollex_engine.trace import Trace
 
 if TYPE_CHECKING:
@@ -103,6 +103,8 @@ class ReceivedRecall(Recall):
     @cached_property
     def _memories(self) -> list[Memory]:
         try:
+            if type(self._told.get("trace")) is Unread:  # of a server, which is trusted
+                return looked_at(cast(MemoryColumns, ReceivedColumns(self.columns(), len(self))))
             return memories_of(self.columns())
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise ProtocolError(f"the memories of a recall are none: {error!r:.200}") from None
@@ -116,6 +118,25 @@ class ReceivedRecall(Recall):
     def op(self) -> int:
         """The operation that names the view which answered."""
         return int(self._told["op"])
+
+
+class ReceivedColumns:
+    """What came of a recall's memories, a column an attribute, as `MemoryColumns` has them."""
+
+    def __init__(self, told: Columns, count: int) -> None:
+        if any(type(column) is not list or len(column) != count for column in told.values()):
+            raise ValueError(f"a column must have {count} values")
+        vars(self).update(_LEFT_OUT | told)
+        for name, value in _NOTHING.items():
+            if name not in told:
+                setattr(self, name, [value] * count)
+
+
+_LEFT_OUT: Columns = {"ranks": [], "scores": [], "parts": [], "collapsed": []}
+_NOTHING = {"entities": (), "tags": ()} | dict.fromkeys(
+    ("passage", "context", "document", "speaker", "metadata", "valid_until", "closed")
+)
+"""What a memory has where its column was left out."""
 
 
 class ReceivedFact(Fact):
