@@ -15,13 +15,31 @@ from recollex_engine.clock import OPEN_END
 from recollex_engine.closure import Closed, closed_by
 from recollex_engine.dictionary import strings_of
 from recollex_engine.ranking import Why
-from recollex_engine.schema import NETWORKS
+from recollex_engine.schema import NETWORKS, NONE
 from recollex_engine.view import View
+from recollex_kernels.memories import (
+    CLOSED,
+    CONTEXT,
+    DOCUMENT,
+    LABELS,
+    MENTIONS,
+    METADATA,
+    SEVERAL,
+    SPEAKER,
+    VALID_END,
+    memory_numbers,
+)
 
 ALWAYS = ("id", "text", "said", "start", "end", "recorded", "network", "tokens", "score")
 _PLAIN = (
-    *("passage", "context", "document", "speaker", "entities", "tags", "metadata"),
-    *("valid_until", "closed"),
+    *(("passage", SEVERAL), ("context", CONTEXT), ("document", DOCUMENT), ("speaker", SPEAKER)),
+    *(("entities", MENTIONS), ("tags", LABELS), ("metadata", METADATA)),
+    *(("valid_until", VALID_END), ("closed", CLOSED)),
+)
+_NUMBERS = (
+    *("said_at", "event_start", "event_end", "op", "op_recorded_at", "network", "tokens"),
+    *("first_row", "context", "document", "speaker"),
+    *("mention_offset", "label_offset", "metadata_offset", "valid_end", "closed_by"),
 )
 _TOLD = ("ranks", "scores", "parts", "collapsed")
 Columns = dict[str, list[Any]]
@@ -61,12 +79,28 @@ class MemoryColumns:
 
     def all(self) -> Columns:
         """Return every column that holds something, and those that are always there."""
+        has = self._read_numbers()
         found: Columns = {name: getattr(self, name) for name in ALWAYS}
-        for name in _PLAIN if self._explain is None else (*_PLAIN, *_TOLD):
+        told = () if self._explain is None else _TOLD
+        for name in (*(name for name, bit in _PLAIN if has & bit), *told):
             column = getattr(self, name)
             if any(column):
                 found[name] = column
         return found
+
+    def _read_numbers(self) -> int:
+        """Read the columns that are numbers, in one pass; return what any memory has."""
+        buffers = self._view.buffers
+        given: list[Any] = [self._places, *map(buffers.__getitem__, _NUMBERS), NONE, OPEN_END]
+        numbers, has = memory_numbers(*given)
+        said, start, end, recorded, network, tokens = numbers.tolist()
+        known = vars(self)
+        if not has & SEVERAL:
+            known["_several"] = [False] * len(self)
+            known.setdefault("tokens", tokens)
+        known |= {"said": said, "start": start, "end": end, "recorded": recorded}
+        known["network"] = [NETWORKS[number] for number in network]
+        return has
 
     @cached_property
     def id(self) -> list[str]:
