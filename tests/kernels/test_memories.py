@@ -24,7 +24,7 @@ def test_equals_what_is_read_one_by_one(seed: int, places: list[int]) -> None:
         return draw.integers(0, 9, MOST)
 
     def rarely(usual: int, dtype: type) -> Array:
-        found = np.full(MOST, usual, dtype)
+        found: Array = np.full(MOST, usual, dtype)
         found[draw.random(MOST) < 0.2] = 1
         return found
 
