@@ -3,7 +3,7 @@
 import numpy as np
 
 from recollex_kernels._float16 import prefetch_row, similarity
-from recollex_kernels._frontier import push
+from recollex_kernels._frontier import key, push
 from recollex_kernels._jit import F32, I64, U8, U16, U32, U64, kernel
 from recollex_kernels._time_links import NONE
 
@@ -66,9 +66,7 @@ def open_newest(
     vectors: U16,
     query: F32,
     n: int,
-    a: F32,
-    c: F32,
-    t: U64,
+    heap: U64,
 ) -> tuple[np.uint32, int, int]:
     """Push those of an entity's ``fresh`` newest memories that are not known, with their cosines.
 
@@ -88,7 +86,7 @@ def open_newest(
         mention = mention_previous[mention]
     for i in range(met):
         near = best_cosine(members[i], first_row, vectors, query)
-        n = push(n, activation, near, np.uint64(members[i]) << HALF, a, c, t)
+        n = push(n, key(activation, near), np.uint64(members[i]) << HALF, heap)
     return mention, looked, n
 
 

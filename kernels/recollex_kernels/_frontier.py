@@ -1,72 +1,103 @@
 """What is to be looked at next? A heap of entries: activation, closeness and tag, greatest first.
 
-The three parts of an entry stand in arrays of their own, in which the caller keeps room.
+An entry is two numbers side by side, in an array in which the caller keeps room: ``key``, which
+orders as activation and then closeness do, and the tag. Two comparisons of integers tell which
+entry is the greater, so that on the way down no branch is guessed.
 """
 
 import numpy as np
 
-from recollex_kernels._jit import F32, U64, kernel
+from recollex_kernels._jit import U64, kernel
+
+_HALF = np.uint64(32)
+_LOWER = np.uint64(0xFFFFFFFF)
+_SIGN = np.uint32(0x80000000)
+_TOP = np.uint32(31)
+_ZERO = np.float32(0)
 
 
 @kernel
-def above(
-    activation: np.float32, closeness: np.float32, tag: np.uint64, at: int, a: F32, c: F32, t: U64
-) -> bool:
-    """Return whether an entry leaves the heap before the entry at ``at``."""
-    if activation != a[at]:
-        return bool(activation > a[at])
-    if closeness != c[at]:
-        return bool(closeness > c[at])
-    return bool(tag > t[at])
+def _ordered(value: np.float32) -> np.uint32:
+    """Return a number that orders as the float does, which is not NaN; both zeros are one."""
+    bits = np.float32(value + _ZERO).view(np.uint32)
+    negative = np.uint32(bits >> _TOP)
+    return np.uint32(bits ^ np.uint32(_SIGN | np.uint32(-np.int64(negative))))
 
 
 @kernel
-def longer(a: F32, c: F32, t: U64, size: int) -> tuple[F32, F32, U64]:
-    """Return the heap's arrays with room for at least ``size`` entries."""
-    more = max(size - a.shape[0], a.shape[0])
-    a = np.concatenate((a, np.empty(more, np.float32)))
-    c = np.concatenate((c, np.empty(more, np.float32)))
-    return a, c, np.concatenate((t, np.empty(more, np.uint64)))
+def _value(ordered: np.uint32) -> np.float32:
+    """Return the float of which this is `_ordered`."""
+    positive = np.uint32(ordered >> _TOP)
+    flipped = np.uint32(_SIGN | np.uint32(np.int64(positive) - 1))
+    return np.uint32(ordered ^ flipped).view(np.float32)
 
 
 @kernel
-def push(
-    n: int, activation: np.float32, closeness: np.float32, tag: np.uint64, a: F32, c: F32, t: U64
-) -> int:
-    """Return the heap's size after one more entry, for which there is room."""
-    i = n
+def key(activation: np.float32, closeness: np.float32) -> np.uint64:
+    """Return a number that orders as (activation, closeness) does."""
+    return np.uint64(_ordered(activation)) << _HALF | np.uint64(_ordered(closeness))
+
+
+@kernel
+def activation_of(key: np.uint64) -> np.float32:
+    """Return the activation in a key."""
+    return _value(np.uint32(key >> _HALF))
+
+
+@kernel
+def closeness_of(key: np.uint64) -> np.float32:
+    """Return the closeness in a key."""
+    return _value(np.uint32(key & _LOWER))
+
+
+@kernel
+def longer(heap: U64, size: int) -> U64:
+    """Return the heap with room for at least ``size`` entries."""
+    more = max(2 * size - heap.shape[0], heap.shape[0])
+    return np.concatenate((heap, np.empty(more, np.uint64)))
+
+
+@kernel
+def _rise(i: int, key: np.uint64, tag: np.uint64, heap: U64) -> None:
+    """Put an entry at place ``i`` or above, where no greater one is below it."""
     while i > 0:
         p = (i - 1) >> 1
-        if not above(activation, closeness, tag, p, a, c, t):
+        if key < heap[2 * p] or (key == heap[2 * p] and tag <= heap[2 * p + 1]):
             break
-        a[i], c[i], t[i] = a[p], c[p], t[p]
+        heap[2 * i], heap[2 * i + 1] = heap[2 * p], heap[2 * p + 1]
         i = p
-    a[i], c[i], t[i] = activation, closeness, tag
+    heap[2 * i], heap[2 * i + 1] = key, tag
+
+
+@kernel
+def push(n: int, key: np.uint64, tag: np.uint64, heap: U64) -> int:
+    """Return the heap's size after one more entry, for which there is room."""
+    _rise(n, key, tag, heap)
     return n + 1
 
 
 @kernel
-def sink(
-    n: int, activation: np.float32, closeness: np.float32, tag: np.uint64, a: F32, c: F32, t: U64
-) -> None:
-    """Put an entry in the place of the top one of a heap of ``n``."""
+def sink(n: int, key: np.uint64, tag: np.uint64, heap: U64) -> None:
+    """Put an entry in the place of the top one of a heap of ``n``.
+
+    The gap goes down to a leaf, and the entry up from there: most come from near the leaves.
+    """
     i = 0
-    while True:
-        child = 2 * i + 1
-        if child >= n:
-            break
-        if child + 1 < n and above(a[child + 1], c[child + 1], t[child + 1], child, a, c, t):
-            child += 1
-        if above(activation, closeness, tag, child, a, c, t):
-            break
-        a[i], c[i], t[i] = a[child], c[child], t[child]
+    child = 1
+    while child < n:
+        if child + 1 < n:
+            left, right = heap[2 * child], heap[2 * child + 2]
+            later = (right == left) & (heap[2 * child + 3] > heap[2 * child + 1])
+            child += int((right > left) | later)
+        heap[2 * i], heap[2 * i + 1] = heap[2 * child], heap[2 * child + 1]
         i = child
-    a[i], c[i], t[i] = activation, closeness, tag
+        child = 2 * i + 1
+    _rise(i, key, tag, heap)
 
 
 @kernel
-def pop(n: int, a: F32, c: F32, t: U64) -> int:
+def pop(n: int, heap: U64) -> int:
     """Return the heap's size after its top entry was dropped."""
     n -= 1
-    sink(n, a[n], c[n], t[n], a, c, t)
+    sink(n, heap[2 * n], heap[2 * n + 1], heap)
     return n

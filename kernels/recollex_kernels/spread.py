@@ -13,7 +13,15 @@ from recollex_kernels._entity_links import (
     next_named,
     open_newest,
 )
-from recollex_kernels._frontier import longer, pop, push, sink
+from recollex_kernels._frontier import (
+    activation_of,
+    closeness_of,
+    key,
+    longer,
+    pop,
+    push,
+    sink,
+)
 from recollex_kernels._jit import F32, I64, U8, U16, U32, U64, kernel
 from recollex_kernels._time_links import NONE, near_in_time
 
@@ -24,7 +32,6 @@ _FIRST = np.float32(np.inf)  # what is unknown comes before what is known
 # an entry of the heap: a memory or an entity in the upper half, then what it is, then its place
 _MEMORY = np.uint64(0)  # a memory
 _CURSOR = np.uint64(1 << 30)  # a memory, and behind it the others that its entity names
-_LINKS = np.uint64(2 << 30)  # all that a visited memory is linked to, not looked at yet
 _ENTITY = np.uint64(3 << 30)  # all memories of an entity, not looked at yet
 _KIND = np.uint64(3 << 30)
 _PLACE = np.uint64((1 << 30) - 1)
@@ -48,15 +55,13 @@ def _offer(
     stamp: np.uint32,
     closeness: F32,
     scratch_memories: U32,
-    a: F32,
-    c: F32,
-    t: U64,
+    heap: U64,
 ) -> int:
     """Return the heap's size with the memory in it, if it was not visited."""
     if scratch_memories[memory] == visited:
         return n
     near = _closeness(memory, stamp, closeness, scratch_memories)
-    return push(n, passed, near, np.uint64(memory) << HALF, a, c, t)
+    return push(n, key(passed, near), np.uint64(memory) << HALF, heap)
 
 
 @kernel
@@ -168,17 +173,74 @@ def spread(
     known_entity, known_place = np.empty(0, np.uint32), np.empty(0, np.uint32)
     paired = False
     found = 0
+    opened = 0  # of the visited, so many have passed on what they have
     n = 0
-    a = np.empty(seeds.shape[0] + 1024, np.float32)
-    c = np.empty(seeds.shape[0] + 1024, np.float32)
-    t = np.empty(seeds.shape[0] + 1024, np.uint64)
+    heap = np.empty(2 * seeds.shape[0] + 2048, np.uint64)
     for k in range(known.shape[0]):
         scratch_memories[known[k]] = np.uint32(epoch + k)
     for s in range(seeds.shape[0]):
         m = seeds[s]
-        n = _offer(n, activations[s], m, visited, stamp, closeness, scratch_memories, a, c, t)
-    while n > 0 and found < size:
-        activation, near, tag = a[0], c[0], t[0]
+        n = _offer(n, activations[s], m, visited, stamp, closeness, scratch_memories, heap)
+    while found < size:
+        most = reached[opened] * fading if opened < found else weakest
+        if most > weakest and (n == 0 or most >= activation_of(heap[0])):
+            u, activation = np.int64(memories[opened]), reached[opened]
+            opened += 1
+            room = n + min(hub, link_source.shape[0]) + neighbours
+            if u + 1 < entity_offsets.shape[0]:
+                room += np.int64(entity_offsets[u + 1]) - np.int64(entity_offsets[u])
+            if u + 1 < link_offsets.shape[0]:
+                room += np.int64(link_offsets[u + 1]) - np.int64(link_offsets[u])
+            if 2 * room > heap.shape[0]:
+                heap = longer(heap, room)
+            if u + 1 < entity_offsets.shape[0]:
+                for i in range(np.int64(entity_offsets[u]), np.int64(entity_offsets[u + 1])):
+                    e = mention_entity[i]
+                    if scratch_entities[e] != stamp and entity_weight[e] >= lightest:
+                        passed = activation * min(entity_weight[e], _HEAVIEST) * fading
+                        if passed > weakest:  # the first to reach an entity is the most activated
+                            scratch_entities[e] = stamp
+                            n = push(n, key(passed, _FIRST), np.uint64(e) << HALF | _ENTITY, heap)
+            if u + 1 < link_offsets.shape[0]:
+                for i in range(np.int64(link_offsets[u]), np.int64(link_offsets[u + 1])):
+                    passed = activation * min(link_weight[i], _HEAVIEST) * fading
+                    m = link_target[i]
+                    if passed > weakest and link_weight[i] >= lightest:
+                        n = _offer(n, passed, m, visited, stamp, closeness, scratch_memories, heap)
+            if u < link_head.shape[0]:
+                link = link_head[u]
+                looked = 0
+                while link != NONE and looked < hub:
+                    m = link_source[link]
+                    if m < n_memories:
+                        looked += 1
+                        passed = activation * min(link_weight[link], _HEAVIEST) * fading
+                        if passed > weakest and link_weight[link] >= lightest:
+                            n = _offer(
+                                n, passed, m, visited, stamp, closeness, scratch_memories, heap
+                            )
+                    link = link_previous[link]
+            count = near_in_time(
+                u,
+                time_order,
+                time_rank,
+                event_at,
+                window_us,
+                hub,
+                allowed,
+                n_memories,
+                close,
+                weights,
+            )
+            for p in range(count):
+                passed = activation * weights[p] * fading
+                if passed > weakest and weights[p] >= lightest:
+                    m = close[p]
+                    n = _offer(n, passed, m, visited, stamp, closeness, scratch_memories, heap)
+            continue
+        if n == 0:
+            break
+        top, tag = heap[0], heap[1]
         kind = tag & _KIND
         u = np.int64(tag >> HALF)
         if kind == _CURSOR:
@@ -196,125 +258,75 @@ def spread(
             )
             of_cursor[k] = mention
             if mention == NONE:
-                n = pop(n, a, c, t)
+                n = pop(n, heap)
             else:
                 later = np.uint64(mention_memory[mention]) << HALF | np.uint64(k) | _CURSOR
-                sink(n, activation, _FAR, later, a, c, t)
+                sink(n, key(activation_of(top), _FAR), later, heap)
         else:
-            n = pop(n, a, c, t)
-        if kind == _ENTITY:
-            if not paired:
-                known_entity, known_place = known_pairs(known, entity_offsets, mention_entity)
-                paired = True
-            if n + known.shape[0] + fresh + 1 > a.shape[0]:
-                a, c, t = longer(a, c, t, n + known.shape[0] + fresh + 1)
-            for p in range(known_entity.shape[0]):
-                if known_entity[p] == u:
-                    k = int(known_place[p])
-                    m = known[k]
-                    if scratch_memories[m] != visited:
-                        n = push(n, activation, closeness[k], np.uint64(m) << HALF, a, c, t)
-            mention, looked, n = open_newest(
-                entity_head[u],
-                activation,
-                mention_memory,
-                mention_previous,
-                n_memories,
-                min(fresh, hub),
-                allowed,
-                visited,
-                stamp,
-                closeness.shape[0],
-                scratch_memories,
-                first_row,
-                vectors,
-                query,
-                n,
-                a,
-                c,
-                t,
-            )
-            mention, looked = next_named(
-                mention,
-                looked,
-                mention_memory,
-                mention_previous,
-                n_memories,
-                hub,
-                allowed,
-                visited,
-                scratch_memories,
-            )
-            if mention != NONE:
-                if cursors == of_cursor.shape[0]:
-                    of_cursor = np.concatenate((of_cursor, np.empty_like(of_cursor)))
-                    looked_at = np.concatenate((looked_at, np.empty_like(looked_at)))
-                of_cursor[cursors], looked_at[cursors] = mention, looked
-                tag = np.uint64(mention_memory[mention]) << HALF | np.uint64(cursors) | _CURSOR
-                n = push(n, activation, _FAR, tag, a, c, t)
-                cursors += 1
-            continue
-        if kind != _LINKS:
+            n = pop(n, heap)
+        if kind != _ENTITY:
             if scratch_memories[u] == visited:
                 continue
             scratch_memories[u] = visited
             if allowed[u] == 0:
                 continue
             if nearest > _FAR:
+                near = closeness_of(top)
                 if near == _FAR:
                     near = best_cosine(u, first_row, vectors, query)
                 if near < nearest:
                     continue
             memories[found] = u
-            reached[found] = activation
+            reached[found] = activation_of(top)
             found += 1
-            if activation * fading > weakest:  # as much as a link may pass
-                tag = np.uint64(u) << HALF | _LINKS | np.uint64(found - 1)
-                if n == a.shape[0]:
-                    a, c, t = longer(a, c, t, n + 1)
-                n = push(n, activation * fading, _FIRST, tag, a, c, t)
             continue
-        activation = reached[tag & _PLACE]
-        room = n + min(hub, link_source.shape[0]) + neighbours
-        if u + 1 < entity_offsets.shape[0]:
-            room += np.int64(entity_offsets[u + 1]) - np.int64(entity_offsets[u])
-        if u + 1 < link_offsets.shape[0]:
-            room += np.int64(link_offsets[u + 1]) - np.int64(link_offsets[u])
-        if room > a.shape[0]:
-            a, c, t = longer(a, c, t, room)
-        if u + 1 < entity_offsets.shape[0]:
-            for i in range(np.int64(entity_offsets[u]), np.int64(entity_offsets[u + 1])):
-                e = mention_entity[i]
-                if scratch_entities[e] != stamp and entity_weight[e] >= lightest:
-                    passed = activation * min(entity_weight[e], _HEAVIEST) * fading
-                    if passed > weakest:  # the first to reach an entity is the most activated
-                        scratch_entities[e] = stamp
-                        n = push(n, passed, _FIRST, np.uint64(e) << HALF | _ENTITY, a, c, t)
-        if u + 1 < link_offsets.shape[0]:
-            for i in range(np.int64(link_offsets[u]), np.int64(link_offsets[u + 1])):
-                passed = activation * min(link_weight[i], _HEAVIEST) * fading
-                m = link_target[i]
-                if passed > weakest and link_weight[i] >= lightest:
-                    n = _offer(n, passed, m, visited, stamp, closeness, scratch_memories, a, c, t)
-        if u < link_head.shape[0]:
-            link = link_head[u]
-            looked = 0
-            while link != NONE and looked < hub:
-                m = link_source[link]
-                if m < n_memories:
-                    looked += 1
-                    passed = activation * min(link_weight[link], _HEAVIEST) * fading
-                    if passed > weakest and link_weight[link] >= lightest:
-                        n = _offer(
-                            n, passed, m, visited, stamp, closeness, scratch_memories, a, c, t
-                        )
-                link = link_previous[link]
-        count = near_in_time(
-            u, time_order, time_rank, event_at, window_us, hub, allowed, n_memories, close, weights
+        if not paired:
+            known_entity, known_place = known_pairs(known, entity_offsets, mention_entity)
+            paired = True
+        if 2 * (n + known.shape[0] + fresh + 1) > heap.shape[0]:
+            heap = longer(heap, n + known.shape[0] + fresh + 1)
+        activation = activation_of(top)
+        for p in range(known_entity.shape[0]):
+            if known_entity[p] == u:
+                k = int(known_place[p])
+                m = known[k]
+                if scratch_memories[m] != visited:
+                    n = push(n, key(activation, closeness[k]), np.uint64(m) << HALF, heap)
+        mention, looked, n = open_newest(
+            entity_head[u],
+            activation,
+            mention_memory,
+            mention_previous,
+            n_memories,
+            min(fresh, hub),
+            allowed,
+            visited,
+            stamp,
+            closeness.shape[0],
+            scratch_memories,
+            first_row,
+            vectors,
+            query,
+            n,
+            heap,
         )
-        for p in range(count):
-            passed = activation * weights[p] * fading
-            if passed > weakest and weights[p] >= lightest:
-                m = close[p]
-                n = _offer(n, passed, m, visited, stamp, closeness, scratch_memories, a, c, t)
+        mention, looked = next_named(
+            mention,
+            looked,
+            mention_memory,
+            mention_previous,
+            n_memories,
+            hub,
+            allowed,
+            visited,
+            scratch_memories,
+        )
+        if mention != NONE:
+            if cursors == of_cursor.shape[0]:
+                of_cursor = np.concatenate((of_cursor, np.empty_like(of_cursor)))
+                looked_at = np.concatenate((looked_at, np.empty_like(looked_at)))
+            of_cursor[cursors], looked_at[cursors] = mention, looked
+            tag = np.uint64(mention_memory[mention]) << HALF | np.uint64(cursors) | _CURSOR
+            n = push(n, key(activation, _FAR), tag, heap)
+            cursors += 1
     return memories[:found].copy(), reached[:found].copy()
