@@ -5,6 +5,7 @@ import numpy as np
 from recollex_kernels._float16 import prefetch_row, similarity
 from recollex_kernels._frontier import key, push
 from recollex_kernels._jit import F32, I64, U8, U16, U32, U64, kernel
+from recollex_kernels._prefetch import prefetch
 from recollex_kernels._time_links import NONE
 
 HALF = np.uint64(32)  # an entry's memory stands in the upper half of its tag
@@ -44,6 +45,12 @@ def next_named(
                 break
             looked += 1
             if scratch_memories[m] != visited and allowed[m] != 0:
+                following = mention_previous[i]
+                if following != NONE:  # the next call's, and the one's after it
+                    prefetch(scratch_memories, int(mention_memory[following]))
+                    prefetch(allowed, int(mention_memory[following]))
+                    prefetch(mention_memory, int(mention_previous[following]))
+                    prefetch(mention_previous, int(mention_previous[following]))
                 return i, looked
         i = mention_previous[i]
     return NONE, looked
@@ -77,13 +84,19 @@ def open_newest(
     while mention != NONE and looked < fresh:
         m = mention_memory[mention]
         if m < n_memories:
+            prefetch(scratch_memories, int(m))
+            prefetch(allowed, int(m))
+            prefetch(first_row, int(m))
+            members[looked] = m
             looked += 1
-            place = np.uint32(scratch_memories[m] - stamp)
-            if place >= known and scratch_memories[m] != visited and allowed[m] != 0:
-                prefetch_row(vectors, first_row[m])
-                members[met] = m
-                met += 1
         mention = mention_previous[mention]
+    for i in range(looked):
+        m = members[i]
+        place = np.uint32(scratch_memories[m] - stamp)
+        if place >= known and scratch_memories[m] != visited and allowed[m] != 0:
+            prefetch_row(vectors, first_row[m])
+            members[met] = m
+            met += 1
     for i in range(met):
         near = best_cosine(members[i], first_row, vectors, query)
         n = push(n, key(activation, near), np.uint64(members[i]) << HALF, heap)
@@ -98,6 +111,7 @@ def known_pairs(known: U32, entity_offsets: U64 | I64, mention_entity: U32) -> t
         m = np.int64(known[k])
         if m + 1 < entity_offsets.shape[0]:
             count += int(entity_offsets[m + 1]) - int(entity_offsets[m])
+            prefetch(mention_entity, int(entity_offsets[m]))
     entities, places = np.empty(count, np.uint32), np.empty(count, np.uint32)
     n = 0
     for k in range(known.shape[0]):

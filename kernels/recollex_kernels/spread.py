@@ -23,6 +23,7 @@ from recollex_kernels._frontier import (
     sink,
 )
 from recollex_kernels._jit import F32, I64, U8, U16, U32, U64, kernel
+from recollex_kernels._prefetch import prefetch
 from recollex_kernels._time_links import NONE, near_in_time
 
 _HEAVIEST = np.float32(1)  # rounding lets a cosine be a little more
@@ -176,6 +177,13 @@ def spread(
     opened = 0  # of the visited, so many have passed on what they have
     n = 0
     heap = np.empty(2 * seeds.shape[0] + 2048, np.uint64)
+    for k in range(known.shape[0]):
+        prefetch(scratch_memories, int(known[k]))
+        prefetch(entity_offsets, int(known[k]))
+        prefetch(allowed, int(known[k]))
+    if seeds.shape[0] > 0:  # mostly the one that is visited first
+        prefetch(time_rank, int(seeds[0]))
+        prefetch(event_at, int(seeds[0]))
     for k in range(known.shape[0]):
         scratch_memories[known[k]] = np.uint32(epoch + k)
     for s in range(seeds.shape[0]):
