@@ -9,16 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.postings import Postings
 from recollex_engine.schema import NONE
+from recollex_engine.scratch import WordScratch
 from recollex_engine.view import View
 from recollex_kernels.cascade import cascade_top
-from recollex_kernels.keyword import (
-    add_postings,
-    document_frequency,
-    search_words,
-    word_weights,
-)
+from recollex_kernels.keyword import document_frequency, search_words
 from recollex_kernels.nearest import best_of_rows, scan_top
 from recollex_kernels.postings import phrase_rows
 
@@ -98,19 +93,29 @@ def _candidates(view: View, phrase: npt.NDArray[np.uint32]) -> npt.NDArray[np.ui
     return rows
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Words:
-    """What the keyword arm found: its list, and what every other memory would have scored.
+    """What the keyword arm found: its list, and by what every other memory would be scored.
 
-    scores float32[memories]: BM25 of each memory of the view, 0 where no word of the question is.
+    terms uint32[Q], idf float32[Q]: the words of the question that the agent knows; fixed and
+    per_word: BM25's norm of a memory is fixed + per_word * its words.
     most: the sum of the idf of all its words, met or not, which no memory's score reaches.
     unknown: the share of it that belongs to words which no memory of the view holds.
     """
 
     ranked: Ranked
-    scores: npt.NDArray[np.float32]
+    terms: npt.NDArray[np.uint32]
+    idf: npt.NDArray[np.float32]
+    fixed: float
+    per_word: float
     most: float
     unknown: float
+
+    @classmethod
+    def none(cls) -> "Words":
+        """Return what a question without words finds."""
+        nothing = np.empty(0, np.float32)
+        return cls(Ranked.empty(), np.empty(0, np.uint32), nothing, 0.0, 0.0, 0.0, 0.0)
 
 
 def keyword(
@@ -129,67 +134,33 @@ def keyword(
 
     terms: of the question, each once, NONE for a word that the agent never met.
     """
-    scores = np.zeros(view.memories, np.float32)
     if not len(terms) or not view.memories:
-        return Words(Ranked.empty(), scores, 0.0, 0.0)
-    segments, tail = view.segments, view.tail
-    last = segments[-1].postings if segments else _NO_POSTINGS
-    earlier = np.zeros(len(terms), np.int64)
-    for segment in segments[:-1]:
-        lists = segment.postings
-        earlier += document_frequency(lists.starts, lists.memories, terms, view.memories)
-    known, idf, most, unknown = word_weights(
-        last.starts,
-        last.memories,
-        tail.head,
-        tail.previous,
-        tail.memories,
-        terms,
-        earlier,
-        view.memories,
-    )
-    mean = view.total_length / view.memories or 1.0
-    fixed, per_word = np.float32(k1 * (1 - b)), np.float32(k1 * b / mean)
-    words = view.of_memories("words")
-    for segment in segments[:-1]:
-        lists = segment.postings
-        add_postings(
-            lists.starts,
-            lists.memories,
-            lists.counts,
-            words,
-            fixed,
-            per_word,
-            known,
-            idf.astype(np.float32),
-            view.memories,
-            scores,
-        )
-    memories, best, rows = search_words(
-        last.starts,
-        last.memories,
-        last.counts,
+        return Words.none()
+    tail, memories, buffer = view.tail, view.memories, view.buffer
+    mean = view.total_length / memories or 1.0
+    fixed, per_word = k1 * (1 - b), k1 * b / mean
+    best, scores, rows, known, idf, most, unknown = search_words(
+        view.posting_lists,
         tail.head,
         tail.previous,
         tail.memories,
         tail.counts,
-        words,
+        buffer("words"),
+        terms,
         fixed,
         per_word,
-        known,
-        idf,
-        view.memories,
+        memories,
         allowed,
-        view.buffer("first_row"),
-        view.buffer("term_offset"),
-        view.buffer("term"),
+        buffer("first_row"),
+        buffer("term_offset"),
+        buffer("term"),
         budget,
-        scores,
+        *_scratch.take(memories, memories - view.indexed_memories),
     )
-    return Words(Ranked(memories, best, rows), scores, most, unknown)
+    return Words(Ranked(best, scores, rows), known, idf, fixed, per_word, most, unknown)
 
 
-_NO_POSTINGS = Postings(0, 0, np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.uint8))
+_scratch = WordScratch()
 
 
 def semantic(

@@ -82,7 +82,7 @@ def run(writer: Writer, generation: int) -> None:
         for segment, entry in zip(replica.indexes.segments, replica.entries, strict=True)
         if all(entry.number != new.number for _, new in pairs)
     ]
-    everything = [*kept, *pairs]
+    everything = sorted([*kept, *pairs], key=lambda pair: pair[1].number)
     manifest = Manifest(
         generation,
         frozen.position,
@@ -106,9 +106,15 @@ def run(writer: Writer, generation: int) -> None:
 
 
 def _unsealed(replica: Replica, rows: int) -> list[int]:
-    """Return the numbers of the segments that hold rows which no sealed segment covers."""
+    """Return the numbers of the segments that hold rows which no sealed segment covers.
+
+    And of sealed ones whose posting lists are of an older format.
+    """
+    pairs = list(zip(replica.indexes.segments, replica.entries, strict=True))
     sealed = sum(entry.end_row - entry.first_row == SEGMENT_ROWS for entry in replica.entries)
-    return list(range(sealed, -(-rows // SEGMENT_ROWS)))
+    old = [entry.number for segment, entry in pairs if segment.postings.outdated]
+    unsealed = range(sealed, -(-rows // SEGMENT_ROWS))
+    return [*(number for number in old if number < sealed), *unsealed]
 
 
 def _index(
@@ -125,10 +131,12 @@ def _index(
     began = view.of_memories("first_row")
     first_memory, end_memory = np.searchsorted(began, [first, end]).tolist()
     offsets = view.term_offsets(first_memory, end_memory)
-    Postings.build(offsets, view.buffer("term"), first_memory, terms).write(path)
+    words = view.buffer("words")
+    lengths = words[first_memory:end_memory]
+    Postings.build(offsets, view.buffer("term"), lengths, first_memory, terms).write(path)
     flush_folder(folder)
     entry = SegmentEntry(number, first, end, str(path.relative_to(replica.folder)))
-    return Segment(number, Postings.read(path)), entry
+    return Segment(number, Postings.read(path, words)), entry
 
 
 def _remove_old(folder: Path, manifest: Manifest) -> None:

@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.arms import Ranked
+from recollex_engine.arms import Ranked, Words
 from recollex_engine.clock import DAY
 from recollex_engine.confidence import STANDS_OUT_OF, read_signs
 from recollex_engine.fusion import Evidence, Fused
@@ -128,7 +129,7 @@ class Contextual:
         view, found = evidence.view, evidence.found
         near = evidence.lists.get("semantic", _NOTHING)
         weights = self._weights(evidence)
-        arguments = (
+        arguments: tuple[Any, ...] = (
             np.concatenate(lists),
             near.memories,
             near.scores,
@@ -162,14 +163,16 @@ class Contextual:
             STANDS_OUT_OF,
         )
         hubs = view.columns.hubs.known(view.entities)
-        memories, scores, associated, activation, seen, _ = contextual(*arguments, False, hubs)
+        alone: tuple[Any, ...] = (False, hubs)
+        tabled: tuple[Any, ...] = (True, hubs)
+        memories, scores, associated, activation, seen, _ = contextual(*arguments, *alone)
         own = {}
         if self.associates:
             own["graph"] = Ranked(associated, activation, np.empty(0, np.uint32))
         signs = None
         if evidence.query is not None and evidence.words is not None:
             signs = read_signs(seen, evidence.words.unknown)
-        parts = _Parts(weights, lambda: contextual(*arguments, True, hubs)[-1])
+        parts = _Parts(weights, lambda: contextual(*arguments, *tabled)[-1])
         return Fused(memories, scores, parts, own, signs)
 
     def _weights(self, evidence: Evidence) -> npt.NDArray[np.float64]:
@@ -196,6 +199,7 @@ class Contextual:
 _BREVITY = np.minimum(np.log1p(np.arange(FEW_WORDS + 1.0)) - np.log1p(FEW_WORDS), 0)
 _NOTHING = Ranked.empty()
 _NO_QUOTES = np.empty(0, np.float32)
+_NO_WORDS = Words.none()
 _IN_ORDER = attrgetter(*PARTS)
 _KEYWORD, _QUESTION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, _ORDER, _PRESENT = map(
     PARTS.index,
@@ -236,24 +240,15 @@ class _Parts(Mapping[str, npt.NDArray[np.float64]]):
         return len(self._names)
 
 
-def _what_the_arms_say(
-    evidence: Evidence,
-) -> tuple[
-    npt.NDArray[np.float32],
-    float,
-    npt.NDArray[np.uint16],
-    npt.NDArray[np.uint32],
-    npt.NDArray[np.float32],
-    float,
-    float,
-]:
+def _what_the_arms_say(evidence: Evidence) -> tuple[Any, ...]:
     """Return what `weigh` needs to tell b and c of any memory, whichever arm brought it."""
     view, limits, words = evidence.view, evidence.thresholds, evidence.words
     best = float(words.ranked.scores[0]) if words and len(words.ranked.scores) else 0.0
-    scored = words is not None and best > 0
+    said = words if words is not None and best > 0 else _NO_WORDS
+    texts = view.buffer("words"), view.buffer("term_offset"), view.buffer("term")
     return (
-        words.scores if words is not None and scored else np.empty(0, np.float32),
-        1 / math.sqrt(best * words.most) if words is not None and scored else 0.0,
+        (view.posting_lists, *texts, said.fixed, said.per_word, said.terms, said.idf),
+        1 / math.sqrt(best * said.most) if best > 0 else 0.0,
         view.vectors,
         view.buffer("first_row"),
         np.empty(0, np.float32) if evidence.query is None else evidence.query,

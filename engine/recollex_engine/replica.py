@@ -153,10 +153,11 @@ class Replica:
     def _open_indexes(self, manifest: Manifest | None) -> Indexes:
         """Map the indexes; without whole ones everything is tail, and recalls are slower."""
         folder, dimension = self.folder, self.columns.dimension
+        words = self.columns.array("words")
         try:
             return Indexes(
                 tuple(
-                    Segment(entry.number, Postings.read(folder / entry.postings))
+                    Segment(entry.number, Postings.read(folder / entry.postings, words))
                     for entry in self.entries
                 ),
                 tuple(

@@ -1,9 +1,12 @@
-"""Memory that queries use again: stamped, so that it is never cleared between them."""
+"""Memory that queries use again, so that none of it is cleared between them."""
 
 import threading
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+_ROUND = 64  # sums are looked at so many at a step
 
 
 class Scratch(threading.local):
@@ -33,3 +36,32 @@ class Scratch(threading.local):
         first = self._epoch
         self._epoch += stamps
         return first, self._memories, self._entities
+
+
+class WordScratch(threading.local):
+    """What a search for words works in, one set a thread, of the largest agent that it searched.
+
+    Only pages that were written to take memory. Sums are 0 between searches.
+    """
+
+    def __init__(self) -> None:
+        self._memories = self._tail = -1
+        self._arrays: tuple[Any, ...] = ()
+
+    def take(self, memories: int, tail: int) -> tuple[Any, ...]:
+        """Return what `recollex_kernels.keyword.search_words` calls scratch, in its order."""
+        if memories > self._memories or tail > self._tail:
+            self._memories = max(self._memories, memories * 5 // 4)
+            self._tail = max(self._tail, tail * 5 // 4)
+            size = self._memories + 2 * _ROUND
+            self._arrays = (
+                np.zeros(size, np.uint16),
+                np.empty(size // _ROUND + 1, np.uint32),
+                np.empty(size, np.uint32),
+                np.empty(size, np.uint16),
+                np.empty(size, np.uint32),
+                np.empty(size, np.uint16),
+                np.empty(size, np.float32),
+                np.zeros(self._tail, np.float32),
+            )
+        return self._arrays

@@ -118,10 +118,11 @@ def _compare_indexes(fresh: Columns, replica: Replica, problems: list[str]) -> N
             continue  # checkpointed since the verification began
         began = fresh.array("first_row")[held.first_memory : held.end_memory + 1]
         offsets = fresh.array("term_offset")[began]
-        expected = Postings.build(offsets, fresh.array("term"), held.first_memory, terms)
+        lengths = fresh.array("words")[held.first_memory : held.end_memory]
+        expected = Postings.build(offsets, fresh.array("term"), lengths, held.first_memory, terms)
         problems += [
             f"segment {segment.number}: posting lists differ in {name}"
-            for name in ("starts", "memories", "counts")
+            for name in ("starts", "memories", "codes")
             if not np.array_equal(getattr(expected, name), getattr(held, name))
         ]
     problems += [

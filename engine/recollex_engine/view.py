@@ -20,6 +20,7 @@ from recollex_engine.postings import Postings
 from recollex_engine.schema import NONE, words
 from recollex_engine.tail import Tail, TailPostings
 from recollex_engine.timeline import Timeline
+from recollex_kernels.segments import table
 
 Array: TypeAlias = npt.NDArray[Any]
 FiveArrays: TypeAlias = tuple[Array, Array, Array, Array, Array]
@@ -106,6 +107,11 @@ class View:
             self._buffers["first_row"][first : end + 1]
         ]
         return offsets
+
+    @cached_property
+    def posting_lists(self) -> npt.NDArray[np.int64]:
+        """The posting lists of all segments, as kernels take them; `segments` keeps them alive."""
+        return table([segment.postings.lists for segment in self.segments])
 
     @cached_property
     def tail(self) -> TailPostings:

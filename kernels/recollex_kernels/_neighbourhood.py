@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from recollex_kernels._bitmap import bitmap, listed, mark, place_of
+from recollex_kernels._bitmap import Bits, bitmap, listed, mark, place_of
 from recollex_kernels._float16 import prefetch_row, similarity
 from recollex_kernels._jit import F32, F64, I64, U8, U16, U32, kernel
+from recollex_kernels._members import Asked, scores_among
 from recollex_kernels._neighbours import neighbours
 from recollex_kernels._scores import strongest
 
@@ -13,12 +14,14 @@ _AHEAD = 8  # rows asked of memory before they are read: they lie anywhere, and 
 
 @kernel
 def _weigh(
+    bits: Bits,
+    before: U32,
     memories: U32,
     known: U32,
     known_keyword: F64,
     known_semantic: F64,
     told: F32,
-    words: F32,
+    asked: Asked,
     scale: float,
     vectors: U16,
     first_row: U32,
@@ -28,6 +31,7 @@ def _weigh(
 ) -> tuple[F64, F64]:
     """Return the evidence of ``memories``; that of ``known``, which ascend too, is copied.
 
+    bits, before, memories: a set, and what `listed` returns of it.
     told: the greatest similarity of each of ``memories``, NaN where it is to be computed; or empty.
     """
     n = memories.shape[0]
@@ -42,9 +46,10 @@ def _weigh(
         else:
             new[count] = i
             count += 1
-    if words.shape[0] > 0:
-        for i in new[:count]:
-            keyword[i] = np.float64(words[memories[i]]) * scale
+    if asked[-2].shape[0] > 0 and count > 0:
+        scores = scores_among(bits, before, memories, new[:count], first_row, asked)
+        for j in range(count):
+            keyword[new[j]] = np.float64(scores[j]) * scale
     if query.shape[0] == 0:
         return keyword, semantic
     if told.shape[0] > 0:
@@ -78,7 +83,7 @@ def weigh(
     near: U32,
     likeness: F32,
     end: int,
-    words: F32,
+    asked: Asked,
     scale: float,
     vectors: U16,
     first_row: U32,
@@ -89,21 +94,21 @@ def weigh(
     """Return every memory of ``found`` once, ascending, its keyword and its semantic evidence.
 
     Equation:
-        keyword(m)  = words[m] * scale
+        keyword(m)  = (BM25 of m) * scale
         semantic(m) = max((greatest similarity of a row of m and the query - zero) / unit, -1)
-    each 0 where ``words``, or ``query``, is empty.
+    each 0 where there are no terms, or ``query`` is empty.
 
     Shapes, for M memories, N vectors of width D:
         found      uint32[]        in [0, end), in any order, may repeat
         near       uint32[]        some of ``found`` whose similarity is known, each once
         likeness   float32[]       it, aligned: of a memory of several rows it is not believed, for
                                    whoever found it may have seen but some of them
-        words      float32[M]      BM25 of each memory, or empty
+        asked      see `_members.Asked`
         vectors    uint16[N, D]    float16 bit patterns
         first_row  uint32[>= M+1]  rows of memory m are first_row[m]:first_row[m + 1]
         query      float32[D], or empty
 
-    Cost: O(end / 64) and a similarity for each row that is not ``near``.
+    Cost: O(end / 64), a similarity for each row that is not ``near``, and `scores_among`.
     """
     bits = bitmap(end)
     for i in range(found.shape[0]):
@@ -116,12 +121,14 @@ def weigh(
         if first_row[m + 1] - first_row[m] == 1:
             told[place_of(bits, before, int(m))] = likeness[i]
     keyword, semantic = _weigh(
+        bits,
+        before,
         memories,
         memories[:0],
         nothing,
         nothing,
         told,
-        words,
+        asked,
         scale,
         vectors,
         first_row,
@@ -146,7 +153,7 @@ def surround(
     allowed: U8,
     reach: int,
     window: int,
-    words: F32,
+    asked: Asked,
     scale: float,
     vectors: U16,
     first_row: U32,
@@ -182,14 +189,16 @@ def surround(
         mark(bits, int(found[i]))
     for i in range(associated.shape[0]):
         mark(bits, int(associated[i]))
-    memories, _ = listed(bits)
+    memories, before = listed(bits)
     keyword, semantic = _weigh(
+        bits,
+        before,
         memories,
         found,
         keyword,
         semantic,
         likeness,
-        words,
+        asked,
         scale,
         vectors,
         first_row,
@@ -210,12 +219,14 @@ def surround(
             mark(bits, every[i])
     members, before = listed(bits)
     keyword, semantic = _weigh(
+        bits,
+        before,
         members,
         memories,
         keyword,
         semantic,
         likeness,
-        words,
+        asked,
         scale,
         vectors,
         first_row,

@@ -4,6 +4,7 @@ import numpy as np
 
 from recollex_kernels._association import associations
 from recollex_kernels._jit import F32, F64, I64, U8, U16, U32, U64, kernel
+from recollex_kernels._members import Asked
 from recollex_kernels._neighbourhood import surround, weigh
 from recollex_kernels._parts import NONE, SPEAKER, parts_of
 from recollex_kernels._signs import standing
@@ -14,7 +15,7 @@ def contextual(
     found: U32,
     near: U32,
     likeness: F32,
-    words: F32,
+    asked: Asked,
     scale: float,
     vectors: U16,
     first_row: U32,
@@ -81,7 +82,7 @@ def contextual(
     """
     memories = document.shape[0]
     brought, b, c = weigh(
-        found, near, likeness, memories, words, scale, vectors, first_row, query, zero, unit
+        found, near, likeness, memories, asked, scale, vectors, first_row, query, zero, unit
     )
     if seeds > 0:
         associated, activation = associations(
@@ -114,7 +115,7 @@ def contextual(
         allowed,
         reach,
         window,
-        words,
+        asked,
         scale,
         vectors,
         first_row,

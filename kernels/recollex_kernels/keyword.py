@@ -1,30 +1,21 @@
 """BM25: what the words of a question weigh, and which memories hold them best.
 
 Documents stand in posting lists (see ``postings``) and, where none covers them yet, in chains (see
-``tail``). `word_weights` and `search_words` run all steps of the last segment and the tail, because
-each call from the interpreter costs as much as a small step.
+``tail``). `search_words` runs all steps, because each call from the interpreter costs as much as a
+small one.
 """
 
 import numpy as np
 
-from recollex_kernels._jit import F32, F64, I64, U8, U32, U64, kernel
+from recollex_kernels._bm25 import add_chains, best_rows, scores_of
+from recollex_kernels._jit import F32, I64, U8, U16, U32, U64, kernel
+from recollex_kernels._positions import position_of
 from recollex_kernels._scores import kth_greatest
-from recollex_kernels._topk import top_allowed
+from recollex_kernels._segments import extent, postings_of
+from recollex_kernels._word_lists import search_list
 
 NONE = np.uint32(0xFFFFFFFF)
-_SAMPLE = 1024  # postings of one word that are looked at for a score that the list reaches
-
-
-@kernel
-def _position_of(documents: U32, first: int, end: int, end_document: int) -> int:
-    """Return the first position in [first, end) of ascending ``documents`` not below the last."""
-    while first < end:
-        middle = (first + end) >> 1
-        if documents[middle] < end_document:
-            first = middle + 1
-        else:
-            end = middle
-    return first
+_FEW = 384  # scores up to which each is compared with all, which takes less than to sort them
 
 
 @kernel
@@ -43,54 +34,9 @@ def document_frequency(starts: I64, documents: U32, terms: U32, end_document: in
         t = np.int64(terms[q])
         if t < starts.shape[0] - 1:
             frequency[q] = (
-                _position_of(documents, starts[t], starts[t + 1], end_document) - starts[t]
+                position_of(documents, starts[t], starts[t + 1], end_document) - starts[t]
             )
     return frequency
-
-
-@kernel
-def add_postings(
-    starts: I64,
-    documents: U32,
-    counts: U8,
-    lengths: U32,
-    fixed: np.float32,
-    per_word: np.float32,
-    terms: U32,
-    idf: F32,
-    end_document: int,
-    out: F32,
-) -> None:
-    """Add the BM25 weight of every query term to ``out``, from postings.
-
-    Equation (Kamphuis et al., ECIR 2020, Table 1, "Lucene (accurate)"):
-        out[d] += idf[q] * f / (f + norm(d))
-        norm(d) = k1 * (1 - b) + (k1 * b / mean length) * length(d) = fixed + per_word * length(d)
-
-    evaluated in float32 as ``idf * (f / (f + norm))``, query terms in their order, so a document's
-    sum has the same bits here and in ``add_chains``.
-
-    Shapes, for V indexed terms, P postings, D documents, Q query terms:
-        starts, documents, counts  int64[V+1], uint32[P], uint8[P]  as build_postings returns them
-        lengths  uint32[D]
-        fixed, per_word  float32, from k1, b and the mean length
-        terms    uint32[Q]     a term >= V adds nothing; a repeated term counts again
-        idf      float32[Q]    aligned with terms
-        out      float32[>= end_document]  changed in place below it; the caller zeroes it
-
-    Cost: O(postings of the Q terms), no allocation. Inputs may be read-only maps.
-    """
-    for q in range(terms.shape[0]):
-        t = np.int64(terms[q])
-        if t >= starts.shape[0] - 1:
-            continue
-        first = starts[t]
-        end = _position_of(documents, first, starts[t + 1], end_document)
-        term_documents, term_counts, weight = documents[first:end], counts[first:end], idf[q]
-        for p in range(term_documents.shape[0]):
-            d = term_documents[p]
-            f = np.float32(term_counts[p])
-            out[d] += weight * (f / (f + (fixed + per_word * np.float32(lengths[d]))))
 
 
 @kernel
@@ -113,126 +59,33 @@ def chain_frequency(head: U32, previous: U32, documents: U32, terms: U32, end_do
 
 
 @kernel
-def add_chains(
-    head: U32,
-    previous: U32,
-    documents: U32,
-    counts: U8,
-    lengths: U32,
-    fixed: np.float32,
-    per_word: np.float32,
-    terms: U32,
-    idf: F32,
-    end_document: int,
-    out: F32,
-) -> None:
-    """Add the BM25 weight of every query term to ``out``, from chains.
-
-    Equation and order of each document's sum: those of ``add_postings``, to the bit.
-
-    Shapes, for Q query terms, D documents:
-        head, previous, documents, counts   as `extend_chains` and `publish_chains` leave them
-        lengths  uint32[D]
-        fixed, per_word  float32, as for ``add_postings``
-        terms    uint32[Q]     a term >= V adds nothing; a repeated term counts again
-        idf      float32[Q]    aligned with terms
-        out      float32[>= end_document]  changed in place below it
-
-    Cost: O(postings of the Q terms), no allocation.
-    """
-    for q in range(terms.shape[0]):
-        if terms[q] >= head.shape[0]:
-            continue
-        posting = head[terms[q]]
-        while posting != 0:
-            d = documents[posting]
-            if d < end_document:
-                f = np.float32(counts[posting])
-                out[d] += idf[q] * (f / (f + (fixed + per_word * np.float32(lengths[d]))))
-            posting = previous[posting]
-
-
-@kernel
-def best_rows(
-    first_row: U32,
-    forward_offsets: U64 | I64,
-    forward_terms: U32,
-    memories: U32,
-    terms: U32,
-    idf: F32,
-    fixed: np.float32,
-    per_word: np.float32,
-) -> U32:
-    """Return, for each memory, the passage in which the query's words weigh most.
-
-    The weight of a passage is its BM25 score as if it were a document (see ``add_postings``), its
-    length in tokens. Ties: the first passage.
-
-    Shapes, for n memories, M memories and R rows in all, Q query terms:
-        first_row        uint32[>= M+1]  passages of m are rows first_row[m]:first_row[m + 1]
-        forward_offsets  int64 or uint64[>= R+1]  the terms of each passage
-        memories         uint32[n]       in [0, M)
-        terms, idf       uint32[Q], float32[Q]
-        returned         uint32[n]
-
-    Cost: nothing for a memory of one passage, else O(its tokens * Q).
-    """
-    rows = np.empty(memories.shape[0], np.uint32)
-    counts = np.zeros(terms.shape[0], np.float32)
-    for i in range(memories.shape[0]):
-        m = np.int64(memories[i])
-        first, end = np.int64(first_row[m]), np.int64(first_row[m + 1])
-        rows[i] = np.uint32(first)
-        if end - first == 1:
-            continue
-        most = np.float32(-1)
-        for row in range(first, end):
-            start, stop = np.int64(forward_offsets[row]), np.int64(forward_offsets[row + 1])
-            counts[:] = 0
-            for p in range(start, stop):
-                for q in range(terms.shape[0]):
-                    if forward_terms[p] == terms[q]:
-                        counts[q] += np.float32(1)
-            norm = fixed + per_word * np.float32(stop - start)
-            weight = np.float32(0)
-            for q in range(terms.shape[0]):
-                if counts[q] > 0:
-                    weight += idf[q] * (counts[q] / (counts[q] + norm))
-            if weight > most:
-                most = weight
-                rows[i] = np.uint32(row)
-    return rows
-
-
-@kernel
 def word_weights(
-    starts: I64,
-    documents: U32,
+    table: I64,
     head: U32,
     previous: U32,
     chain_documents: U32,
     terms: U32,
-    earlier: I64,
     end_document: int,
-) -> tuple[U32, F64, float, float]:
+) -> tuple[U32, F32, float, float]:
     """Return the terms that are known and their idf, the sum of all idf, the share of the unmet.
 
     Equation, N = ``end_document``, df the documents before it that hold the term:
         idf = ln(1 + (N - df + .5) / (df + .5))
 
     Shapes, for Q terms:
-        starts, documents  of one segment, see `document_frequency`
+        table              int64[S, 12]  as `segments.table` returns it
         head, previous, chain_documents   see `chain_frequency`
         terms              uint32[Q]    NONE for a word that nobody ever met
-        earlier            int64[Q]     documents of the segments before that hold each
-        returned           uint32[n], float64[n], the terms in their order without NONE; the share
+        returned           uint32[n], float32[n], the terms in their order without NONE; the share
                            of idf that belongs to words which no document of the N holds
 
     Cost: O(Q log P) and the chains of the terms.
     """
-    frequency = earlier + document_frequency(starts, documents, terms, end_document)
-    frequency += chain_frequency(head, previous, chain_documents, terms, end_document)
-    known, weights = np.empty(terms.shape[0], np.uint32), np.empty(terms.shape[0], np.float64)
+    frequency = chain_frequency(head, previous, chain_documents, terms, end_document)
+    for s in range(table.shape[0]):
+        starts, documents, _ = postings_of(table, s)
+        frequency += document_frequency(starts, documents, terms, end_document)
+    known, weights = np.empty(terms.shape[0], np.uint32), np.empty(terms.shape[0], np.float32)
     n, most, unmet = 0, 0.0, 0.0
     for q in range(terms.shape[0]):
         df = np.float64(frequency[q])
@@ -247,96 +100,194 @@ def word_weights(
 
 
 @kernel
-def _reached(
-    starts: I64,
-    documents: U32,
-    terms: U32,
-    idf: F32,
-    scores: F32,
-    allowed: U8,
-    end_document: int,
-    k: int,
-) -> np.float32:
-    """Return a number that the ``k``-th best score is above; 0 where none is known.
-
-    It is just below the k-th best of the documents that hold the word of the greatest weight among
-    those that enough documents hold.
-    """
-    best, weight = -1, np.float32(0)
-    for q in range(terms.shape[0]):
-        t = np.int64(terms[q])
-        if t < starts.shape[0] - 1 and starts[t + 1] - starts[t] >= k and idf[q] > weight:
-            best, weight = int(t), idf[q]
-    if best < 0 or k < 1:
-        return np.float32(0)
-    found = np.empty(min(_SAMPLE, starts[best + 1] - starts[best]), np.float32)
-    n = 0
-    for p in range(starts[best], starts[best] + found.shape[0]):
-        d = documents[p]
-        if d >= end_document:
-            break
-        if allowed[d] == 1:
-            found[n] = scores[d]
-            n += 1
-    if n < k:
-        return np.float32(0)
-    just_below: np.float32 = np.nextafter(np.float32(kth_greatest(found[:n], k)), np.float32(0))
-    return just_below
-
-
-@kernel
-def search_words(
-    starts: I64,
-    documents: U32,
-    counts: U8,
+def search_weighed(
+    table: I64,
     head: U32,
     previous: U32,
     chain_documents: U32,
     chain_counts: U8,
     lengths: U32,
+    terms: U32,
+    idf: F32,
     fixed: np.float32,
     per_word: np.float32,
-    terms: U32,
-    idf: F64,
     end_document: int,
     allowed: U8,
     first_row: U32,
     forward_offsets: U64 | I64,
     forward_terms: U32,
     k: int,
-    out: F32,
+    scratch_sums: U16,
+    scratch_blocks: U32,
+    scratch_gathered: U32,
+    scratch_held: U16,
+    scratch_found: U32,
+    scratch_bounds: U16,
+    scratch_scores: F32,
+    scratch_tail: F32,
 ) -> tuple[U32, F32, U32]:
-    """Add one segment's and the tail's weights to ``out``; return the best memories of all of it.
+    """Return the best ``k`` allowed memories with a score above 0, their scores, their best rows.
 
-    Returned are the ``k`` best allowed memories with a score above 0, their scores and their best
-    rows: those of `_topk.top_allowed` and `best_rows`.
+    Scores are those of `_bm25.scores_of`, rows those of `_bm25.best_rows`. Order: higher score,
+    then lower memory.
 
-    Shapes: as for `add_postings`, `add_chains` and `best_rows`; idf float64[Q]
-    from `word_weights`, rounded here; out float32[>= end_document] holds what other segments add.
+    Shapes, for documents [0, end) in segments and [end, end_document) in chains:
+        table           int64[S, 12]   as `segments.table` returns it
+        head .. chain_counts, lengths   as for `_bm25.add_chains`
+        terms .. k      as for `_word_lists.search_list`
+        first_row .. forward_terms      as for `_bm25.best_rows`
+        scratch_tail    float32[>= end_document - end], all 0, and so it is left
+        the other scratch   as for `_word_lists.search_list`, with room for the tail's documents
 
-    Cost: that of its steps; which scores are looked at one by one is narrowed beforehand by what
-    the documents with the weightiest word reach.
+    Cost: that of its steps.
     """
-    weights = idf.astype(np.float32)
-    add_postings(
-        starts, documents, counts, lengths, fixed, per_word, terms, weights, end_document, out
-    )
-    add_chains(
-        head,
-        previous,
-        chain_documents,
-        chain_counts,
-        lengths,
-        fixed,
-        per_word,
-        terms,
-        weights,
-        end_document,
-        out,
-    )
-    reached = _reached(starts, documents, terms, weights, out, allowed, end_document, k)
-    memories, best = top_allowed(out, allowed, float(reached), k)
+    n = limit = end = 0
+    if table.shape[0] > 0:
+        end = extent(table, table.shape[0] - 1)[1]
+    if k > 0 and terms.shape[0] > 0:
+        for s in range(table.shape[0]):
+            n, limit = search_list(
+                *(table, s, terms, idf, fixed, per_word, end_document, allowed, k, limit, n),
+                *(scratch_sums, scratch_blocks, scratch_gathered, scratch_held),
+                *(scratch_found, scratch_bounds, scratch_scores),
+            )
+        _settle(
+            *(scratch_found[:n], scratch_scores[:n], first_row, forward_offsets, forward_terms),
+            *(lengths, fixed, per_word, terms, idf),
+        )
+        if end < end_document:
+            tail = scratch_tail[: end_document - end]
+            add_chains(
+                *(head, previous, chain_documents, chain_counts, lengths[end:], fixed, per_word),
+                *(terms, idf, end, end_document, tail),
+            )
+            least = np.float32(kth_greatest(scratch_scores[:n], k)) if n >= k else np.float32(0)
+            for d in range(tail.shape[0]):
+                if tail[d] > 0 and tail[d] >= least and allowed[end + d] == 1:
+                    scratch_found[n], scratch_scores[n] = end + d, tail[d]
+                    n += 1
+            tail[:] = 0
+    memories, best = _best(scratch_found[:n], scratch_scores[:n], k)
     rows = best_rows(
-        first_row, forward_offsets, forward_terms, memories, terms, weights, fixed, per_word
+        first_row, forward_offsets, forward_terms, memories, terms, idf, fixed, per_word
     )
     return memories, best, rows
+
+
+@kernel
+def search_words(
+    table: I64,
+    head: U32,
+    previous: U32,
+    chain_documents: U32,
+    chain_counts: U8,
+    lengths: U32,
+    terms: U32,
+    fixed: float,
+    per_word: float,
+    end_document: int,
+    allowed: U8,
+    first_row: U32,
+    forward_offsets: U64 | I64,
+    forward_terms: U32,
+    k: int,
+    scratch_sums: U16,
+    scratch_blocks: U32,
+    scratch_gathered: U32,
+    scratch_held: U16,
+    scratch_found: U32,
+    scratch_bounds: U16,
+    scratch_scores: F32,
+    scratch_tail: F32,
+) -> tuple[U32, F32, U32, U32, F32, float, float]:
+    """Return the three that `search_weighed` returns, and the four that `word_weights` returns.
+
+    Shapes: terms as for `word_weights`; the others as for `search_weighed`.
+    """
+    known, idf, most, unmet = word_weights(
+        table, head, previous, chain_documents, terms, end_document
+    )
+    memories, best, rows = search_weighed(
+        *(table, head, previous, chain_documents, chain_counts, lengths, known, idf),
+        *(
+            np.float32(fixed),
+            np.float32(per_word),
+            end_document,
+            allowed,
+            first_row,
+            forward_offsets,
+            forward_terms,
+            k,
+        ),
+        *(scratch_sums, scratch_blocks, scratch_gathered, scratch_held, scratch_found),
+        *(scratch_bounds, scratch_scores, scratch_tail),
+    )
+    return memories, best, rows, known, idf, most, unmet
+
+
+@kernel
+def _settle(
+    found: U32,
+    scores: F32,
+    first_row: U32,
+    forward_offsets: U64 | I64,
+    forward_terms: U32,
+    lengths: U32,
+    fixed: np.float32,
+    per_word: np.float32,
+    terms: U32,
+    idf: F32,
+) -> None:
+    """Score the documents whose score is -inf by their own words."""
+    unsure, count = np.empty(found.shape[0], np.int64), 0
+    for i in range(found.shape[0]):
+        unsure[count] = i
+        count += int(scores[i] < 0)
+    if count > 0:
+        true = np.empty(count, np.float32)
+        scores_of(
+            found[unsure[:count]],
+            first_row,
+            forward_offsets,
+            forward_terms,
+            lengths,
+            fixed,
+            per_word,
+            terms,
+            idf,
+            true,
+        )
+        for i in range(count):
+            scores[unsure[i]] = true[i]
+
+
+@kernel
+def _best(found: U32, scores: F32, k: int) -> tuple[U32, F32]:
+    """Return the ``k`` of greatest score, in order; ties to the lower document. Scores are above 0.
+
+    Cost: O(n + k log k) as a rule; up to 384, each is compared with all, 64 at a time.
+    """
+    n = found.shape[0]
+    size = max(0, min(k, n))
+    least = np.float32(kth_greatest(scores, size)) if n > _FEW and size > 0 else np.float32(0)
+    keys, count = np.empty(n, np.int64), 0
+    bits = scores.view(np.uint32)  # of positive numbers, in their order
+    for i in range(n):
+        keys[count] = (np.int64(bits[i]) << np.int64(32)) | np.int64(NONE - found[i])
+        count += int(scores[i] >= least)
+    keys = keys[:count]
+    ordered = np.empty(max(size, 1), np.int64)
+    if count <= _FEW:
+        for i in range(count):
+            key, above = keys[i], np.int64(0)
+            for j in range(count):
+                above += np.int64(keys[j] > key)
+            if above < size:
+                ordered[above] = key
+    else:
+        ordered = np.sort(keys)[::-1]
+    memories, best = np.empty(size, np.uint32), np.empty(size, np.uint32)
+    for i in range(size):
+        memories[i] = NONE - np.uint32(ordered[i] & np.int64(NONE))
+        best[i] = np.uint32(ordered[i] >> np.int64(32))
+    return memories, best.view(np.float32)

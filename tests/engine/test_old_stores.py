@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import recollex
+from recollex_engine import checkpoint
 from recollex_engine.errors import UnknownIdError
+from recollex_engine.pack import read_pack, write_pack
+from recollex_engine.postings import FORMAT
 
 STORE = Path(__file__).with_name("data") / "store-0.1.0.tar.gz"
 """Four memories of an agent ann, one forgotten, a checkpoint, and one replaced behind it."""
@@ -72,3 +75,42 @@ def test_closing_it_makes_the_checkpoint_that_later_openings_start_from(folder):
         replica = store.agent("ann").engine.replica
         assert store.agent("ann").engine.view().op == 7
         assert not replica().damaged
+
+
+def recalled(store):
+    ann = store.agent("ann")
+    found = [ann.recall(f"w{word} w3", query_embedding=np.eye(8)[2]) for word in (0, 7, 40, 99)]
+    return [[(memory.id, memory.scores) for memory in recall] for recall in found]
+
+
+def test_posting_lists_of_format_2_answer_alike_and_the_next_checkpoint_writes_them_anew(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(checkpoint, "SEGMENT_ROWS", 64)
+    rng = np.random.default_rng(0)
+    texts = [" ".join(f"w{word}" for word in rng.zipf(1.5, 9) % 50) for _ in range(150)]
+    with opened(tmp_path) as store:
+        vectors = rng.standard_normal((150, 8)).astype(np.float32)
+        store.agent("ann").retain(texts, embedding=vectors)
+        store.agent("ann").checkpoint()
+        before = recalled(store)
+    paths = sorted((tmp_path / "agents" / "ann").glob("segment-*/postings-*"))
+    assert len(paths) == 3
+    for path in paths:  # as versions before codes wrote them
+        arrays, meta = read_pack(path)
+        counts = arrays["limits"][:256][arrays["codes"]].astype(np.uint8)
+        old = {"starts": arrays["starts"], "memories": arrays["memories"], "counts": counts}
+        write_pack(path, old, meta | {"format": 2})
+    with opened(tmp_path, read_only=True) as store:
+        assert recalled(store) == before
+    with opened(tmp_path) as store:
+        ann = store.agent("ann")
+        assert [s.postings.outdated for s in ann.engine.replica().indexes.segments] == [True] * 3
+        assert recalled(store) == before
+        assert ann.verify().ok
+        ann.checkpoint()
+        assert [s.postings.outdated for s in ann.engine.replica().indexes.segments] == [False] * 3
+        assert recalled(store) == before
+        assert ann.verify().ok
+    paths = sorted((tmp_path / "agents" / "ann").glob("segment-*/postings-*"))
+    assert [read_pack(path)[1]["format"] for path in paths] == [FORMAT] * 3

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from recollex_kernels._association import associations
 from recollex_kernels._neighbourhood import surround, weigh
 from recollex_kernels._parts import NONE, PARTS, SPEAKER, parts_of
+from recollex_kernels._segments import FIELDS
 from recollex_kernels._signs import standing
 from recollex_kernels.contextual import contextual
 
@@ -30,9 +31,13 @@ class Agent:
         rows = np.cumsum([0, *rng.integers(1, 3, n)])
         vectors = (rng.integers(-2, 3, (int(rows[-1]), 40)) / 8).astype(np.float16)
         self.found = rng.integers(0, n, int(rng.integers(1, 30))).astype(np.uint32)
+        asked = (
+            *(np.zeros((0, FIELDS), np.int64), np.diff(rows).astype(np.uint32)),
+            *(np.arange(rows[-1] + 1, dtype=np.uint64), rng.choice(few[:3], int(rows[-1]))),
+            *(0.5, 0.25, np.array([2, 0], np.uint32), np.array([2.0, 0.5], np.float32)),
+        )
         self.said = (
-            rng.choice([0.0, 0.5, 2.0], n).astype(np.float32),
-            *(0.7, vectors.view(np.uint16), rows.astype(np.uint32)),
+            *(asked, 0.7, vectors.view(np.uint16), rows.astype(np.uint32)),
             *(rng.integers(-2, 3, 40).astype(np.float32), 0.2, 0.3),
         )
         mentions = [rng.choice(5, int(rng.integers(0, 3)), replace=False) for _ in range(n)]

@@ -2,20 +2,19 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollex_kernels._bm25 import add_chains, best_rows, scores_of
+from recollex_kernels.impacts import grade_postings
 from recollex_kernels.keyword import (
     NONE,
-    add_chains,
-    add_postings,
-    best_rows,
     chain_frequency,
     document_frequency,
-    search_words,
     word_weights,
 )
 from recollex_kernels.postings import STOP, build_postings, phrase_rows
+from recollex_kernels.segments import table
 from recollex_kernels.tail import extend_chains, publish_chains
 
 settings.register_profile("kernels", deadline=None)
@@ -98,43 +97,47 @@ def test_chain_frequency_counts_the_documents_before_the_view(texts, query, data
     assert found.tolist() == [len(holding(texts, first, end, term)) for term in query]
 
 
-def scores(texts, split, end_row, query, idf, lengths, norm):
-    """Rows before ``split`` through postings, the rest through the tail's chains."""
-    out = np.zeros(end_row, np.float32)
-    terms = frozen(query, np.uint32)
-    starts, rows, counts = build_postings(*forward(texts), 0, split, VOCABULARY)
-    add_postings(starts, rows, counts, lengths, *norm, terms, idf, min(split, end_row), out)
-    add_chains(
-        *chained(texts, split, [(split + len(texts)) // 2]),
-        lengths,
-        *norm,
-        terms,
-        idf,
-        end_row,
-        out,
-    )
-    return out
-
-
-@given(documents, queries, st.data())
-@example([[0], [0, 1, 1], [2]], [1, 0, 1], None)
-def test_scores_have_the_same_bits_wherever_the_rows_are_split(texts, query, data):
-    n = len(texts)
-    rng = np.random.default_rng(n * 31 + len(query))
-    split = data.draw(st.integers(0, n)) if data else 1
-    end_row = data.draw(st.integers(0, n)) if data else n
-    idf = frozen(rng.uniform(0.1, 9, len(query)), np.float32)
-    lengths = frozen([len(text) for text in texts], np.uint32)
-    norm = tuple(rng.uniform(0.1, 3, 2).astype(np.float32))
-    expected = np.zeros(end_row, np.float32)
-    for row in range(end_row):
+def naive(texts, end, query, idf, lengths, norm):
+    """The equation, in float32, words in the query's order."""
+    out = np.zeros(end, np.float32)
+    for row in range(end):
         added = norm[0] + norm[1] * np.float32(lengths[row])
         for weight, term in zip(idf, query, strict=True):
             f = np.float32(texts[row].count(term) if term < VOCABULARY else 0)
             if f:
-                expected[row] += weight * (f / (f + added))
-    found = scores(texts, split, end_row, query, idf, lengths, norm)
-    assert found.tobytes() == expected.tobytes()
+                out[row] += weight * (f / (f + added))
+    return out
+
+
+@given(documents, st.lists(st.integers(0, VOCABULARY + 2), max_size=6, unique=True), st.data())
+def test_scores_have_the_same_bits_by_chains_and_by_a_documents_own_words(texts, query, data):
+    n = len(texts)
+    rng = np.random.default_rng(n * 31 + len(query))
+    split, end = data.draw(st.integers(0, n)), data.draw(st.integers(0, n))
+    idf = frozen(rng.uniform(0.1, 9, len(query)), np.float32)
+    lengths = frozen([len(text) for text in texts], np.uint32)
+    norm, terms = tuple(rng.uniform(0.1, 3, 2).astype(np.float32)), frozen(query, np.uint32)
+    expected = naive(texts, n, query, idf, lengths, norm)
+    out = np.zeros(max(end - split, 0), np.float32)
+    chains = chained(texts, split, [(split + n) // 2])
+    add_chains(*chains, lengths[split:], *norm, terms, idf, split, end, out)
+    assert out.tobytes() == expected[split:end].tobytes()
+    first_row, (offsets, forward_terms) = frozen(np.arange(n + 1), np.uint32), forward(texts)
+    found = np.empty(n, np.float32)
+    every = frozen(rng.permutation(n), np.uint32)
+    scores_of(every, first_row, offsets, forward_terms, lengths, *norm, terms, idf, found)
+    assert found.tobytes() == expected[every].tobytes()
+
+
+def test_scores_count_a_word_at_most_255_times():
+    texts = [[3] * 300, [3] * 255]
+    lengths = frozen([9, 9], np.uint32)  # so that the norm is the same
+    found = np.empty(2, np.float32)
+    first_row, one = frozen([0, 1, 2], np.uint32), np.float32(1)
+    asked = frozen([3], np.uint32), frozen([2.0], np.float32)
+    documents = frozen([0, 1], np.uint32)
+    scores_of(documents, first_row, *forward(texts), lengths, one, one, *asked, found)
+    assert found[0] == found[1] > 0
 
 
 @given(documents, st.lists(tokens, max_size=3))
@@ -146,19 +149,6 @@ def test_phrase_rows_equals_a_search_at_every_place(texts, phrase):
         int(any(text[i : i + size] == phrase for i in range(len(text) - size + 1)))
         for text in texts
     ]
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_scores_of_many_rows_have_the_same_bits_wherever_they_are_split(seed):
-    rng = np.random.default_rng(seed)
-    texts = [rng.integers(0, VOCABULARY, rng.integers(0, 30)).tolist() for _ in range(2000)]
-    query = [5, 0, 3, 0, 7, 1]
-    idf = frozen(rng.uniform(0.1, 9, 6), np.float32)
-    lengths = frozen([len(text) for text in texts], np.uint32)
-    norm = tuple(rng.uniform(0.1, 3, 2).astype(np.float32))
-    whole = scores(texts, 2000, 1990, query, idf, lengths, norm)
-    for split in (0, 1, 777, 1990, 1999):
-        assert scores(texts, split, 1990, query, idf, lengths, norm).tobytes() == whole.tobytes()
 
 
 @given(
@@ -197,36 +187,23 @@ def test_best_rows_equal_scoring_every_passage_of_every_memory(memories, query):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_search_is_its_steps(seed):
+def test_words_weigh_by_the_documents_that_hold_them_in_their_order(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.choice([5, 60, 900]))
     texts = [rng.integers(0, VOCABULARY, rng.integers(0, 9)).tolist() for _ in range(n)]
     split, end = n * 2 // 3, n - n // 10
     terms = frozen([4, int(NONE), 1, VOCABULARY + 1, 3], np.uint32)
-    starts, rows, counts = build_postings(*forward(texts), 0, split, VOCABULARY)
-    head, previous, held, tail_counts = chained(texts, split)
-    earlier = np.array([0, 0, 2, 0, 0])
-    known, idf, most, unmet = word_weights(starts, rows, head, previous, held, terms, earlier, end)
-    frequency = [len(holding(texts, 0, end, term)) for term in terms.tolist()] + earlier
+    segments = []
+    for first, last in ((0, split // 2), (split // 2, split)):
+        lists = build_postings(*forward(texts), first, last, VOCABULARY)
+        lengths = frozen([len(text) for text in texts[first:last]], np.uint32)
+        graded = grade_postings(*lists, lengths, first, last, 0.9, 0.4)
+        segments.append((*lists[:2], *graded, first, last))
+    head, previous, held, _ = chained(texts, split)
+    known, idf, most, unmet = word_weights(table(segments), head, previous, held, terms, end)
+    frequency = np.array([len(holding(texts, 0, end, term)) for term in terms.tolist()])
     expected = np.log1p((end - frequency + 0.5) / (frequency + 0.5))
-    assert known.tolist() == [4, 1, VOCABULARY + 1, 3]
-    np.testing.assert_allclose(idf, expected[[0, 2, 3, 4]])
+    order = [0, 2, 3, 4]
+    assert known.tolist() == terms[order].tolist()
+    np.testing.assert_allclose(idf, expected[order], rtol=1e-6)
     np.testing.assert_allclose([most, unmet], [expected.sum(), expected[[1, 3]].sum() / most])
-    lengths = frozen([len(text) for text in texts], np.uint32)
-    allowed = frozen(rng.random(n) < 0.8, np.uint8)
-    first_row = frozen(np.arange(n + 1), np.uint32)
-    offsets, forward_terms = forward(texts)
-    norm = np.float32(0.5), np.float32(0.1)
-    for k in (0, 1, 7, 100):
-        out = np.zeros(end, np.float32)
-        found, best, passages = search_words(
-            *(starts, rows, counts, head, previous, held, tail_counts, lengths, *norm),
-            *(known, idf, end, allowed, first_row, offsets, forward_terms, k, out),
-        )
-        weights = idf.astype(np.float32)
-        whole = scores(texts, split, end, known.tolist(), weights, lengths, norm)
-        assert out.tobytes() == whole.tobytes()
-        order = [m for m in range(end) if allowed[m] and whole[m] > 0]
-        order = sorted(order, key=lambda m: (-whole[m], m))[:k]
-        assert found.tolist() == passages.tolist() == order
-        assert best.tolist() == whole[order].tolist()

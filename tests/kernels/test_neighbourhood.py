@@ -2,8 +2,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollex_kernels._bm25 import scores_of
 from recollex_kernels._neighbourhood import surround, weigh
 from recollex_kernels._neighbours import NONE, neighbours
+from recollex_kernels.impacts import grade_postings
+from recollex_kernels.postings import build_postings
+from recollex_kernels.segments import table
 from recollex_kernels.vectors import cosines
 
 settings.register_profile("kernels", deadline=None)
@@ -19,18 +23,33 @@ def frozen(values, dtype):
     return array
 
 
+KEPT = []
+
+
 def bank(sizes, seed):
     """What the arms say of memories of so many rows each, vectors on a coarse grid for ties."""
     rng = np.random.default_rng(seed)
     first_row = np.cumsum([0, *sizes])
     vectors = (rng.integers(-2, 3, (int(first_row[-1]), WIDTH)) / 8).astype(np.float16)
     query = rng.integers(-2, 3, WIDTH).astype(np.float32)
-    words = rng.choice([0.0, 0.5, 2.0], len(sizes)).astype(np.float32)
-    return words, SCALE, vectors.view(np.uint16), first_row.astype(np.uint32), query, ZERO, UNIT
+    offsets = np.arange(int(first_row[-1]) + 1, dtype=np.uint64)  # a word a row
+    words = rng.choice(np.array([0, 1, 2], np.uint32), int(first_row[-1]))
+    lengths = np.array(sizes, np.uint32)
+    lists = build_postings(offsets[first_row], words, 0, len(sizes), 3)
+    codes = grade_postings(*lists, lengths, 0, len(sizes), 0.9, 0.4)
+    KEPT.append((*lists[:2], *codes, 0, len(sizes)))  # a table holds addresses
+    terms, idf = np.array([2, 0], np.uint32), np.array([2.0, 0.5], np.float32)
+    asked = table(KEPT[-1:]), lengths, offsets, words, 0.5, 0.25, terms, idf
+    return asked, SCALE, vectors.view(np.uint16), first_row.astype(np.uint32), query, ZERO, UNIT
 
 
 def keyword_of(said, m):
-    return float(said[0][m]) * SCALE if len(said[0]) else 0.0
+    (_, lengths, offsets, words, fixed, per_word, terms, idf), scale, _, first_row, *_ = said
+    fixed, per_word = np.float32(fixed), np.float32(per_word)
+    found = np.empty(1, np.float32)
+    one = np.array([m], np.uint32)
+    scores_of(one, first_row, offsets, words, lengths, fixed, per_word, terms, idf, found)
+    return float(found[0]) * scale
 
 
 def semantic_of(said, m):
@@ -57,7 +76,7 @@ sizes = st.lists(st.integers(1, 3), min_size=1, max_size=90)
 def test_weighs_each_memory_once_by_its_best_row(sizes, seed, data):
     said = list(bank(sizes, seed))
     if data.draw(st.booleans()):
-        said[0] = said[0][:0]
+        said[0] = *said[0][:-2], said[0][-2][:0], said[0][-1][:0]
     if data.draw(st.booleans()):
         said[4] = said[4][:0]
     found = data.draw(st.lists(st.integers(0, len(sizes) - 1), max_size=20))

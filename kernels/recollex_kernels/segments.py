@@ -1,0 +1,20 @@
+"""The table by which kernels know the posting lists of all segments, see ``_segments``."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from recollex_kernels._jit import I64
+from recollex_kernels._segments import FIELDS, FIRST
+from recollex_kernels._segments import Lists as Lists
+
+
+def table(segments: Sequence[Lists]) -> I64:
+    """Return the table of ``segments``: int64[S, 12], which is good as long as their arrays are."""
+    rows = np.zeros((len(segments), FIELDS), np.int64)
+    for row, lists in zip(rows, segments, strict=True):
+        starts, documents, codes, limits, dense, greatest, columns, first, end = lists
+        arrays = starts, documents, codes, limits, dense, greatest, columns
+        row[:FIRST] = [array.ctypes.data for array in arrays]
+        row[FIRST:] = first, end, len(starts) - 1, len(documents), len(dense)
+    return rows
