@@ -41,14 +41,8 @@ def rows_of_allowed(
         count += count_bits(word)
     if count * _SPARSE >= high - low:
         return False, np.empty(0, np.uint32)
-    total = 0
-    for i in range(words.shape[0]):
-        word = words[i]
-        while word != 0:
-            m = low + i * TILE + lowest(word)
-            word &= word - np.uint64(1)
-            total += int(first_row[m + 1] - first_row[m])
-    rows = np.empty(total, np.uint32)
+    more = end - first - (high - low)  # each memory has one of the rows, some have more
+    rows = np.empty(count + more, np.uint32)
     n = 0
     for i in range(words.shape[0]):
         word = words[i]

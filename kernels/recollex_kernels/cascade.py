@@ -19,13 +19,14 @@ from recollex_kernels._bits import (
 )
 from recollex_kernels._float16 import decode_row, prefetch_row
 from recollex_kernels._jit import F32, I32, U8, U16, U32, U64, kernel
+from recollex_kernels._prefetch import prefetch
 from recollex_kernels._pruned import prune, room
 from recollex_kernels._scores import kth_greatest
 
 _BLOCK = 512  # rows whose estimates are computed together
 _SAMPLED = 8  # blocks from which it is guessed how great the greatest estimates are
 _EVERY = 4  # of their rows, one in so many
-_AHEAD = 16  # rows asked of memory before they are read
+_AHEAD = 48  # rows asked of memory before they are read
 
 
 @kernel
@@ -76,7 +77,9 @@ def _estimate(
         return
     for p in range(size):
         if low + p + _AHEAD < chosen.shape[0]:
-            prefetch_row(bits, chosen[low + p + _AHEAD])
+            ahead = chosen[low + p + _AHEAD]
+            prefetch_row(bits, ahead)
+            prefetch(factors, int(ahead))
         row = first + low + p
         if chosen.shape[0] > 0:
             row = int(chosen[low + p])
