@@ -25,6 +25,7 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from recollex_kernels._jit import F32, U16, U64
+from recollex_kernels._prefetch import ask_for
 
 _BUILD: Any = _cgutils  # its functions carry no types
 _I32, _I64, _FLOAT = ir.IntType(32), ir.IntType(64), ir.FloatType()
@@ -126,11 +127,8 @@ def _prefetch_code(typing: Any, vectors: Any, row: Any) -> Any:
 
     def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
         v, width = _row(context, b, signature.args[0], args[0], args[1])
-        byte = ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [byte, _I32, _I32, _I32])
-        fetch = _BUILD.get_or_insert_function(b.module, kind, "llvm.prefetch")
         with _BUILD.for_range_slice(b, _I64(0), width, _I64(32)) as (j, _):  # a cache line
-            b.call(fetch, [b.bitcast(b.gep(v, [j]), byte), _I32(0), _I32(3), _I32(1)])
+            ask_for(b, b.gep(v, [j]))
         return context.get_dummy_value()
 
     return types.void(vectors, types.int64), build
