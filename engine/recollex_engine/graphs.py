@@ -84,14 +84,14 @@ def extend(replica: Replica, indexing: Lock, stopped: Callable[[], bool]) -> Non
         with indexing:  # a checkpoint removes what the manifest does not name
             building.rename(path)
             flush_folder(folder)
-            _serve(replica, path, graph, reached > first)
+            _serve(replica, path, graph)
 
 
-def _serve(replica: Replica, path: Path, graph: Hnsw, extends: bool) -> None:
+def _serve(replica: Replica, path: Path, graph: Hnsw) -> None:
     """Put a graph into the manifest and into service; the one that it extends leaves both."""
     name = str(path.relative_to(replica.folder))
     entry = GraphEntry(name, graph.first_row, graph.end_row, graph.expansion)
-    kept = len(replica.graphs) - extends
+    kept = sum(each.first_row < graph.first_row for each in replica.graphs)
     old = replica.graphs[kept:]
     replica.install((*replica.indexes.graphs[:kept], graph), (*replica.graphs[:kept], entry))
     for each in old:

@@ -121,9 +121,7 @@ class Hnsw:
         return np.asarray(found.keys, dtype=np.uint32).reshape(len(codes), -1)
 
 
-def least_expansion(
-    graph: Hnsw, codes: Callable[[int, int], npt.NDArray[np.int8]], nearest: int = NEAREST
-) -> int:
+def least_expansion(graph: Hnsw, codes: Callable[[int, int], npt.NDArray[np.int8]]) -> int:
     """Return how many candidates a recall in a graph needs, by searching for some of its rows.
 
     codes(first, end) gives int8[end - first, dimension] of rows. Exact is what all codes say.
@@ -132,7 +130,7 @@ def least_expansion(
     first, count = graph.first_row, graph.end_row - graph.first_row
     places = first + np.linspace(0, count - 1, min(SAMPLED, count)).astype(np.int64)
     rows = np.concatenate([codes(place, place + 1) for place in places.tolist()])
-    wanted = min(nearest, count)
+    wanted = min(NEAREST, count)
     truth = _exact(rows, codes, first, graph.end_row, wanted)
     for expansion, more in pairwise(EXPANSIONS):
         graph.index.expansion_search = expansion

@@ -43,6 +43,7 @@ def test_a_graph_is_searched_as_its_vectors_need(tmp_path, monkeypatch):
             assert len(set(found)) == 30
             assert (normal[found - 500] @ normal[row] >= kth - 1e-6).all()
         monkeypatch.setattr(hnsw, "EXPANSIONS", (30, 60, 500))
+        monkeypatch.setattr(hnsw, "NEAREST", 30)
         shares = {}
         for expansion in (30, 60):
             graph.index.expansion_search = expansion
@@ -53,7 +54,7 @@ def test_a_graph_is_searched_as_its_vectors_need(tmp_path, monkeypatch):
                 [len(set(a) & set(b)) / 30 for a, b in zip(truth, found, strict=True)]
             )
         expected = 60 if shares[30] >= hnsw.SHARE else 500
-        assert hnsw.least_expansion(graph, codes_of, 30) == expected
+        assert hnsw.least_expansion(graph, codes_of) == expected
         assert (name, expected) in (("clustered", 60), ("noise", 500)), shares
 
 
