@@ -199,6 +199,9 @@ def test_clients_that_leave_leave_nothing(server: Server) -> None:
     def files() -> int:
         return len(list(Path("/proc/self/fd").iterdir()))
 
+    def busy() -> tuple[int, int]:
+        return len(server.listener), server.service.status().running
+
     before, tasks = files(), threading.active_count()
     for number in range(50):
         client = connected(server, hello=number % 2 == 0)
@@ -206,10 +209,10 @@ def test_clients_that_leave_leave_nothing(server: Server) -> None:
             client.send("list", "a", {})
         client.close()
     for _ in range(200):
-        if len(server.listener) == 0 and files() <= before:
+        if busy() == (0, 0) and files() <= before:
             break
         time.sleep(0.02)
-    assert (len(server.listener), server.service.status().running) == (0, 0)
+    assert busy() == (0, 0)
     assert files() <= before and threading.active_count() == tasks
 
 

@@ -83,23 +83,26 @@ def refused():
     except LockedError:
         return True
 
-read, write = os.pipe()
+released, release = os.pipe()
+tried, tell = os.pipe()
 child = os.fork()
 if child == 0:
     ok = not lock.is_held
     lock.close()                        # must not release the parent's
     ok = ok and refused()
-    os.read(read, 1)                    # the parent has released it now, and this child lives
+    os.write(tell, b"x")
+    os.read(released, 1)                # the parent has released it now, and this child lives
     WriterLock(path).close()
     os._exit(0 if ok else 1)
 grandchild = os.fork()
 if grandchild == 0:
     os._exit(0)                         # nor must the end of a child
 os.waitpid(grandchild, 0)
+os.read(tried, 1)
 assert refused() and lock.is_held
 lock.close()
 WriterLock(path).close()                # free although a child still lives
-os.write(write, b"x")
+os.write(release, b"x")
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 """
 
