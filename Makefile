@@ -72,7 +72,7 @@ bench: $(WARM) $(BENCH) ## the latency tables at small sizes (DATA=folder of the
 		--data "$(DATA)" --out "$(OUT)/$$table.json" || exit 1; done
 	@$(BIN)/python -m bench.many_agents --agents $(AGENTS) --out "$(OUT)/many_agents.json"
 	@$(BIN)/python -m bench.cold_start --out "$(OUT)/cold_start.json"
-	@$(BIN)/python bench/store.py --rows $(SIZES) --out "$(OUT)/store.json"
+	@$(BIN)/python -m bench.store --rows $(SIZES) --out "$(OUT)/store.json"
 	@$(if $(DATA),,echo "more with the data sets: make bench DATA=folder (bench/README.md)")
 
 bench-full: ## the same to 1,000,000 memories and 10,000 agents, much of it building
@@ -86,7 +86,8 @@ bench-micro: $(WARM) $(BENCH) ## one call of each kernel
 # A table's page, plot and JSON go to OUT; all of them take two hours the first time, half of that
 # once the vectors are kept.
 TABLES := presets ablation tempr_table2 satf_tables thinking_budget diversity multihop \
-	scifact_keyword narrative augmentation abstention late_interaction longmemeval
+	scifact_keyword narrative augmentation abstention late_interaction time_expressions \
+	timeqa_facts longmemeval
 
 $(BENCH): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'

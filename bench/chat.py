@@ -1,18 +1,22 @@
-"""Memories of real messages: the Ubuntu IRC log, each day a document, with MiniLM's vectors.
+"""Memories of messages: of the Ubuntu IRC log, with MiniLM's vectors, or made up, with words' own.
 
-Read from ``FOLDER/irc/messages.jsonl.gz`` (a message a line: at, speaker, text). Questions are what
-later messages say, every fifth of them about last week.
+The log is ``FOLDER/irc/messages.jsonl.gz`` (a message a line: at, speaker, text), each day a
+document. Made up are sentences of words drawn from a Zipf distribution, said by 40 people.
+Questions are what later messages say, every fifth of them about last week.
 """
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 import recollex
 from bench.kept_stores import kept
@@ -21,6 +25,7 @@ MOST = 200_000
 """Messages that may be remembered, so that there are later ones to ask with."""
 LEAST_WORDS = 4
 BATCH = 2_000
+SEED = 11
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,44 @@ class Message:
     at: datetime
     speaker: str
     text: str
+
+
+class WordVectors:
+    """An embedder whose texts are the mean of their words' random vectors."""
+
+    dimension = 384
+    fingerprint = "bench-words-384"
+    thresholds = recollex.GivenVectors(384).thresholds
+
+    def __init__(self) -> None:
+        self._words: dict[str, NDArray[np.float32]] = {}
+
+    def _word(self, word: str) -> NDArray[np.float32]:
+        if word not in self._words:
+            rng = np.random.default_rng(list(word.encode()))
+            self._words[word] = rng.standard_normal(self.dimension).astype(np.float32)
+        return self._words[word]
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return float32[dimension] of length 1."""
+        vector = np.sum([self._word(word) for word in text.split()], axis=0, dtype=np.float32)
+        unit: NDArray[np.float32] = vector / np.linalg.norm(vector)
+        return unit
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        threads: int = 1,
+        progress: Callable[[int], None] | None = None,
+    ) -> NDArray[np.float32]:
+        """Return float32[len(texts), dimension]."""
+        if progress is not None:
+            progress(len(texts))
+        return np.array([self.embed_query(text) for text in texts], np.float32)
+
+    def count_tokens(self, text: str) -> int:
+        """Return the number of words."""
+        return len(text.split())
 
 
 def path_in(data: Path) -> Path:
@@ -44,6 +87,19 @@ def messages(data: Path) -> Iterator[Message]:
             if message["text"].strip():
                 at = datetime.fromisoformat(message["at"])
                 yield Message(at, message["speaker"], message["text"])
+
+
+def made_up() -> Iterator[Message]:
+    """Yield messages without end, the same ones every time."""
+    rng = np.random.default_rng(SEED)
+    words = np.array([f"w{number:x}" for number in range(20_000)])
+    weights = 1 / np.arange(1, len(words) + 1)
+    weights /= weights.sum()
+    at = datetime(2024, 1, 1, tzinfo=UTC)
+    while True:
+        at += timedelta(seconds=int(rng.integers(5, 300)))
+        text = " ".join(rng.choice(words, int(rng.integers(3, 25)), p=weights))
+        yield Message(at, f"Person{int(rng.integers(0, 40))}", text)
 
 
 def retain(agent: recollex.Agent, lines: list[Message]) -> None:

@@ -3,7 +3,7 @@
 Claim: at 100,000 memories the p50 of a recall under a cut is at most 4 times that of an uncut one;
 at 1,000,000 it is at most 40 ms, of vectors of 384 dimensions, each compared exactly.
 
-Command: python bench/cuts.py [--rows N ...] [--keep FOLDER] [--json] [--out FILE]
+Command: python -m bench.cuts [--rows N ...] [--keep FOLDER] [--json] [--out FILE]
 
 Check: before the clock starts, a cut at the last recorded time gives the memories, scores and
 tokens of an exact recall. Query vectors are given. `fresh cut` asks of another moment each time, so
@@ -12,7 +12,6 @@ names and times; no semantic links are made, which at a million would take an ho
 the stores in a folder, where the next run finds them.
 """
 
-import argparse
 import tempfile
 import time
 from collections.abc import Callable
@@ -21,10 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rundata import environment, percentiles, write_run
-from store import DIMENSION, SEED, batches
 
 import recollex
+from bench.drawing import Plot
+from bench.latency import Bound, Page, Section, claim, finish, parse
+from bench.rundata import percentiles
+from bench.store import DIMENSION, SEED, batches
 
 BATCH_TIME = timedelta(minutes=1)
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -34,19 +35,15 @@ REPEATS = 60
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", nargs="+", type=int, default=[10_000, 100_000, 1_000_000])
+    parser = parse(__doc__, (10_000, 100_000, 1_000_000))
     parser.add_argument("--keep", type=Path, help="folder for the stores, used again if complete")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         measure(Path(folder) / "warm", 3_000)  # compile the kernels
         runs = [
             measure((arguments.keep or Path(folder)) / str(rows), rows) for rows in arguments.rows
         ]
-    result = {"bench": "cuts", "environment": environment(), "runs": runs}
-    write_run(result, arguments.json, arguments.out, show)
+    finish(page(runs), arguments)
 
 
 def measure(folder: Path, rows: int) -> dict[str, Any]:
@@ -105,18 +102,31 @@ def clock(
     return percentiles(taken)
 
 
-def show(result: dict[str, Any]) -> str:
-    lines = []
-    for run in result["runs"]:
-        base = run["uncut"]["p50"]
-        lines.append(f"{run['rows']:,} memories")
-        lines += [
-            f"  {name:<16} p50 {times['p50']:>7.2f} ms  p99 {times['p99']:>7.2f} ms  "
-            f"{times['p50'] / base:>5.2f} of uncut"
+def page(runs: list[dict[str, Any]]) -> Page:
+    rows, bounds = [], []
+    for run in runs:
+        memories = run.pop("rows")
+        now = run["uncut"]["p50"]
+        rows += [
+            {"memories": memories, "recall": name, **times, "of uncut": times["p50"] / now}
             for name, times in run.items()
-            if name != "rows"
         ]
-    return "\n".join(lines)
+        cuts = [times["p50"] for name, times in run.items() if "cut" in name.split()]
+        if memories == 100_000:
+            bounds.append(Bound("cut / uncut, 100,000, p50", max(cuts) / now, 4))
+        if memories == 1_000_000:
+            bounds.append(Bound("a cut of 1,000,000, p50 ms", max(cuts), 40))
+    curves = Plot("curves", "memories", "p50", "recall", unit="p50 ms")
+    return Page(
+        "cuts",
+        claim(__doc__),
+        "python -m bench.cuts",
+        [Section("Recalls, ms", rows, curves)],
+        bounds,
+        [],
+        (),
+        {"recalls of each kind": REPEATS, "dimension": DIMENSION},
+    )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """How fast does an agent find a fact as of a moment, all facts as of one, the history of one?
 
-Claim, at 1,000,000 versions of 250,000 facts: a point-in-time look-up takes at most 20 us (p50), a
+Claim: at 1,000,000 versions of 250,000 facts a point-in-time look-up takes at most 20 us (p50), a
 snapshot at most 150 ms, the history of one fact at most 50 us (p50).
 
-Command: python bench/facts.py [--versions 1000000] [--json] [--out FILE]
+Command: python -m bench.facts [--versions 1000000] [--json] [--out FILE]
 
 Check: before any clock starts, look-ups, histories and snapshots of cuts chosen at random are
 compared with a naive model that keeps every version in a list.
@@ -12,7 +12,6 @@ Each fact is recorded, then corrected three times, at moments in random order; s
 from 50,000 entities, objects from 5,000 or numbers. Half of the cuts name a moment of the world.
 """
 
-import argparse
 import contextlib
 import tempfile
 import time
@@ -21,9 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rundata import environment, percentiles, write_run
 
 import recollex
+from bench.drawing import Plot
+from bench.latency import Bound, Page, Section, claim, finish, parse
+from bench.rundata import percentiles
 
 VERSIONS_A_FACT = 4
 A_TRANSACTION = 1_000
@@ -44,19 +45,12 @@ Version = tuple[int, int | None, int, int, object]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parse(__doc__)
     parser.add_argument("--versions", type=int, default=1_000_000)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         run = measure(Path(folder), arguments.versions)
-    write_run(
-        {"bench": "facts", "environment": environment(), "runs": [run]},
-        arguments.json,
-        arguments.out,
-        show,
-    )
+    finish(page(run), arguments)
 
 
 def record(agent: recollex.Agent, count: int) -> tuple[dict[str, list[Version]], float]:
@@ -190,25 +184,44 @@ def measure(folder: Path, count: int) -> dict[str, Any]:
     }
 
 
-def show(result: dict[str, Any]) -> str:
-    (run,) = result["runs"]
-    lines = [
-        f"{run['versions']:,} versions of {run['facts']:,} facts: recorded at "
-        f"{run['recorded_per_s']:,.0f} a second, {run['bytes_per_version']:.0f} bytes each, "
-        f"checkpoint {run['checkpoint_s']:.1f} s"
-    ]
-    for name, unit, what in (
-        ("lookup_us", "us", "a fact at a point in time"),
-        ("history_us", "us", "the history of one fact"),
-        ("snapshot_ms", "ms", "a snapshot"),
-        ("facts_of_a_subject_us", "us", "the facts of a subject"),
-        ("open_to_first_fact_ms", "ms", "from opening to the first fact"),
-    ):
-        taken = run[name]
-        lines.append(
-            f"  {what:<32} p50 {taken['p50']:>9.1f} {unit}   p99 {taken['p99']:>9.1f} {unit}"
-        )
-    return "\n".join(lines)
+def page(run: dict[str, Any]) -> Page:
+    asked = {
+        "a fact at a point in time": run["lookup_us"],
+        "the history of one fact": run["history_us"],
+        "the facts of a subject": run["facts_of_a_subject_us"],
+        "a snapshot": {p: 1000 * ms for p, ms in run["snapshot_ms"].items()},
+        "from opening to the first fact": {
+            p: 1000 * ms for p, ms in run["open_to_first_fact_ms"].items()
+        },
+    }
+    held = {
+        "versions": run["versions"],
+        "facts": run["facts"],
+        "recorded/s": run["recorded_per_s"],
+        "bytes a version": run["bytes_per_version"],
+        "checkpoint s": run["checkpoint_s"],
+    }
+    return Page(
+        "facts",
+        claim(__doc__),
+        f"python -m bench.facts --versions {run['versions']}",
+        [
+            Section(
+                "Questions, us",
+                [{"question": name, **us} for name, us in asked.items()],
+                Plot("bars", "question", "p50", unit="p50 us"),
+            ),
+            Section("Taking in", [held]),
+        ],
+        [
+            Bound("a fact at a point in time, p50 us", run["lookup_us"]["p50"], 20),
+            Bound("the history of one fact, p50 us", run["history_us"]["p50"], 50),
+            Bound("a snapshot, p50 ms", run["snapshot_ms"]["p50"], 150),
+        ],
+        [],
+        (),
+        {"looked up": LOOKUPS, "checked": CHECKED, "snapshots": SNAPSHOTS},
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """How fast does the cross-encoder run on a GPU, and a whole recall with it?
 
-Claim (one H100): 100 pairs of 128 tokens at most 8 ms (p50; Memora says about 80), a whole recall
-with 100 candidates reranked at most 15 ms (p50; TEMPR's example 148, Memora 192).
+Claim: on one H100, 100 pairs of 128 tokens take at most 8 ms (p50; Memora says about 80), a whole
+recall with 100 candidates reranked at most 15 ms (p50; TEMPR's example 148, Memora 192).
 
 Command: python -m bench.gpu [--json] [--out FILE]
 
@@ -15,7 +15,6 @@ TEMPR's preset, thinking budget 100, over made-up memories, with the question's 
 of each candidate and the tokens of the pairs included, as TEMPR's Table 1 and Memora 5.2 count.
 """
 
-import argparse
 import random
 import tempfile
 import time
@@ -29,8 +28,10 @@ from onnx import TensorProto, helper, numpy_helper
 
 import recollex
 from bench.cross_encoders import LENGTHS, PAIRS, flops, random_judge
+from bench.drawing import Plot
+from bench.latency import Bound, Page, Section, claim, finish, parse
 from bench.model_runs import SEED, repeated, sentence
-from bench.rundata import environment, percentiles, write_run
+from bench.rundata import percentiles
 from recollex import presets
 from recollex_engine.models.convert import converted
 from recollex_engine.models.cross_encoder import CrossEncoder
@@ -43,19 +44,18 @@ QUESTIONS = 50
 SECONDS = 2.0
 QUESTION = "where did she move to after the summer"
 TOLERANCE = 2e-3
+RECALL = f"a recall, {CANDIDATES} candidates reranked"
+LIMITS = {"100 pairs of 128 tokens": 8, RECALL: 15}
+"""What is measured -> milliseconds at p50."""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
-    arguments = parser.parse_args()
+    arguments = parse(__doc__).parse_args()
     able = onnxruntime.get_available_providers()
     why = None if CUDA in able else f"onnxruntime has {', '.join(able)} and no {CUDA}"
     with tempfile.TemporaryDirectory() as folder:
         rows = not_run(why) if why else measured(Path(folder))
-    result = {"bench": "gpu", "environment": environment(), "runs": rows}
-    write_run(result, arguments.json, arguments.out, show)
+    finish(page(rows), arguments)
 
 
 def shapes() -> list[tuple[int, int]]:
@@ -65,8 +65,8 @@ def shapes() -> list[tuple[int, int]]:
 def not_run(why: str) -> list[dict[str, Any]]:
     """Return every row with the reason why it was not measured."""
     rows = [{"what": f"{pairs} pairs of {length} tokens"} for pairs, length in shapes()]
-    rows.append({"what": f"a recall, {CANDIDATES} candidates reranked"})
-    return [row | {"not_run": why} for row in rows]
+    rows.append({"what": RECALL})
+    return [row | {"not run": why} for row in rows]
 
 
 def measured(folder: Path) -> list[dict[str, Any]]:
@@ -93,10 +93,10 @@ def measured(folder: Path) -> list[dict[str, Any]]:
         rows.append(
             {
                 "what": f"{pairs} pairs of {length} tokens",
-                "ms": percentiles(repeated(run, SECONDS)),
-                "known_ms": percentiles(repeated(known, SECONDS)),
-                "gflop": gflop,
-                "floor_ms": gflop / speed * 1000,
+                **percentiles(repeated(run, SECONDS)),
+                "known p50": percentiles(repeated(known, SECONDS))["p50"],
+                "floor": gflop / speed * 1000,
+                "GFLOP": gflop,
             }
         )
     return [*rows, whole_recall(folder, place, rng)]
@@ -153,25 +153,27 @@ def whole_recall(folder: Path, place: Path, rng: random.Random) -> dict[str, Any
                 taken.append((time.perf_counter() - started) * 1000)
                 stages.append(found.trace.stages["rerank"] / 1000)
     return {
-        "what": f"a recall, {CANDIDATES} candidates reranked",
+        "what": RECALL,
         "memories": MEMORIES,
-        "ms": percentiles(taken),
+        **percentiles(taken),
         "rerank_ms": percentiles(stages),
     }
 
 
-def show(result: dict[str, Any]) -> str:
-    """Return the run as a table in Markdown."""
-    lines = ["| what | p50 ms | p99 ms | floor ms |", "|---|---|---|---|"]
-    for row in result["runs"]:
-        if "not_run" in row:
-            lines.append(f"| {row['what']} | not run: {row['not_run']} | | |")
-            continue
-        floor = f"{row['floor_ms']:.2f}" if "floor_ms" in row else ""
-        lines.append(
-            f"| {row['what']} | {row['ms']['p50']:.1f} | {row['ms']['p99']:.1f} | {floor} |"
-        )
-    return "\n".join(lines)
+def page(rows: list[dict[str, Any]]) -> Page:
+    took = {row["what"]: row["p50"] for row in rows if "p50" in row}
+    return Page(
+        "gpu",
+        claim(__doc__),
+        "python -m bench.gpu",
+        [Section("Milliseconds", rows, Plot("bars", "what", "p50", unit="p50 ms"))],
+        [
+            Bound(f"{what}, p50 ms", took[what], most)
+            for what, most in LIMITS.items()
+            if what in took
+        ],
+        ["p50, p95, p99: of new texts; known: of texts whose tokens are known."],
+    )
 
 
 if __name__ == "__main__":

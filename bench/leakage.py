@@ -4,15 +4,14 @@ Claim: at the end of every session, every question of the conversation, recalled
 store that knows the whole conversation, has the same memories, scores, order and tokens as on a
 store rebuilt from the log up to then. No memory of it was recorded later.
 
-Command: python bench/leakage.py --data FOLDER [--conversations N] [--json] [--out FILE]
-(FOLDER holds locomo10.json of github.com/snap-research/locomo.)
+Command: python -m bench.leakage --data FOLDER [--conversations N] [--json] [--out FILE]
+(FOLDER/locomo holds locomo10.json of github.com/snap-research/locomo.)
 
 Check: leaves with 1 if a recall differs or holds a memory from the future. To show that the
 question is not idle, it counts how many recalls would have held a memory from the future without
 the cut.
 """
 
-import argparse
 import sys
 import tempfile
 import time
@@ -21,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rundata import environment, write_run
 
 import recollex
+from bench.latency import Bound, Page, Section, claim, finish, parse
 from recollex.locomo import Conversation, load
 
 GAP = timedelta(minutes=30)
@@ -31,29 +30,19 @@ GAP = timedelta(minutes=30)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True, type=Path, help="folder of locomo10.json")
+    parser = parse(__doc__)
     parser.add_argument("--conversations", type=int, default=10, help="the first so many (10)")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
     arguments = parser.parse_args()
     encoder = recollex.load_encoder()
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         rows = [
             measure(Path(folder) / conversation.id, conversation, encoder)
-            for conversation in load(arguments.data)[: arguments.conversations]
+            for conversation in load(arguments.data / "locomo")[: arguments.conversations]
         ]
     total = {name: sum(row[name] for row in rows) for name in rows[0] if name != "conversation"}
     seconds = time.perf_counter() - started
-    result = {
-        "bench": "leakage",
-        "environment": environment(),
-        "seconds": seconds,
-        "rows": rows,
-        "total": total,
-    }
-    write_run(result, arguments.json, arguments.out, show)
+    finish(page([*rows, {"conversation": "all", **total}], seconds), arguments)
     return int(total["differences"] + total["from_the_future"] > 0)
 
 
@@ -112,14 +101,24 @@ def compare(
         row["from_the_future"] += sum(memory.recorded_at > moment for memory in found)
 
 
-def show(result: dict[str, Any]) -> str:
-    names = list(result["total"])
-    titles = [name.replace("_", " ") for name in names]
-    lines = ["conversation  " + "  ".join(titles)]
-    for row in [*result["rows"], result["total"] | {"conversation": "all"}]:
-        cells = [f"{row[name]:>{len(title)},}" for name, title in zip(names, titles, strict=True)]
-        lines.append(f"{row['conversation']:<12}  " + "  ".join(cells))
-    return "\n".join([*lines, f"{result['seconds']:.0f} s"])
+def page(rows: list[dict[str, Any]], seconds: float) -> Page:
+    total = rows[-1]
+    return Page(
+        "leakage",
+        claim(__doc__),
+        "python -m bench.leakage --data FOLDER",
+        [
+            Section(
+                "Recalls as of every session",
+                [{name.replace("_", " "): cell for name, cell in row.items()} for row in rows],
+            )
+        ],
+        [
+            Bound("recalls that differ", total["differences"], 0),
+            Bound("recalls with a memory from the future", total["from_the_future"], 0),
+        ],
+        [f"{seconds:.0f} s in all."],
+    )
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 Claim: on LoCoMo's questions the turns named as evidence stand among the first that `recall`
 returns, at a p50 of at most 1 ms without embedding the query and 3 ms with it.
 
-Command: python bench/locomo_evidence.py --data FOLDER [--json] [--out FILE]
-(FOLDER holds locomo10.json of github.com/snap-research/locomo.)
+Command: python -m bench.locomo_evidence --data FOLDER [--json] [--out FILE]
+(FOLDER/locomo holds locomo10.json of github.com/snap-research/locomo.)
 
 Check: every turn is retained, a recall is the same with `exact=True`, and the arms' own lists are
 read off the same recall. Each conversation is an agent, one memory a turn. R@k is the share of a
@@ -12,32 +12,30 @@ question's evidence among the first k, averaged over questions; NDCG@10 counts e
 Conversations 1-5 are for development; 6-10 are what is reported.
 """
 
-import argparse
 import math
 import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rundata import environment, percentiles, write_run
 
 import recollex
+from bench.drawing import Plot
+from bench.latency import Bound, Page, Section, claim, finish, parse
+from bench.rundata import percentiles
 from recollex.locomo import CATEGORIES, Conversation, load
 
 CUTS = (5, 10, 20)
 BUDGET = 100
 WARM = 20
+DEVELOPMENT = 5
+"""Conversations, the first ones."""
 ARMS = ("semantic", "keyword", "graph", "temporal")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True, type=Path, help="folder of locomo10.json")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
-    arguments = parser.parse_args()
-    conversations = load(arguments.data)
+    arguments = parse(__doc__).parse_args()
+    conversations = load(arguments.data / "locomo")
     encoder = recollex.load_encoder()
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -45,16 +43,7 @@ def main() -> None:
     ):
         ingest = retain(store, conversations)
         rows = ask(store, conversations, encoder)
-    result = {
-        "bench": "locomo_evidence",
-        "environment": environment(),
-        "ingest": ingest,
-        "all": table(rows),
-        "development": table([row for row in rows if row["conversation"] < 5]),
-        "reported": table([row for row in rows if row["conversation"] >= 5]),
-        "latency": latency(rows),
-    }
-    write_run(result, arguments.json, arguments.out, show)
+    finish(page(rows, ingest), arguments)
 
 
 def retain(store: recollex.Store, conversations: list[Conversation]) -> dict[str, float]:
@@ -66,7 +55,7 @@ def retain(store: recollex.Store, conversations: list[Conversation]) -> dict[str
         assert len(ids) == len(conversation.turns) == agent.stats().memories
         turns += len(ids)
     seconds, spent = time.perf_counter() - started, time.process_time() - cpu
-    return {"turns": turns, "turns_per_s": turns / seconds, "turns_per_cpu_s": turns / spent}
+    return {"turns": turns, "turns/s": turns / seconds, "turns/s of CPU": turns / spent}
 
 
 def ask(
@@ -127,65 +116,54 @@ def mean(rows: list[dict[str, Any]], name: str) -> dict[str, float]:
     return {key: float(np.mean([each[key] for each in scores])) if scores else 0.0 for key in keys}
 
 
-def table(rows: list[dict[str, Any]]) -> dict[str, Any]:
+def quality(part: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a row a list: of the fused one, of each arm, of the fused one by category."""
     dated = [row for row in rows if row["lists"]["temporal"]]
-    return {
-        "questions": len(rows),
-        "fused": mean(rows, "fused"),
-        **{arm: mean(rows, arm) for arm in ("semantic", "keyword", "graph")},
-        "temporal (questions with a range)": {"questions": len(dated), **mean(dated, "temporal")},
-        "by category": {
-            name: mean([row for row in rows if row["category"] == number], "fused")
-            for number, name in CATEGORIES.items()
-        },
+    lists = {"fused": (rows, "fused"), **{arm: (rows, arm) for arm in ARMS[:-1]}}
+    lists["temporal (questions with a range)"] = (dated, "temporal")
+    for number, name in CATEGORIES.items():
+        of = [row for row in rows if row["category"] == number]
+        lists[f"fused, {name}"] = (of, "fused")
+    return [
+        {"part": part, "list": name, "questions": len(of), **mean(of, key)}
+        for name, (of, key) in lists.items()
+    ]
+
+
+def page(rows: list[dict[str, Any]], ingest: dict[str, float]) -> Page:
+    kinds = {
+        "query vector given": "recall_us",
+        "query vector given, every text read": "read_us",
+        "query embedded": "embedded_us",
     }
-
-
-def latency(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    names = sorted({name for row in rows for name in row["stages"]})
-    return {
-        "recall, query vector given, us": percentiles([row["recall_us"] for row in rows]),
-        "recall and read every text, query vector given, us": percentiles(
-            [row["read_us"] for row in rows]
-        ),
-        "recall, query embedded, us": percentiles([row["embedded_us"] for row in rows]),
-        "stages, us": {
-            name: percentiles([row["stages"][name] for row in rows if name in row["stages"]])
-            for name in names
-        },
+    times = [
+        {"recall": name, **percentiles([row[key] for row in rows])} for name, key in kinds.items()
+    ]
+    spent: dict[str, list[float]] = {}
+    for row in rows:
+        for name, us in row["stages"].items():
+            spent.setdefault(name, []).append(us)
+    stages = [{"stage": name, **percentiles(each)} for name, each in spent.items()]
+    parts = {
+        "all": rows,
+        "development": [row for row in rows if row["conversation"] < DEVELOPMENT],
+        "reported": [row for row in rows if row["conversation"] >= DEVELOPMENT],
     }
-
-
-def show(result: dict[str, Any]) -> str:
-    lines = []
-    for part in ("all", "development", "reported"):
-        lines.append(f"\n{part}: {result[part]['questions']} questions")
-        for name, scores in result[part].items():
-            if name in ("questions", "by category"):
-                continue
-            lines.append(_line(name, scores))
-        lines += [_line(f"fused, {name}", s) for name, s in result[part]["by category"].items()]
-    lines.append("")
-    for name, values in result["latency"].items():
-        if name == "stages, us":
-            lines += [f"  {stage:<12} {_times(times)}" for stage, times in values.items()]
-        else:
-            lines.append(f"{name}: {_times(values)}")
-    ingest = result["ingest"]
-    lines.append(
-        f"retain with embedding: {ingest['turns_per_s']:.0f} turns/s, "
-        f"{ingest['turns_per_cpu_s']:.0f} per CPU second ({ingest['turns']:.0f} turns)"
+    return Page(
+        "locomo_evidence",
+        claim(__doc__),
+        "python -m bench.locomo_evidence --data FOLDER",
+        [
+            *(Section(f"Evidence, {part}", quality(part, of)) for part, of in parts.items()),
+            Section("Recalls, us", times, Plot("bars", "recall", "p50", unit="p50 us")),
+            Section("Stages, us", stages, Plot("bars", "stage", "p50", unit="p50 us")),
+            Section("Retaining, embedding included", [ingest]),
+        ],
+        [
+            Bound("recall, vector given, p50 ms", times[0]["p50"] / 1000, 1),
+            Bound("recall, query embedded, p50 ms", times[2]["p50"] / 1000, 3),
+        ],
     )
-    return "\n".join(lines)
-
-
-def _line(name: str, scores: dict[str, float]) -> str:
-    cells = "  ".join(f"{key} {scores[key]:.3f}" for key in ("R@5", "R@10", "R@20", "NDCG@10"))
-    return f"  {name:<34} {cells}"
-
-
-def _times(values: dict[str, float]) -> str:
-    return "  ".join(f"{key} {value:.0f}" for key, value in values.items())
 
 
 if __name__ == "__main__":

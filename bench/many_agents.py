@@ -25,6 +25,7 @@ import numpy as np
 
 import recollex
 from bench import made_up
+from bench.drawing import Plot
 from bench.kept_stores import add_arguments
 from bench.latency import Bound, Page, Section, claim, finish, parse
 from bench.rundata import percentiles
@@ -140,7 +141,10 @@ def page(
         "many_agents",
         claim(__doc__),
         f"python -m bench.many_agents --agents {agents}",
-        [Section("Times", times), Section("All open at once", [held])],
+        [
+            Section("Times", times, Plot("bars", "recall", "p50", unit="p50 ms")),
+            Section("All open at once", [held]),
+        ],
         [
             Bound("open and recall, cold, p50 ms", found["cold"]["p50"], 5),
             Bound("recall, warm, p50 ms", found["warm"]["p50"], 0.5),

@@ -54,4 +54,4 @@ def timed(
 
 
 def not_run(part: str, runs: str, why: object) -> dict[str, Any]:
-    return {"part": part, "runs": runs, "not_run": str(why).splitlines()[0]}
+    return {"part": part, "runs": runs, "not_run": " ".join(str(why).split())}

@@ -1,13 +1,12 @@
 """How fast do the models run, beside sentence-transformers and the floor that the CPU sets?
 
-Claim (int8, two cores): a question of 9 tokens at most 1.6 ms (p50, one thread) and 4 times as fast
-as sentence-transformers; texts of 36 tokens at least 290/s a thread, one by one; 100 pairs of 58
-tokens at most 3 times the measured GEMM floor and 3 times as fast as its CrossEncoder.
+Claim: in int8, a question of 9 tokens takes at most 1.6 ms (p50, one thread), a fourth of what
+sentence-transformers takes; texts of 36 tokens go at 290/s a thread or more, one by one; 100 pairs
+of 58 tokens take at most 3 times the measured GEMM floor, a third of its CrossEncoder's time.
 
 Command: python -m bench.models [--json] [--out FILE] [--short] [--parts PART ...]
 
-A whole run takes four minutes. Where nobody has the machine alone for so long, ``--parts`` runs
-some of it, and puts them into FILE in place of what it held of those parts.
+A whole run takes three minutes; ``--parts`` runs some of it.
 
 Check: before the clock starts, vectors of fp32 equal sentence-transformers' to 1e-5 and those of
 int8 have a cosine of .99 to them; int8 and bf16 give the same bytes alone, among 64, shuffled and
@@ -22,15 +21,12 @@ bf16 needs the extra openvino; sentence-transformers and its torch, on the same 
 are run if installed.
 """
 
-import argparse
 import importlib.util
-import json
 import random
 import tempfile
 import time
-from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +35,8 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 from bench.cross_encoders import cross_encoders, random_judge, stages
+from bench.drawing import Plot
+from bench.latency import Bound, Page, Section, claim, finish, parse
 from bench.model_runs import (
     MODEL,
     QUESTION,
@@ -50,7 +48,7 @@ from bench.model_runs import (
     sentence,
     timed,
 )
-from bench.rundata import environment, percentiles, write_run
+from bench.rundata import percentiles
 from recollex_engine.errors import ModelError
 from recollex_engine.models.encoder import load_encoder
 from recollex_engine.models.weights import find_weights
@@ -58,12 +56,20 @@ from recollex_engine.models.weights import find_weights
 GEMM = (1024, 384, 1536)
 QUESTION_TOKENS = 9
 PARTS = ("encoder", "stages", "mixed", "pairs32", "pairs64", "pairs128")
+RIVAL = "sentence-transformers"
+
+
+@dataclass(frozen=True)
+class Found:
+    """Lines of what was measured, or of why it was not."""
+
+    encoders: list[dict[str, Any]]
+    cross_encoders: list[dict[str, Any]]
+    stages: list[dict[str, Any]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
+    parser = parse(__doc__)
     parser.add_argument("--short", action="store_true", help="100 pairs at most, each once")
     parser.add_argument(
         "--parts", nargs="+", choices=PARTS, default=PARTS, help="all, if not given"
@@ -72,37 +78,18 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         judge = random_judge(Path(folder) / "judge")
         floor = gemm_floors()
-        parts, short = arguments.parts, arguments.short
-        result = {
-            "bench": "models",
-            "environment": environment() | installed(),
-            "gemm_gflops": dict.fromkeys(parts, floor),
-            "encoder": encoders() if "encoder" in parts else [],
-            "cross_encoder": cross_encoders(judge, floor, short, parts),
-            "stages": stages(judge) if "stages" in parts else [],
-        }
-    if arguments.out is not None and arguments.out.exists() and set(parts) != set(PARTS):
-        result = joined(json.loads(arguments.out.read_text()), result, parts)
-    write_run(result, arguments.json, arguments.out, show)
+        found = Found(
+            encoders() if "encoder" in arguments.parts else [],
+            cross_encoders(judge, floor, arguments.short, arguments.parts),
+            stages(judge) if "stages" in arguments.parts else [],
+        )
+    finish(page(found, floor), arguments)
 
 
-def joined(before: dict[str, Any], now: dict[str, Any], parts: Sequence[str]) -> dict[str, Any]:
-    """Return ``now`` with those lines of ``before`` that are of other parts."""
-    for name in ("encoder", "cross_encoder", "stages"):
-        held = [line for line in before[name] if line["part"] not in parts]
-        now[name] = held + now[name]
-    return now | {"gemm_gflops": before["gemm_gflops"] | now["gemm_gflops"]}
-
-
-def installed() -> dict[str, Any]:
-    """Return the versions of what is compared, where it is there."""
-    names = ("openvino", "sentence-transformers", "torch")
-    found = {name: version(name) for name in names if importlib.util.find_spec(_module(name))}
-    return {"compared": found}
-
-
-def _module(name: str) -> str:
-    return name.replace("-", "_")
+def compared() -> list[str]:
+    """Return the packages that are compared, where they are there."""
+    names = ("openvino", RIVAL, "torch")
+    return [name for name in names if importlib.util.find_spec(name.replace("-", "_"))]
 
 
 def gemm_floors() -> dict[str, float]:
@@ -180,9 +167,8 @@ def encoders() -> list[dict[str, Any]]:
 
 
 def rival_encoder(texts: list[str], exact: np.ndarray) -> dict[str, Any]:
-    name = "sentence-transformers"
-    if importlib.util.find_spec(_module(name)) is None:
-        return not_run("encoder", name, "not installed")
+    if RIVAL not in compared():
+        return not_run("encoder", RIVAL, "not installed")
     import sentence_transformers
     import torch
 
@@ -196,7 +182,7 @@ def rival_encoder(texts: list[str], exact: np.ndarray) -> dict[str, Any]:
     seconds, of_cpu = time.perf_counter() - started, time.process_time() - began
     return {
         "part": "encoder",
-        "runs": name,
+        "runs": RIVAL,
         "query_ms": percentiles(asked),
         "query_cpu_ms": percentiles(spent),
         "texts_per_s": len(texts) / seconds,
@@ -205,49 +191,92 @@ def rival_encoder(texts: list[str], exact: np.ndarray) -> dict[str, Any]:
     }
 
 
-def show(result: dict[str, Any]) -> str:
-    """Return the run as tables in Markdown."""
-    lines = [f"{result['environment']['cpu']}; one matrix product, GFLOP a CPU second:", ""]
-    for part, speeds in result["gemm_gflops"].items():
-        said = ", ".join(f"{name} {speed:.0f}" for name, speed in speeds.items())
-        lines.append(f"- beside {part}: {said}")
-    lines += [
-        "",
-        "| encoder | question p50 / p99 ms | of CPU, p50 | texts/s, one thread | a CPU second |",
-        "|---|---|---|---|---|",
+def page(found: Found, floor: dict[str, float]) -> Page:
+    asked = [
+        {"runs": line["runs"], "not run": line["not_run"]}
+        if "not_run" in line
+        else {
+            "runs": line["runs"],
+            **{f"question {p} ms": ms for p, ms in line["query_ms"].items()},
+            "of CPU, p50": line["query_cpu_ms"]["p50"],
+            "texts/s": line["texts_per_s"],
+            "texts/s of CPU": line["texts_per_cpu_s"],
+            "least cosine to fp32": line.get("least_cosine_to_fp32", 1.0),
+        }
+        for line in found.encoders
     ]
-    for line in result["encoder"]:
-        if "not_run" in line:
-            lines.append(f"| {line['runs']} | not run: {line['not_run']} | | | |")
-            continue
-        asked = line["query_ms"]
-        lines.append(
-            f"| {line['runs']} | {asked['p50']:.2f} / {asked['p99']:.2f} "
-            f"| {line['query_cpu_ms']['p50']:.2f} | {line['texts_per_s']:.0f} "
-            f"| {line['texts_per_cpu_s']:.0f} |"
-        )
-    lines += [
-        "",
-        "| cross-encoder | threads | pairs | tokens | p50 ms | of CPU | its floor fp32 / int8 |",
-        "|---|---|---|---|---|---|---|",
+    judged = [
+        {"runs": line["runs"], "not run": line["not_run"]}
+        if "not_run" in line
+        else {
+            "runs": line["runs"],
+            "threads": line["threads"],
+            "pairs": line["pairs"],
+            "tokens": line["tokens"],
+            **line["ms"],
+            "of CPU, p50": line["cpu_ms"]["p50"],
+            "floor, fp32": line["floor_cpu_ms"]["fp32"],
+            "floor, int8": line["floor_cpu_ms"]["int8"],
+            "shape": f"{line['runs']}, {line['threads']} x {line['pairs']} of {line['tokens']:.0f}",
+        }
+        for line in found.cross_encoders
     ]
-    for line in result["cross_encoder"]:
-        if "not_run" in line:
-            lines.append(f"| {line['runs']} | | | | not run: {line['not_run']} | | |")
-            continue
-        floors = line["floor_cpu_ms"]
-        lines.append(
-            f"| {line['runs']} | {line['threads']} | {line['pairs']} | {line['tokens']:.0f} "
-            f"| {line['ms']['p50']:.0f} | {line['cpu_ms']['p50']:.0f} "
-            f"| {floors['fp32']:.0f} / {floors['int8']:.0f} |"
-        )
-    lines += ["", "| stage | new p50 ms | known p50 ms | bytes a text |", "|---|---|---|---|"]
-    lines += [
-        f"| {line['runs']} | {line['new_ms']['p50']:.1f} | {line['known_ms']['p50']:.2f} "
-        f"| {line.get('bytes_per_text', '')} |"
-        for line in result["stages"]
+    beside = [
+        {
+            "stage": line["runs"],
+            "new p50": line["new_ms"]["p50"],
+            "known p50": line["known_ms"]["p50"],
+            "bytes a text": line.get("bytes_per_text", ""),
+        }
+        for line in found.stages
     ]
-    return "\n".join(lines)
+    sections = [
+        Section("A question and texts", asked, Plot("bars", "runs", "question p50 ms")),
+        Section("Pairs, ms", judged, Plot("bars", "shape", "p50", unit="p50 ms")),
+        Section("What else a second stage costs, ms", beside),
+    ]
+    return Page(
+        "models",
+        claim(__doc__),
+        "python -m bench.models",
+        [section for section in sections if section.rows],
+        [*bounds_of_questions(found.encoders), *bounds_of_pairs(found.cross_encoders)],
+        [],
+        compared(),
+        {f"GFLOP/s of one product, {name}": round(speed) for name, speed in floor.items()},
+    )
+
+
+def bounds_of_questions(lines: list[dict[str, Any]]) -> list[Bound]:
+    ran = {line["runs"]: line for line in lines if "not_run" not in line}
+    if "int8" not in ran:
+        return []
+    question = ran["int8"]["query_ms"]["p50"]
+    bounds = [
+        Bound("a question, p50 ms", question, 1.6),
+        Bound("texts/s", ran["int8"]["texts_per_s"], 290, least=True),
+    ]
+    if RIVAL in ran:
+        times = ran[RIVAL]["query_ms"]["p50"] / question
+        bounds.append(Bound(f"a question, times as fast as {RIVAL}", times, 4, least=True))
+    return bounds
+
+
+def bounds_of_pairs(lines: list[dict[str, Any]]) -> list[Bound]:
+    ran = {
+        line["runs"]: line
+        for line in lines
+        if "not_run" not in line and line["part"] == "mixed" and line["threads"] == 1
+    }
+    if "int8" not in ran:
+        return []
+    ours = ran["int8"]["ms"]["p50"]
+    over = ours / ran["int8"]["floor_cpu_ms"]["int8"]
+    bounds = [Bound("100 pairs of mixed lengths, over the floor of int8", over, 3)]
+    if RIVAL in ran:
+        times = ran[RIVAL]["ms"]["p50"] / ours
+        bounds.append(Bound(f"100 pairs, times as fast as {RIVAL}", times, 3, least=True))
+    return bounds
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
-"""What every table needs: where it was measured, percentiles, and a place for the run."""
+"""What every table needs: where it was measured, and percentiles."""
 
-import json
 import os
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -33,17 +32,3 @@ def environment() -> dict[str, Any]:
 def percentiles(values: Sequence[float]) -> dict[str, float]:
     """Return p50, p95 and p99."""
     return {f"p{p}": float(np.percentile(values, p)) for p in (50, 95, 99)} if len(values) else {}
-
-
-def write_run(
-    result: dict[str, Any],
-    as_json: bool,
-    out: Path | None,
-    show: Callable[[dict[str, Any]], str],
-) -> None:
-    """Print ``result`` as a table or as JSON, and keep the JSON in ``out``."""
-    text = json.dumps(result, indent=1)
-    if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(text + "\n")
-    print(text if as_json else show(result))

@@ -1,20 +1,19 @@
 """What does a server cost, and how much can it do?
 
-Claim, on two cores, over a Unix socket: to an embedded recall a server adds at most 100 us (p50)
+Claim: on two cores, over a Unix socket, a server adds at most 100 us to an embedded recall (p50)
 and 400 us (p99); a ping takes at most 25 us (p50); 16 clients get 25,000 small requests a second,
 or 2,500 recalls of an agent with 10,000 memories, p99 25 ms; one client that asks 10,000 recalls at
 once and reads nothing makes the others' p99 at most twice as long, and costs bounded memory; HTTP
 adds at most 1.5 ms to an embedded recall (`bench.server_http`).
 
-Command: python -m bench.server [--parts NAME ...] [--json] [--out FILE]; with --out, parts that the
-file holds already stay, so that each can have the machine to itself.
+Command: python -m bench.server [--parts NAME ...] [--json] [--out FILE]
 
 Check: before the clock starts, every question is answered by the server as it is embedded, and
 every peer gives back the bytes that it was sent.
 
 Server and clients are two processes; the load of 16 clients is one process (`server_load`). The
 server measures itself, as `recollex serve` does. No model: a text's vector is the mean of its
-words' (`bench.recall.WordVectors`). A recall counts with its memories read, up to 512 tokens, about
+words' (`bench.chat.WordVectors`). A recall counts with its memories read, up to 512 tokens, about
 2 KB as text. "small" is `get` of one memory. Beside it, the same loops exchange 2 KB with a bare
 asyncio echo, FastAPI and gRPC (`server_peers`); recollex's own row is a `get` whose answer is 2 KB.
 
@@ -24,9 +23,7 @@ for both. If they took turns at every question, each would find the processor's 
 left them; no program that uses one of the two does.
 """
 
-import argparse
 import asyncio
-import json
 import os
 import socket
 import sys
@@ -42,8 +39,10 @@ from typing import Any
 
 import recollex
 from bench import server_http, server_load, server_peers
-from bench.recall import WordVectors, made_up
-from bench.rundata import environment, percentiles, write_run
+from bench.chat import WordVectors, made_up
+from bench.drawing import Plot
+from bench.latency import Bound, Page, Section, claim, finish, parse
+from bench.rundata import percentiles
 from recollex.client.connection import hello
 from recollex.server.reader_process import Opener
 from recollex.server.serving import Server, run, settle
@@ -61,25 +60,13 @@ SECONDS = 4.0
 EXCHANGES = 5_000
 ATTACK = 10_000
 LONG = "long"
-BOUNDS = {
-    "ping p50 us": 25,
-    "recall added p50 us": 100,
-    "recall added p99 us": 400,
-    "small a second": 25_000,
-    "recalls a second": 2_500,
-    "recalls p99 ms": 25,
-    "fairness p99 ratio": 2,
-    "HTTP added p50 ms": 1.5,
-}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parse(__doc__)
     parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS))
     parser.add_argument("--folder", type=Path, help="keep the store here, use it if there")
     parser.add_argument("--serve", nargs=2, metavar="PATH", help="serve a store, and no more")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
     arguments = parser.parse_args()
     if arguments.serve is not None:
         serve(*arguments.serve)
@@ -88,10 +75,7 @@ def main() -> None:
         folder = arguments.folder or Path(temporary) / "store"
         questions = build(folder)
         found = {name: PARTS[name](folder, questions) for name in arguments.parts}
-    if arguments.out is not None and arguments.out.exists():
-        found = json.loads(arguments.out.read_text())["parts"] | found
-    told = {"bench": "server", "environment": environment(), "bounds": BOUNDS, "parts": found}
-    write_run(told, arguments.json, arguments.out, show)
+    finish(page(found), arguments)
 
 
 def build(folder: Path) -> list[str]:
@@ -228,7 +212,8 @@ def fairness(folder: Path, questions: list[str]) -> dict[str, Any]:
 
 
 def over_http(folder: Path, questions: list[str]) -> dict[str, Any]:
-    return server_http.measure(folder, questions)
+    rows, added = server_http.measure(folder, questions)
+    return {"rows": rows, "added_ms": added}
 
 
 def peers(folder: Path, questions: list[str]) -> dict[str, Any]:
@@ -324,46 +309,63 @@ def memory_of(process: int) -> int:
 # -- the table ---------------------------------------------------------------------------------
 
 
-def measured(parts: dict[str, Any]) -> dict[str, float]:
-    """Return what is bounded, by the names of `BOUNDS`, of the parts that were measured."""
-    looks: dict[str, Callable[[], float]] = {
-        "ping p50 us": lambda: parts["ping"]["us"]["p50"],
-        "recall added p50 us": lambda: parts["recall"]["added_us"]["p50"],
-        "recall added p99 us": lambda: parts["recall"]["added_us"]["p99"],
-        "small a second": lambda: parts["small"]["get"]["a_second"],
-        "recalls a second": lambda: parts["recalls"]["a_second"],
-        "recalls p99 ms": lambda: parts["recalls"]["ms"]["p99"],
-        "fairness p99 ratio": lambda: parts["fairness"]["p99_ratio"],
-        "HTTP added p50 ms": lambda: parts["http"]["added_p50"],
-    }
-    places = ("ping", "recall", "recall", "small", "recalls", "recalls", "fairness", "http")
-    return {
-        name: look()
-        for (name, look), place in zip(looks.items(), places, strict=True)
-        if place in parts
-    }
-
-
-def show(result: dict[str, Any]) -> str:
-    parts = result["parts"]
-    lines = [f"{'':<22}{'measured':>12}{'bound':>10}"]
-    for name, value in measured(parts).items():
-        bound = BOUNDS[name]
-        holds = value >= bound if name.endswith("a second") else value <= bound
-        lines.append(f"{name:<22}{value:>12,.1f}{bound:>10,} {'' if holds else 'does not hold'}")
+def page(parts: dict[str, Any]) -> Page:
+    """Return the table of the parts that were measured."""
+    alone: list[dict[str, Any]] = []
+    many: list[dict[str, Any]] = []
+    bounds: list[Bound] = []
+    sections = [Section("One client, us", alone), Section(f"{CLIENTS} clients, ms", many)]
+    if "ping" in parts:
+        alone.append({"exchange": "ping", **parts["ping"]["us"]})
+        bounds.append(Bound("ping, p50 us", parts["ping"]["us"]["p50"], 25))
+    if "recall" in parts:
+        found = parts["recall"]
+        each = {"memories": found["memories_each"]}
+        alone += [
+            {"exchange": f"recall that is read, {way}", **us, **each}
+            for way, us in found["us"].items()
+        ]
+        for p, limit in (("p50", 100), ("p99", 400)):
+            bounds.append(Bound(f"recall added, {p} us", found["added_us"][p], limit))
     if "small" in parts:
-        lines.append(f"{'pings a second':<22}{parts['small']['ping']['a_second']:>12,.1f}")
+        many += [loads(f"{name} of one", found) for name, found in parts["small"].items()]
+        least = parts["small"]["get"]["a_second"]
+        bounds.append(Bound("small requests a second", least, 25_000, least=True))
+    if "recalls" in parts:
+        found = parts["recalls"]
+        many.append(loads("recalls", found))
+        bounds.append(Bound("recalls a second", found["a_second"], 2_500, least=True))
+        bounds.append(Bound("recalls, p99 ms", found["ms"]["p99"], 25))
     if "fairness" in parts:
-        grew = parts["fairness"]["memory_grew"] / 2**20
-        lines.append(f"{'fairness, memory MB':<22}{grew:>12,.1f}")
+        found = parts["fairness"]
+        many.append(loads("recalls, one client fewer", found["alone"]))
+        many.append(loads("beside one that reads nothing", found["beside"]))
+        grew = f"memory grew by {found['memory_grew'] / 2**20:.1f} MB"
+        bounds.append(Bound("p99 beside one that reads nothing", found["p99_ratio"], 2, note=grew))
+    if "http" in parts:
+        sections.append(Section("Recalls over HTTP, ms", parts["http"]["rows"]))
+        bounds.append(Bound("HTTP added, p50 ms", parts["http"]["added_ms"], 1.5))
     if "peers" in parts:
-        lines.append(f"\n{'2 KB exchange':<22}{'p50 us':>12}{'p99 us':>10}{'a second':>12}")
-        for name, found in parts["peers"].items():
-            us = found["us"]
-            lines.append(
-                f"{name:<22}{us['p50']:>12,.1f}{us['p99']:>10,.1f}{found['a_second']:>12,.0f}"
-            )
-    return "\n".join(lines)
+        rows = [
+            {"peer": name, **found["us"], f"a second, {CLIENTS} clients": found["a_second"]}
+            for name, found in parts["peers"].items()
+        ]
+        sections.append(Section("An exchange of 2 KB, us", rows, Plot("bars", "peer", "p50")))
+    return Page(
+        "server",
+        claim(__doc__),
+        "python -m bench.server",
+        [section for section in sections if section.rows],
+        bounds,
+        [],
+        ("fastapi", "grpcio") if "peers" in parts else (),
+        {"memories": ROWS, "questions": QUESTIONS, "tokens": TOKENS, "seconds of load": SECONDS},
+    )
+
+
+def loads(name: str, found: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of what many clients had."""
+    return {"requests": name, "a second": found["a_second"], **found["ms"]}
 
 
 if __name__ == "__main__":

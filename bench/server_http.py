@@ -8,14 +8,13 @@ Check: before the clock starts, every question is answered over HTTP as it is em
 scores and texts.
 
 The server is a process of its own (`--serve FOLDER`), and the embedded agent reads the same store.
-Memories are sentences of words drawn from a Zipf distribution (`bench.recall.made_up`); a text's
+Memories are sentences of words drawn from a Zipf distribution (`bench.chat.made_up`); a text's
 vector is the mean of its words', which costs little, so that what is added can be seen. An embedded
 recall counts with its memories read, since an answer holds them; so does what `recollex.connect`
 returns. Requests are raw HTTP/1.1 on one connection, and their JSON is parsed. The ways are asked
 in turns, question by question.
 """
 
-import argparse
 import asyncio
 import http.client
 import json
@@ -29,8 +28,10 @@ from pathlib import Path
 from typing import Any
 
 import recollex
-from bench.recall import WordVectors, made_up
-from bench.rundata import environment, percentiles, write_run
+from bench.chat import WordVectors, made_up
+from bench.drawing import Plot
+from bench.latency import Bound, Page, Section, claim, finish, parse
+from bench.rundata import percentiles
 from recollex.http.serving import start_http
 from recollex.server.service import Service
 from recollex.server.serving import run, settle
@@ -44,20 +45,17 @@ BOUND_MS = 1.5
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parse(__doc__)
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--serve", type=Path, help="serve the store in this folder, and no more")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
     arguments = parser.parse_args()
     if arguments.serve is not None:
         serve(arguments.serve)
         return
     with tempfile.TemporaryDirectory() as folder:
         questions = build(Path(folder), arguments.rows)
-        result = measure(Path(folder), questions)
-    told = {"bench": "server_http", "environment": environment(), "rows": arguments.rows}
-    write_run(told | result, arguments.json, arguments.out, show)
+        rows, added = measure(Path(folder), questions)
+    finish(page(rows, added, arguments.rows), arguments)
 
 
 def build(folder: Path, rows: int) -> list[str]:
@@ -88,8 +86,8 @@ def serve(folder: Path) -> None:
     run(main)
 
 
-def measure(folder: Path, questions: list[str]) -> dict[str, Any]:
-    """Return milliseconds of each way to ask."""
+def measure(folder: Path, questions: list[str]) -> tuple[list[dict[str, Any]], float]:
+    """Return a row a way to ask, and the milliseconds that HTTP adds (p50)."""
     command = [sys.executable, "-m", "bench.server_http", "--serve", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
@@ -101,7 +99,9 @@ def measure(folder: Path, questions: list[str]) -> dict[str, Any]:
             server.terminate()
 
 
-def asked(embedded: recollex.Agent, port: int, questions: list[str]) -> dict[str, Any]:
+def asked(
+    embedded: recollex.Agent, port: int, questions: list[str]
+) -> tuple[list[dict[str, Any]], float]:
     """Ask every question in every way, check the answers, and return how long they took."""
     connection = http.client.HTTPConnection("127.0.0.1", port)
     remote = recollex.connect(f"http://127.0.0.1:{port}")
@@ -134,26 +134,22 @@ def asked(embedded: recollex.Agent, port: int, questions: list[str]) -> dict[str
     remote.close()
     connection.close()
     found = {way: percentiles(values) for way, values in times.items()}
-    added = found["HTTP"]["p50"] - found["embedded"]["p50"]
-    return {
-        "memories_each": sum(sizes) / len(sizes),
-        "milliseconds": found,
-        "added_p50": added,
-        "bound": BOUND_MS,
-        "holds": added <= BOUND_MS,
-    }
+    each = {"memories each": sum(sizes) / len(sizes)}
+    rows = [{"way": way, **values, **each} for way, values in found.items()]
+    return rows, found["HTTP"]["p50"] - found["embedded"]["p50"]
 
 
-def show(result: dict[str, Any]) -> str:
-    lines = [f"{'':<14}{'p50 ms':>8}{'p99 ms':>8}"]
-    for way, found in result["milliseconds"].items():
-        lines.append(f"{way:<14}{found['p50']:>8.2f}{found['p99']:>8.2f}")
-    verdict = "holds" if result["holds"] else "does not hold"
-    lines.append(
-        f"HTTP adds {result['added_p50']:.2f} ms (p50), {result['memories_each']:.0f} memories an "
-        f"answer: the bound of {BOUND_MS} ms {verdict}"
+def page(rows: list[dict[str, Any]], added: float, memories: int) -> Page:
+    return Page(
+        "server_http",
+        claim(__doc__),
+        "python -m bench.server_http",
+        [Section("Recalls that are read, ms", rows, Plot("bars", "way", "p50", unit="p50 ms"))],
+        [Bound("HTTP added, p50 ms", added, BOUND_MS)],
+        [],
+        ("starlette", "uvicorn"),
+        {"memories": memories, "questions": QUESTIONS, "repeats": REPEATS, "tokens": TOKENS},
     )
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

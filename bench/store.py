@@ -5,7 +5,7 @@ without semantic links and 2,000 with them at 100,000 memories, "always" within 
 "interval"; from opening to the first recall at most 50 ms in a warm process; at most 3 KB a memory
 of 100 characters, everything included.
 
-Command: python bench/store.py [--rows 10000 100000] [--json] [--out FILE]
+Command: python -m bench.store [--rows 10000 100000] [--json] [--out FILE]
 
 Check: after each run the store is reopened, holds every memory, and answers one exact recall as it
 did before it was closed.
@@ -15,7 +15,6 @@ that semantic links exist. A rival in the same loop: SQLite, one row a memory wi
 and an FTS5 index, synchronous=FULL, in the same batches.
 """
 
-import argparse
 import sqlite3
 import tempfile
 import time
@@ -25,9 +24,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rundata import environment, percentiles, write_run
 
 import recollex
+from bench.drawing import Plot
+from bench.latency import Bound, Page, Section, claim, finish, parse
+from bench.rundata import percentiles
 
 BATCH = 1_000
 DIMENSION = 384
@@ -39,11 +40,7 @@ REOPENINGS = 7
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", nargs="+", type=int, default=[10_000, 100_000])
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
-    arguments = parser.parse_args()
+    arguments = parse(__doc__, (10_000, 100_000)).parse_args()
     runs = []
     with tempfile.TemporaryDirectory() as folder:
         measure(Path(folder) / "warm", 3_000, "interval", links=True)  # compile the kernels
@@ -53,12 +50,7 @@ def main() -> None:
                 runs.append(measure(Path(folder) / name, rows, durability, links=False))
             runs.append(measure(Path(folder) / f"{rows}-links", rows, "interval", links=True))
             runs.append(rival(Path(folder) / f"{rows}.sqlite", rows))
-    write_run(
-        {"bench": "store", "environment": environment(), "runs": runs},
-        arguments.json,
-        arguments.out,
-        show,
-    )
+    finish(page(runs), arguments)
 
 
 def batches(rows: int) -> Iterator[tuple[list[str], np.ndarray]]:
@@ -162,19 +154,49 @@ def rival(path: Path, rows: int) -> dict[str, Any]:
     }
 
 
-def show(result: dict[str, Any]) -> str:
-    lines = [
-        f"{'system':<34} {'rows':>8} {'durability':<10} {'links':>9} {'memories/s':>10} "
-        f"{'batch ms p50/p99':>17} {'open ms p50/p99':>16} {'bytes each':>10}"
-    ]
-    for run in result["runs"]:
-        batch, opened = run["batch_ms"], run["open_to_recall_ms"]
-        lines.append(
-            f"{run['system']:<34} {run['rows']:>8,} {run['durability']:<10} {run['links']:>9,} "
-            f"{run['memories_per_s']:>10,.0f} {batch['p50']:>8.0f}/{batch['p99']:>8.0f} "
-            f"{opened['p50']:>8.1f}/{opened['p99']:>7.1f} {run['bytes_per_memory']:>10,.0f}"
+def page(runs: list[dict[str, Any]]) -> Page:
+    rows, bounds = [], []
+    for run in runs:
+        links = ", links" if run["links"] else ""
+        rows.append(
+            {
+                "run": f"{run['system']}, {run['durability']}{links}",
+                "memories": run["rows"],
+                "links": run["links"],
+                "memories/s": run["memories_per_s"],
+                **{f"batch {p} ms": ms for p, ms in run["batch_ms"].items()},
+                **{f"open {p} ms": ms for p, ms in run["open_to_recall_ms"].items()},
+                "bytes a memory": run["bytes_per_memory"],
+            }
         )
-    return "\n".join(lines)
+    for memories in sorted({run["rows"] for run in runs}):
+        ours = [run for run in runs if run["rows"] == memories and run["system"] == "recollex"]
+        bounds += held(ours, f", {memories:,}")
+    return Page(
+        "store",
+        claim(__doc__),
+        "python -m bench.store",
+        [Section("Taking in and opening", rows, Plot("curves", "memories", "memories/s", "run"))],
+        bounds,
+        [],
+        (),
+        {"batch": BATCH, "characters": CHARACTERS, "dimension": DIMENSION},
+    )
+
+
+def held(runs: list[dict[str, Any]], of: str) -> list[Bound]:
+    """Return what must hold of runs of one size."""
+    rate = {run["durability"]: run["memories_per_s"] for run in runs if not run["links"]}
+    linked = [run["memories_per_s"] for run in runs if run["links"]]
+    opened = max(run["open_to_recall_ms"]["p50"] for run in runs)
+    size = max(run["bytes_per_memory"] for run in runs)
+    return [
+        Bound("memories/s, interval" + of, rate["interval"], 12_000, least=True),
+        *(Bound("with semantic links" + of, each, 2_000, least=True) for each in linked),
+        Bound("interval / always" + of, rate["interval"] / rate["always"], 2),
+        Bound("open to first recall, p50 ms" + of, opened, 50),
+        Bound("bytes a memory" + of, size, 3_000),
+    ]
 
 
 if __name__ == "__main__":

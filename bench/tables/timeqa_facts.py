@@ -4,7 +4,7 @@ Claim: of questions with a range of time ("who owned it from 1811 to 1827"), a c
 whose valid time meets the range finds more evidence among the first five than BM25 without it. The
 default ranking reads the question's time itself; there a cut neither gains nor loses.
 
-Command: python -m bench.timeqa_facts --data FOLDER [--pages odd] [--json] [--out FILE]
+Command: python -m bench.tables.timeqa_facts --data FOLDER [--pages odd] [--json FILE]
 (FOLDER holds timeqa/human_annotated_train.json of github.com/wenhuchen/Time-Sensitive-QA.)
 
 Check: leaves with 1 if the cut gains nothing for BM25, or the 95 % interval of what it changes for
@@ -28,7 +28,6 @@ whose dates stand in the heading. Such paragraphs have no valid time and leave e
 Readings were compared on even pages (in order of first appearance); odd pages are reported.
 """
 
-import argparse
 import re
 import sys
 import tempfile
@@ -36,15 +35,16 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
-from bench.rundata import environment, percentiles, write_run
+from bench.rundata import percentiles
 from bench.tables.bank import Bank, Query
 from bench.tables.datasets.timeqa import load
 from bench.tables.datasets.undated import ASKED_AT, RETAINED_AT
 from bench.tables.evaluation import NO_LIMIT, asked, open_store
-from bench.tables.metrics import bootstrap, paired, recall_at
+from bench.tables.metrics import Interval, bootstrap, paired, recall_at
+from bench.tables.report import Section, Table, arguments, keep
+from bench.tables.trials import claim_of
 from bench.tables.vectors import KeptVectors
 from recollex import Agent, Text, presets
 from recollex_engine.clock import from_micros, to_micros
@@ -66,18 +66,15 @@ Span = tuple[datetime, datetime | None]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True, type=Path, help="folder of timeqa/")
+    parser = arguments(__doc__.splitlines()[0])
     parser.add_argument("--pages", choices=("odd", "even"), default="odd", help="reported (odd)")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
-    arguments = parser.parse_args()
-    (bank,) = load(arguments.data)
+    given = parser.parse_args()
+    (bank,) = load(given.data)
     with tempfile.TemporaryDirectory() as folder:
-        result = measure(folder, bank, arguments.pages)
-    write_run(result, arguments.json, arguments.out, show)
+        result = measure(folder, bank, given.pages)
+    keep(table(result), given.json)
     gains = {name: row["tells, overlaps"]["gain"] for name, row in result["rankings"].items()}
-    return int(gains["BM25"][0] <= 0 or gains["default"][2] < 0)
+    return int(gains["BM25"].mean <= 0 or gains["default"].high < 0)
 
 
 def said_times(text: str) -> list[Span]:
@@ -176,8 +173,6 @@ def measure(folder: str, bank: Bank, which: str) -> dict[str, Any]:
                     rows[name][cut].append(recall_at(5, found, query.evidence))
     counts["evidence dated"] /= counts["questions"]
     return {
-        "bench": "timeqa_facts",
-        "environment": environment(),
         "pages": which,
         "paragraphs": len(bank.turns),
         "facts": len(spans),
@@ -225,40 +220,39 @@ def apply(cut: str, ids: list[str], kept: dict[str, set[str]]) -> list[str]:
     return [id for id in ids if id in kept[name]]
 
 
-def scored(values: dict[str, list[float]]) -> dict[str, dict[str, Any]]:
-    found = {}
-    for cut in CUTS:
-        mean = bootstrap(values[cut])
-        gain = paired(values[cut], values["none"]).interval
-        found[cut] = {
-            "R@5": [mean.mean, mean.low, mean.high],
-            "gain": [gain.mean, gain.low, gain.high],
+def scored(values: dict[str, list[float]]) -> dict[str, dict[str, Interval]]:
+    return {
+        cut: {
+            "R@5": bootstrap(values[cut]),
+            "gain": paired(values[cut], values["none"]).interval,
         }
-    return found
+        for cut in CUTS
+    }
 
 
-def show(result: dict[str, Any]) -> str:
-    counts, times = result["counts"], result["milliseconds"]
-    lines = [
-        f"{result['pages']} pages of {result['paragraphs']:,} paragraphs, "
-        f"{result['facts']:,} facts; {counts['questions']} questions with a range and evidence "
-        f"(left out: {counts['without evidence']} without evidence, "
-        f"{counts['without a range']} whose range is not read)",
-        f"evidence whose valid time meets the range: {counts['evidence dated']:.3f}",
-        "",
-        f"{'ranking':<9} {'valid-time cut':<20} {'evidence R@5':<22} gain",
+def table(result: dict[str, Any]) -> Table:
+    rows = [
+        {"ranking": name, "valid-time cut": cut, "R@5": found["R@5"]}
+        | ({} if cut == "none" else {"gain": found["gain"]})
+        for name, cuts in result["rankings"].items()
+        for cut, found in cuts.items()
     ]
-    for name, row in result["rankings"].items():
-        for cut, values in row.items():
-            mean, low, high = values["R@5"]
-            gain = "{:+.3f} [{:+.3f}, {:+.3f}]".format(*values["gain"]) if cut != "none" else ""
-            lines.append(f"{name:<9} {cut:<20} {mean:.3f} [{low:.3f}, {high:.3f}]   {gain}")
-    lines.append("")
-    lines += [
-        f"{name}, ms: p50 {taken['p50']:.2f}  p95 {taken['p95']:.2f}"
-        for name, taken in times.items()
-    ]
-    return "\n".join(line.rstrip() for line in lines)
+    return Table(
+        "timeqa_facts",
+        claim_of(__doc__),
+        [
+            Section("Evidence among the first five", rows, plot="R@5"),
+            Section("What was asked", [result["counts"]]),
+            Section(
+                "Times, ms", [{"of": name, **ms} for name, ms in result["milliseconds"].items()]
+            ),
+        ],
+        [
+            "Without a range, without evidence: questions left out.",
+            "Evidence dated: the share of it whose valid time meets the question's range.",
+        ],
+        {name: result[name] for name in ("pages", "paragraphs", "facts")},
+    )
 
 
 if __name__ == "__main__":

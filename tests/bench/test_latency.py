@@ -1,11 +1,15 @@
 import argparse
+import ast
 import json
+from pathlib import Path
 
 import pytest
 
 from bench import made_up
 from bench.latency import Bound, Page, Section, System, claim, finish, number, race, table
 from bench.stages import Timed
+
+BENCHES = sorted(Path(__file__).parents[2].joinpath("bench").glob("*.py"))
 
 
 def test_systems_answer_every_question_in_turns():
@@ -50,6 +54,15 @@ def test_a_bound_holds_up_to_its_limit(measured, limit, least, held):
 
 def test_the_claim_is_a_paragraph_of_the_docstring():
     assert claim("Q?\n\nClaim: fast, and\nsmall.\n\nCommand: x") == "Fast, and small."
+
+
+@pytest.mark.parametrize(
+    "script", [path for path in BENCHES if "    finish(" in path.read_text()], ids=lambda p: p.stem
+)
+def test_every_table_says_what_it_claims_and_how_to_run_it(script):
+    document = ast.get_docstring(ast.parse(script.read_text()))
+    assert claim(document)
+    assert f"Command: python -m bench.{script.stem}" in document
 
 
 def test_cells_show_three_digits():
