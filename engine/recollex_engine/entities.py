@@ -210,7 +210,8 @@ class EntityTable:
     def __init__(self) -> None:
         self._entity_of: dict[str, int] = {}
         self._as_written: dict[str, int] = {}  # spares folding a surface that was met before
-        self._block: dict[str, list[str]] = {}  # first three letters of a word -> names with it
+        self._first: set[int] = set()  # entities whose first name is known
+        self._block: dict[str, list[str]] = {}  # three letters that start a word -> first names
 
     def __len__(self) -> int:
         """Return the number of different names."""
@@ -222,6 +223,9 @@ class EntityTable:
         if name in self._entity_of:
             return
         self._entity_of[name] = entity_id
+        if entity_id in self._first:
+            return
+        self._first.add(entity_id)
         for key in {word[:3] for word in name.split()}:
             self._block.setdefault(key, []).append(name)
 
@@ -261,9 +265,11 @@ class EntityTable:
         most .25 + .3 + .17 and stays below its own threshold.
 
         Candidates share the first three letters of some word with the name (so also any whole
-        word); a name similarity below one half cannot reach the threshold and is not scored. Of
-        names that are all alike ("Name 123", "Name 124") the `CANDIDATES` most similar of a word
-        are.
+        word). The first name of each is compared, not those that were taken for it since: a guess
+        that rests on a guess drifts away. A name similarity below the threshold is not scored,
+        however good the company and recent the time: the printed sum alone makes "Greek" of a
+        "Greta" and one place of "Wuhan Plaza" and "Wuhan City". Of names that are all alike ("Name
+        123", "Name 124") the `CANDIDATES` most similar of a word are.
         Cost: 0.1 us for each candidate, and the callbacks for those that may still be the best.
         """
         name = fold(surface)
@@ -271,14 +277,13 @@ class EntityTable:
         if known is not None:
             return known
         closest: dict[int, float] = {}
-        floor = (MATCH_THRESHOLD - COMPANY_WEIGHT - RECENCY_WEIGHT) / NAME_WEIGHT
         for key in {word[:3] for word in name.split()}:
             alike = process.extract(
                 name,
                 self._block.get(key, ()),
                 scorer=Levenshtein.normalized_similarity,
                 limit=CANDIDATES,
-                score_cutoff=floor,
+                score_cutoff=MATCH_THRESHOLD,
             )
             for candidate, likeness, _ in alike:
                 entity = self._entity_of[candidate]

@@ -112,6 +112,20 @@ def test_names_of_one_memory_are_distinct():
     assert resolve(table, "Sarah", others=[0], shared=lambda entity, others: 10) is None
 
 
+def test_the_best_company_makes_no_entity_of_two_names_that_are_not_alike():
+    table = table_of("Greta", "Wuhan City")
+    assert resolve(table, "Greek", shared=lambda entity, others: 10) is None
+    assert resolve(table, "Wuhan Plaza", shared=lambda entity, others: 10) is None
+
+
+def test_a_guess_does_not_rest_on_a_guess():
+    table = table_of("Marie")
+    assert resolve(table, "Maries", shared=lambda entity, others: 10) == 0
+    table.add("Maries", 0)
+    assert resolve(table, "Mariesa", shared=lambda entity, others: 10) is None
+    assert resolve(table, "Maries") == 0
+
+
 def test_ties_go_to_the_lower_entity():
     table = EntityTable()
     table.add("Sarab", 5)
@@ -132,7 +146,9 @@ def test_a_name_keeps_its_first_entity():
     assert resolve(table, "Oslo") == 0
 
 
-short_names = st.text("abc", min_size=1, max_size=5) | st.sampled_from(["sara", "sarah", "sara b"])
+short_names = st.text("abc", min_size=1, max_size=5) | st.sampled_from(
+    ["sara", "sarah", "sara b", "greta", "greek"]
+)
 
 
 def distance(a, b):
@@ -165,10 +181,11 @@ def test_equals_the_formula_over_every_blocked_name(names, surface, others, toge
     best = (0.75, -math.inf, None)
     for name, entity in entity_of.items():
         blocked = {word[:3] for word in name.split()} & {word[:3] for word in surface.split()}
-        if not blocked or entity in others:
+        likeness = 1 - distance(name, surface) / max(len(name), len(surface))
+        if not blocked or entity in others or likeness < 0.75:
             continue
         score = (
-            0.5 * (1 - distance(name, surface) / max(len(name), len(surface)))
+            0.5 * likeness
             + 0.3 * min(1.0, (entity + together) % 13 / 10)
             + 0.2 * math.exp(-gap / RECENCY_US)
         )
