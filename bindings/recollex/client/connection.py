@@ -11,6 +11,7 @@ import recollex
 from recollex.client import dialling
 from recollex.client.channel import LostError, UnsendableError, Watch
 from recollex.client.inbox import Answer, Inbox
+from recollex.client.listening import Listening
 from recollex.wire.messages import MOST_ID, PROTOCOL, REQUEST, notification
 from recollex.wire.packing import pack
 from recollex_engine.errors import (
@@ -38,6 +39,7 @@ class Connection:
 
     def __init__(self, made: socket.socket, token: str | None, end: float) -> None:
         self._socket = made
+        self._listening = Listening(made)
         self._inbox = Inbox()
         self._room = memoryview(bytearray(CHUNK))
         self._last = -1
@@ -112,7 +114,7 @@ class Connection:
         while True:
             if deadline is not None:
                 self._wait_until(deadline)
-            count = self._socket.recv_into(self._room)
+            count = self._listening.receive(self._room)
             if count:
                 inbox.feed(self._room[:count])
             while (answer := inbox.take()) is not None:

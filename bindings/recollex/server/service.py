@@ -16,11 +16,13 @@ from recollex.server.answers import Answers
 from recollex.server.awaiting import Awaiting
 from recollex.server.calls import NO_OPTIONS, Asker, Call, Options
 from recollex.server.limits import Limits
+from recollex.server.lingering import Lingering
 from recollex.server.notes import Notes
 from recollex.server.observer import Observer
 from recollex.server.open_agents import OpenAgents
 from recollex.server.pace import Pace
 from recollex.server.presence import Presence
+from recollex.server.pressure import RETRY_AFTER, Pressure
 from recollex.server.reader_process import Opener
 from recollex.server.readers import Readers
 from recollex.server.status import Status
@@ -38,8 +40,6 @@ from recollex_engine.errors import (
 
 _MANY = frozenset({"operations", "queries", "text", "turns"})
 """Arguments that are as much work as they have items."""
-RETRY_AFTER = 0.25
-"""Seconds after which an overloaded server should be asked again, at least."""
 
 
 class Service:
@@ -88,13 +88,14 @@ class Service:
         self._calls: set[Call] = set()
         self._done: deque[list[Call]] = deque()
         self._woken = False
-        self._seconds_each = 0.001
+        self._pressure = Pressure(self.limits.readers)
         self._idle = asyncio.Event()
         self._idle.set()
         self._stopping = False
         self._stopped = False
         self._presence = Presence()
         self._notes = Notes(self._note)
+        self._lingering = Lingering()
 
     async def call(
         self,
@@ -205,6 +206,8 @@ class Service:
         client.deliver(call, call.error)
         call.result = None
         self._notes.add(call)
+        if not known.brief:
+            self._lingering.begin()
         return True
 
     def measures(self) -> str:
@@ -284,7 +287,7 @@ class Service:
         lone = not brief and self._presence.lone(call) and len(self._calls) == 1
         waiting = self._waiting
         if waiting >= self.limits.waiting:
-            delay = max(RETRY_AFTER, waiting * self._seconds_each)
+            delay = self._pressure.retry_after(waiting)
             raise OverloadedError(f"{waiting:,} calls wait already", delay)
         seconds = call.deadline - call.entered_at
         call.timer = self._loop.call_later(seconds, self._late, call)
@@ -354,16 +357,13 @@ class Service:
         self._woken = False
         while self._done:
             for call in self._done.popleft():
-                self._spent(call.answered_at - (call.begun_at or call.entered_at))
+                self._pressure.spent(call.answered_at - (call.begun_at or call.entered_at))
                 self._answer(call)
 
     def _read_apart(self, call: Call) -> None:
         """Answer a call that another process did."""
-        self._spent(time.perf_counter() - call.entered_at)
+        self._pressure.spent(time.perf_counter() - call.entered_at)
         self._answer(call)
-
-    def _spent(self, seconds: float) -> None:
-        self._seconds_each += 0.05 * (seconds / self.limits.readers - self._seconds_each)
 
     def _answer(self, call: Call) -> None:
         """Settle a call, and tell its answer to those who do not have it."""

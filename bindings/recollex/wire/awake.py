@@ -1,0 +1,29 @@
+"""How long does one end of a connection stay awake for the other?
+
+To fall asleep and be woken takes longer than a small request, and whoever wakes the other end of a
+socket is often given its core: then the two take turns in one core's caches while another core has
+nothing to do. So a client that was answered quickly lately looks for its answer again and again
+before it sleeps, and a server looks for the next question of a client that is alone. Both give
+their core to whoever wants it each time they look, and sleep after a while, for good.
+"""
+
+import os
+
+ANSWER = 0.001
+"""Seconds for which a client looks for an answer."""
+QUESTION = 0.0002
+"""Seconds for which a server looks for the next question."""
+
+
+def is_worth_it() -> bool:
+    """Return whether looking on takes nothing from the other end: there is a core for each."""
+    if not hasattr(os, "sched_yield"):
+        return False
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0)) > 1
+    return (os.cpu_count() or 1) > 1
+
+
+def look_away() -> None:
+    """Let others have the core, if any of them wants it."""
+    os.sched_yield()
