@@ -1,10 +1,9 @@
 """What comes back from a recall: memories, and why they came."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import cached_property
-from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
@@ -14,7 +13,7 @@ from recollex_engine.clock import OPEN_END, from_micros
 from recollex_engine.closure import Closure, closed_by
 from recollex_engine.confidence import Signs
 from recollex_engine.memory_columns import ALWAYS, Columns, MemoryColumns
-from recollex_engine.ranking import Ranking, Why
+from recollex_engine.ranking import Ranking
 from recollex_engine.schema import NETWORKS, NONE
 from recollex_engine.trace import Trace
 from recollex_engine.unread import Unread
@@ -93,7 +92,7 @@ class Memory(Unread):
 def looked_at(columns: MemoryColumns) -> list[Memory]:
     """Return memories that have their ids and texts, and read everything else when it is asked for.
 
-    They are equal to what `memories_of` makes, and keep the view until then. Cost: 1 us each; of
+    They keep the view until then. Cost: 1 us each; of
     any other field, some 0.2 us for each memory of the list when it is first asked for, and 0.5 us
     each time that it is of another.
     """
@@ -115,13 +114,10 @@ _set_columns, _set_place, _set_id, _set_text = (
 
 
 def read_memories(
-    view: View, memories: Sequence[int], why: Sequence[Why] | None = None
+    view: View, memories: Sequence[int], ranking: Ranking | None = None
 ) -> list[Memory]:
-    """Return memories of ``view`` by their ordinals, see `looked_at`."""
-    if why is None:
-        return looked_at(MemoryColumns(view, memories))
-    scores = [each.score for each in why]
-    return looked_at(MemoryColumns(view, memories, scores, lambda _: why))
+    """Return memories of ``view`` by their ordinals, and how they came; see `looked_at`."""
+    return looked_at(MemoryColumns(view, memories, ranking))
 
 
 def read_memory(view: View, memory: int) -> Memory:
@@ -170,74 +166,6 @@ def read_memory(view: View, memory: int) -> Memory:
 
 
 _LABELS = ("context", "document", "speaker")
-
-
-def memories_of(columns: Columns) -> list[Memory]:
-    """Return the memories of which `MemoryColumns.all` gave the columns."""
-
-    def each(name: str, default: Any = None) -> Iterable[Any]:
-        return columns.get(name) or repeat(default)
-
-    return [
-        Memory(
-            id,
-            text,
-            text if passage is None else passage,
-            score,
-            from_micros(said),
-            (from_micros(start), from_micros(end)),
-            from_micros(recorded),
-            network,
-            context,
-            document,
-            speaker,
-            tuple(entities),
-            tuple(tags),
-            orjson.loads(metadata) if metadata else {},
-            tokens,
-            {} if ranks is None else ranks,
-            {} if scores is None else scores,
-            {} if parts is None else parts,
-            tuple(collapsed),
-            None if valid_until is None else from_micros(valid_until),
-            Closure.of(closed),
-        )
-        for (
-            id,
-            text,
-            score,
-            said,
-            start,
-            end,
-            recorded,
-            network,
-            tokens,
-            passage,
-            context,
-            document,
-            speaker,
-            entities,
-            tags,
-            metadata,
-            ranks,
-            scores,
-            parts,
-            collapsed,
-            valid_until,
-            closed,
-        ) in zip(  # the columns that are always there end it
-            *(columns[name] for name in _ORDER),
-            *(each(name) for name in ("passage", "context", "document", "speaker")),
-            *(each(name, ()) for name in ("entities", "tags")),
-            *(each(name) for name in ("metadata", "ranks", "scores", "parts")),
-            each("collapsed", ()),
-            *(each(name) for name in ("valid_until", "closed")),
-            strict=False,
-        )
-    ]
-
-
-_ORDER = ("id", "text", "score", "said", "start", "end", "recorded", "network", "tokens")
 
 
 class Recall(Sequence[Memory]):
@@ -314,18 +242,12 @@ class Recall(Sequence[Memory]):
         """What the memories are made of, a column at a time; None where there is no view."""
         if self._view is None:
             return None
-        chosen, explain = self._ranking, self._explain
-        return MemoryColumns(
-            self._view,
-            chosen.memories,
-            chosen.scores.tolist(),
-            lambda several: chosen.why(several, explain),
-        )
+        return MemoryColumns(self._view, self._ranking.memories, self._ranking, self._explain)
 
     def columns(self) -> Columns:
         """Return what the memories are made of; for whoever answers another process."""
         held = self._held
-        return {name: [] for name in ALWAYS} if held is None else held.all()
+        return dict.fromkeys(ALWAYS, b"") if held is None else held.told()
 
     def __repr__(self) -> str:
         return f"<Recall of {self.query!r}: {len(self)} memories, {self.tokens} tokens>"

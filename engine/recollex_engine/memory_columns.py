@@ -1,10 +1,10 @@
 """What does a view say of several memories? Columns, before any object is made of them.
 
 A process that answers for another sends these, and the other makes the objects, if they are looked
-at (`memory.memories_of`).
+at (`memory.looked_at`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -13,51 +13,58 @@ import numpy.typing as npt
 
 from recollex_engine.clock import OPEN_END
 from recollex_engine.closure import Closed, closed_by
-from recollex_engine.dictionary import strings_of
-from recollex_engine.ranking import Why
+from recollex_engine.dictionary import split
+from recollex_engine.ranking import Ranking, Why
 from recollex_engine.schema import NETWORKS, NONE
 from recollex_engine.view import View
 from recollex_kernels.memories import (
     CLOSED,
     CONTEXT,
     DOCUMENT,
+    END,
     LABELS,
     MENTIONS,
     METADATA,
+    NETWORK,
+    RECORDED,
+    SAID,
     SEVERAL,
     SPEAKER,
+    START,
+    TOKENS,
     VALID_END,
-    memory_numbers,
+    gather_memories,
 )
 
-ALWAYS = ("id", "text", "said", "start", "end", "recorded", "network", "tokens", "score")
+ALWAYS = ("numbers", "strings", "ends", "score")
 _PLAIN = (
     *(("passage", SEVERAL), ("context", CONTEXT), ("document", DOCUMENT), ("speaker", SPEAKER)),
     *(("entities", MENTIONS), ("tags", LABELS), ("metadata", METADATA)),
     *(("valid_until", VALID_END), ("closed", CLOSED)),
 )
-_NUMBERS = (
+_GATHERED = (
     *("said_at", "event_start", "event_end", "op", "op_recorded_at", "network", "tokens"),
     *("first_row", "context", "document", "speaker"),
-    *("mention_offset", "label_offset", "metadata_offset", "valid_end", "closed_by"),
+    *("mention_offset", "label_offset", "metadata_offset", "valid_end", "closed_by", "id"),
 )
-_TOLD = ("ranks", "scores", "parts", "collapsed")
-Columns = dict[str, list[Any]]
-"""Name -> a value for each memory; a column that would hold nothing is left out.
+Columns = dict[str, Any]
+"""Name -> what it says of all the memories; a column that would hold nothing is left out.
 
-Always there: id, text, score, said, start, end, recorded (microseconds UTC), network, tokens.
-Others: passage (None where it is the text), context, document, speaker, entities, tags, metadata
-(JSON), ranks, scores, parts, collapsed (ids), valid_until (microseconds, None without an end),
-closed (microseconds, how, by, why; None while open).
+Always there, bytes: ``numbers``, int64[6, n], see `gather_memories`; ``strings``, in UTF-8 the ids
+one after another and then the texts; ``ends``, int64[2 n], where each ends in it; ``score``,
+float64[n]. ``ranks``: arm -> uint32[n], 0 where it did not bring the memory. Others, lists of a
+value for each: passage (None where it is the text), context, document, speaker, entities, tags,
+metadata (JSON), scores, parts, collapsed (ids), valid_until (microseconds, None without an end),
+closed (microseconds, how, by, why; None while open). Numbers are little-endian.
 """
 
 
 class MemoryColumns:
     """What ``view`` says of memories by their ordinals: a column at a time, when first asked for.
 
-    scores: of each, 0 without them. why: given which of them have several passages, tells how each
-    came; None outside a recall. A column is a list with a value for each memory, named and made as
-    `Columns` says.
+    ranking: how those memories came, in this order; None outside a recall. explain: tell the scores
+    that each arm gave them. A column is a list with a value for each memory; ``ranks`` a mapping of
+    them.
 
     Threads: any number; two that ask for a column at once may both make it.
     """
@@ -66,52 +73,81 @@ class MemoryColumns:
         self,
         view: View,
         memories: Sequence[int] | npt.NDArray[np.uint32],
-        scores: Sequence[float] | None = None,
-        why: Callable[[Sequence[bool]], Sequence[Why]] | None = None,
+        ranking: Ranking | None = None,
+        explain: bool = False,
     ) -> None:
         self._view = view
         self._places = np.asarray(memories, np.int64)
-        self._scores = scores
-        self._explain = why
+        self._ranking = ranking
+        self._explain = explain
 
     def __len__(self) -> int:
         return len(self._places)
 
-    def all(self) -> Columns:
-        """Return every column that holds something, and those that are always there."""
-        has = self._read_numbers()
-        found: Columns = {name: getattr(self, name) for name in ALWAYS}
-        told = () if self._explain is None else _TOLD
-        for name in (*(name for name, bit in _PLAIN if has & bit), *told):
-            column = getattr(self, name)
-            if any(column):
+    def told(self) -> Columns:
+        """Return every column that holds something, as it travels."""
+        numbers, strings, ends, has = self._gathered
+        if has & SEVERAL and self._cut:
+            numbers = numbers.copy()
+            numbers[TOKENS] = self.tokens
+            whole = [each.encode() for each in (*self.id, *self.text)]
+            strings = np.frombuffer(b"".join(whole), np.uint8)
+            ends = np.cumsum([len(each) for each in whole], dtype=np.int64)
+        found: Columns = {
+            "numbers": numbers.tobytes(),
+            "strings": strings.tobytes(),
+            "ends": ends.tobytes(),
+        }
+        for name, bit in _PLAIN:
+            if has & bit and any(column := getattr(self, name)):
                 found[name] = column
+        ranking = self._ranking
+        if ranking is None:
+            return found | {"score": bytes(8 * len(self))}
+        found["score"] = ranking.scores.tobytes()
+        if ranks := {arm: ranks.tobytes() for arm, ranks in ranking.ranks.items()}:
+            found["ranks"] = ranks
+        if self._explain or ranking.parts or ranking.collapsed:
+            for name in ("scores", "parts", "collapsed"):
+                if any(column := getattr(self, name)):
+                    found[name] = column
         return found
 
-    def _read_numbers(self) -> int:
-        """Read the columns that are numbers, in one pass; return what any memory has."""
+    @cached_property
+    def _gathered(
+        self,
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.int64], int]:
+        """What a kernel reads in one pass, see `gather_memories`."""
         buffers = self._view.buffers
-        given: list[Any] = [self._places, *map(buffers.__getitem__, _NUMBERS), NONE, OPEN_END]
-        numbers, has = memory_numbers(*given)
-        said, start, end, recorded, network, tokens = numbers.tolist()
-        known = vars(self)
-        if not has & SEVERAL:
-            known["_several"] = [False] * len(self)
-            known.setdefault("tokens", tokens)
-        known |= {"said": said, "start": start, "end": end, "recorded": recorded}
-        known["network"] = [NETWORKS[number] for number in network]
-        return has
+        given: list[Any] = [
+            self._places,
+            *map(buffers.__getitem__, _GATHERED),
+            *self._view.columns.dictionary["ids"].flat,
+            buffers["text"],
+            buffers["text_offset"],
+            NONE,
+            OPEN_END,
+        ]
+        return gather_memories(*given)
+
+    @cached_property
+    def _numbers(self) -> list[list[int]]:
+        found: list[list[int]] = self._gathered[0].tolist()
+        return found
+
+    @cached_property
+    def _strings(self) -> list[str]:
+        return split(self._gathered[1].tobytes(), self._gathered[2].tolist())
 
     @cached_property
     def id(self) -> list[str]:
         """The ids."""
-        return self._view.columns.dictionary["ids"].strings(self._view.buffer("id")[self._places])
+        return self._strings[: len(self)]
 
     @cached_property
     def text(self) -> list[str]:
         """The texts; of one that was returned in part, the passage."""
-        ends = self._view.buffer("text_offset").view(np.int64)[1:]
-        texts = strings_of(self._view.buffer("text"), ends, self._places)
+        texts = self._strings[len(self) :]
         for place, row in self._cut.items():
             texts[place] = self._passage_of(texts[place], row)
         return texts
@@ -120,52 +156,51 @@ class MemoryColumns:
     def passage(self) -> list[str | None]:
         """The passages that matched; None where that is the text."""
         found: list[str | None] = [None] * len(self)
-        first_row = self._view.buffer("first_row")
+        first_row, whole = self._view.buffer("first_row"), self._strings[len(self) :]
         for place, has_several in enumerate(self._several):
             if has_several:
-                row = None if self._why is None else self._why[place].row
-                whole = self._whole(place) if place in self._cut else self.text[place]
+                row = self._why[place].row
                 row = first_row.item(int(self._places[place])) if row is None else row
-                found[place] = self._passage_of(whole, row)
+                found[place] = self._passage_of(whole[place], row)
         return found
 
     @cached_property
     def score(self) -> list[float]:
-        """The scores."""
-        return [0.0] * len(self) if self._scores is None else list(self._scores)
+        """The scores; 0 outside a recall."""
+        if self._ranking is None:
+            return [0.0] * len(self)
+        scores: list[float] = self._ranking.scores.tolist()
+        return scores
 
-    @cached_property
+    @property
     def said(self) -> list[int]:
         """When they were said."""
-        return self._values("said_at")
+        return self._numbers[SAID]
 
-    @cached_property
+    @property
     def start(self) -> list[int]:
         """When what they speak of began."""
-        return self._values("event_start")
+        return self._numbers[START]
 
-    @cached_property
+    @property
     def end(self) -> list[int]:
         """When it ended."""
-        return self._values("event_end")
+        return self._numbers[END]
 
-    @cached_property
+    @property
     def recorded(self) -> list[int]:
         """When they were recorded."""
-        view = self._view
-        ops = view.buffer("op")[self._places].astype(np.int64) - 1
-        found: list[int] = view.buffer("op_recorded_at")[ops].tolist()
-        return found
+        return self._numbers[RECORDED]
 
     @cached_property
     def network(self) -> list[str]:
         """The networks."""
-        return [NETWORKS[number] for number in self._values("network")]
+        return [NETWORKS[number] for number in self._numbers[NETWORK]]
 
     @cached_property
     def tokens(self) -> list[int]:
         """The tokens of what is returned of each."""
-        tokens = self._values("tokens")
+        tokens = list(self._numbers[TOKENS])
         for place, row in self._cut.items():
             tokens[place] = self._view.buffer("passage_tokens").item(row)
         return tokens
@@ -189,13 +224,13 @@ class MemoryColumns:
     def entities(self) -> list[tuple[str, ...]]:
         """The names of the entities."""
         names = self._view.entity_names
-        return [names(each) if each else () for each in self._numbers("mention_entity", "mention")]
+        return [names(each) if each else () for each in self._lists("mention_entity", "mention")]
 
     @cached_property
     def tags(self) -> list[Sequence[str]]:
         """The tags."""
         names = self._view.columns.tag_names
-        return [names(each) if each else () for each in self._numbers("label", "label")]
+        return [names(each) if each else () for each in self._lists("label", "label")]
 
     @cached_property
     def metadata(self) -> list[str]:
@@ -222,56 +257,49 @@ class MemoryColumns:
         ]
 
     @cached_property
-    def ranks(self) -> list[Mapping[str, int]]:
-        """Their ranks by arm."""
-        return [] if self._why is None else [each.ranks or {} for each in self._why]
+    def ranks(self) -> dict[str, list[int]]:
+        """Arm -> the ranks in it; 0 where it did not bring the memory."""
+        ranks = {} if self._ranking is None else self._ranking.ranks
+        return {arm: found.tolist() for arm, found in ranks.items()}
 
     @cached_property
     def scores(self) -> list[Mapping[str, float]]:
         """Their scores by arm."""
-        return [] if self._why is None else [each.scores or {} for each in self._why]
+        return [each.scores or {} for each in self._why]
 
     @cached_property
     def parts(self) -> list[Mapping[str, float]]:
         """What each part of the fused score added."""
-        return [] if self._why is None else [each.parts or {} for each in self._why]
+        return [each.parts or {} for each in self._why]
 
     @cached_property
     def collapsed(self) -> list[Sequence[str]]:
         """The ids of those that were folded into each."""
         strings, ids = self._view.columns.dictionary["ids"].strings, self._view.buffer("id")
-        return [
-            strings(ids[list(each.collapsed)]) if each.collapsed else () for each in self._why or ()
-        ]
+        return [strings(ids[list(each.collapsed)]) if each.collapsed else () for each in self._why]
 
     @cached_property
     def _several(self) -> list[bool]:
         """Which have more than one passage."""
+        if not self._gathered[3] & SEVERAL:
+            return [False] * len(self)
         first_row = self._view.buffer("first_row")
         several: list[bool] = (first_row[self._places + 1] - first_row[self._places] > 1).tolist()
         return several
 
     @cached_property
-    def _why(self) -> Sequence[Why] | None:
-        return None if self._explain is None else self._explain(self._several)
+    def _why(self) -> Sequence[Why]:
+        if self._ranking is None:
+            return [_UNRANKED] * len(self)
+        return self._ranking.why(self._several, self._explain)
 
     @cached_property
     def _cut(self) -> dict[int, int]:
         """The places of those of which only a passage is returned, and its row."""
-        if not any(self._several) or self._why is None:
+        if self._ranking is None or not self._ranking.cut:
             return {}
-        return {
-            place: each.row
-            for place, each in enumerate(self._why)
-            if each.passage_only and each.row is not None and self._several[place]
-        }
-
-    def _whole(self, place: int) -> str:
-        """Return all of a text, also where it is returned in part."""
-        offsets, memory = self._view.buffer("text_offset"), int(self._places[place])
-        return str(
-            self._view.buffer("text").data[offsets.item(memory) : offsets.item(memory + 1)], "utf-8"
-        )
+        several = self._several
+        return {place: row for place, row in self._ranking.cut.items() if several[place]}
 
     def _passage_of(self, text: str, row: int) -> str:
         view = self._view
@@ -291,8 +319,11 @@ class MemoryColumns:
         firsts, ends = offsets.take(self._places).tolist(), offsets.take(self._places + 1).tolist()
         return list(zip(firsts, ends, strict=True))
 
-    def _numbers(self, flat: str, name: str) -> list[list[int]]:
+    def _lists(self, flat: str, name: str) -> list[list[int]]:
         buffer = self._view.buffer(flat)
         return [
             buffer[first:end].tolist() if end > first else [] for first, end in self._slices(name)
         ]
+
+
+_UNRANKED = Why()

@@ -8,12 +8,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
+import numpy as np
+
 from recollex_engine.events import INCLUDES, Event, edges_from, read_event
 from recollex_engine.facts import Conflict, Fact, read_conflict, read_fact
 from recollex_engine.memory import Memory, read_memories
 from recollex_engine.neighbourhood import EVENT, FACT, MEMORY, Neighbourhood, Node, Reached
-from recollex_engine.ranking import Ranking, Why
+from recollex_engine.ranking import Ranking
 from recollex_engine.subgraph_text import SHOWN, event_line, fact_line, memory_line
+from recollex_engine.view import View
 
 
 class Packable:
@@ -145,16 +148,28 @@ class Packable:
 
     def _read(self, ordinals: list[int], ranking: Ranking) -> dict[int, Memory]:
         """Return memories, of a long one the passage: the recall's, else that with most terms."""
-        view, reasons = self.near.view, []
+        view = self.near.view
+        cut: dict[int, int] = {}
         scores = dict(zip(ranking.memories.tolist(), ranking.scores.tolist(), strict=True))
         first_row = view.buffer("first_row")
-        for memory in ordinals:
+        for place, memory in enumerate(ordinals):
             first, end = int(first_row[memory]), int(first_row[memory + 1])
-            row = ranking.best_row(memory) if end - first > 1 else None
-            if end - first > 1 and row is None:
-                rows = range(first, end)
-                parts = read_memories(view, [memory] * len(rows), [Why(row=row) for row in rows])
-                held = [len(self.near.terms_in(part.passage)) for part in parts]
-                row = first + held.index(max(held))
-            reasons.append(Why(scores.get(memory, 0.0), row, row is not None))
-        return dict(zip(ordinals, read_memories(view, ordinals, reasons), strict=True))
+            if end - first > 1:
+                row = ranking.best_row(memory)
+                if row is None:
+                    rows = dict(enumerate(range(first, end)))
+                    parts = _read_passages(view, [memory] * len(rows), {}, rows)
+                    held = [len(self.near.terms_in(part.passage)) for part in parts]
+                    row = first + held.index(max(held))
+                cut[place] = row
+        memories = _read_passages(view, ordinals, scores, cut)
+        return dict(zip(ordinals, memories, strict=True))
+
+
+def _read_passages(
+    view: View, ordinals: list[int], scores: Mapping[int, float], rows: dict[int, int]
+) -> list[Memory]:
+    """Return memories of which some, by their places, are told by one of their rows alone."""
+    given = [scores.get(memory, 0.0) for memory in ordinals]
+    ranking = Ranking(np.array(ordinals, np.uint32), np.array(given, np.float64), {}, rows)
+    return read_memories(view, ordinals, ranking)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import count
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -11,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.arms import Ranked
+from recollex_kernels.ranks import ranks_in
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Why(NamedTuple):
-    """How a memory came into a recall: its score, its best passage, its ranks and scores by arm.
+    """How a memory came into a recall: its score, its best passage, its scores by arm.
 
     passage_only: the passage stands for the text, because the whole would not fit the budget.
     parts, collapsed: as in `Memory`, the collapsed by their ordinals.
@@ -25,7 +25,6 @@ class Why(NamedTuple):
     score: float = 0.0
     row: int | None = None
     passage_only: bool = False
-    ranks: Mapping[str, int] = _NOTHING
     scores: Mapping[str, float] = _NOTHING
     parts: Mapping[str, float] = _NOTHING
     collapsed: tuple[int, ...] = ()
@@ -70,22 +69,27 @@ class Ranking:
         return replace(self, parts=told)
 
     @cached_property
-    def ranks(self) -> dict[int, dict[str, int]]:
-        """The rank of each memory that was chosen in each arm that brought it, from 1."""
-        found: dict[int, dict[str, int]] = {memory: {} for memory in self.memories.tolist()}
-        for name, ranked in self.lists.items():
-            places = dict(zip(ranked.memories.tolist(), count(1), strict=False))
-            for memory, ranks in found.items():
-                if (rank := places.get(memory)) is not None:
-                    ranks[name] = rank
-        return found
+    def ranks(self) -> dict[str, npt.NDArray[np.uint32]]:
+        """Arm -> the rank in it of each memory that was chosen, from 1; 0 where it is not in it."""
+        return {
+            name: ranks_in(self.memories, ranked.memories)
+            for name, ranked in self.lists.items()
+            if len(ranked.memories)
+        }
+
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        return {memory: place for place, memory in enumerate(self.memories.tolist())}
 
     def best_row(self, memory: int) -> int | None:
         """Return the passage that ranked best in an arm that ranks passages; ties to semantic."""
+        place = self._place.get(memory)
+        if place is None:
+            return None
         best: tuple[int, bool, int] | None = None
-        for name, rank in self.ranks.get(memory, {}).items():
-            rows = self.lists[name].rows
-            if len(rows):
+        for name, ranks in self.ranks.items():
+            rank, rows = ranks.item(place), self.lists[name].rows
+            if rank and len(rows):
                 offer = (rank, name != "semantic", int(rows[rank - 1]))
                 best = offer if best is None else min(best, offer)
         return None if best is None else best[2]
@@ -93,21 +97,16 @@ class Ranking:
     def why(self, several: Sequence[bool], explain: bool) -> list[Why]:
         """Return how each memory came here; ``several`` says which have more than one passage."""
         found = []
-        lists, ranks, cut, collapsed = self.lists, self.ranks, self.cut, self.collapsed
         for place, (memory, score) in enumerate(
             zip(self.memories.tolist(), self.scores.tolist(), strict=True)
         ):
-            own = ranks[memory]
-            row = cut.get(place) if cut else None
+            row = self.cut.get(place)
             best = self.best_row(memory) if several[place] and row is None else row
-            if not (explain or collapsed or self.parts):
-                found.append(Why(score, best, row is not None, own))
-                continue
-            scores = (
-                {name: float(lists[name].scores[rank - 1]) for name, rank in own.items()}
-                if explain
-                else {}
-            )
-            parts, folded = self.parts.get(memory, {}), collapsed.get(memory, ())
-            found.append(Why(score, best, row is not None, own, scores, parts, folded))
+            scores = {
+                name: self.lists[name].scores.item(rank - 1)
+                for name, ranks in self.ranks.items()
+                if explain and (rank := ranks.item(place))
+            }
+            parts, folded = self.parts.get(memory, {}), self.collapsed.get(memory, ())
+            found.append(Why(score, best, row is not None, scores, parts, folded))
         return found

@@ -54,12 +54,12 @@ _FIELDS: dict[str, Callable[[MemoryColumns, int], Any]] = {
         orjson.loads(metadata) if (metadata := columns.metadata[place]) else {}
     ),
     "tokens": lambda columns, place: columns.tokens[place],
-    "ranks": lambda columns, place: columns.ranks[place] if columns.ranks else {},
-    "scores": lambda columns, place: columns.scores[place] if columns.scores else {},
-    "parts": lambda columns, place: columns.parts[place] if columns.parts else {},
-    "collapsed": lambda columns, place: (
-        tuple(columns.collapsed[place]) if columns.collapsed else ()
-    ),
+    "ranks": lambda columns, place: {
+        arm: rank for arm, ranks in columns.ranks.items() if (rank := ranks[place])
+    },
+    "scores": lambda columns, place: columns.scores[place] or {},
+    "parts": lambda columns, place: columns.parts[place] or {},
+    "collapsed": lambda columns, place: tuple(columns.collapsed[place]),
     "valid_until": lambda columns, place: (
         None if (end := columns.valid_until[place]) is None else from_micros(end)
     ),

@@ -1,11 +1,11 @@
-"""Numbers of several memories, read from their columns in one pass."""
+"""What is said of several memories, read from their columns in one pass."""
 
 import numpy as np
 
 from recollex_kernels._jit import I64, U8, U32, U64, kernel
 
 SAID, START, END, RECORDED, NETWORK, TOKENS = range(6)
-"""Rows of what `memory_numbers` returns."""
+"""Rows of the numbers that `gather_memories` returns."""
 SEVERAL, CONTEXT, DOCUMENT, SPEAKER, MENTIONS, LABELS, METADATA, VALID_END, CLOSED = (
     1 << bit for bit in range(9)
 )
@@ -13,7 +13,7 @@ SEVERAL, CONTEXT, DOCUMENT, SPEAKER, MENTIONS, LABELS, METADATA, VALID_END, CLOS
 
 
 @kernel
-def memory_numbers(
+def gather_memories(
     places: I64,
     said: I64,
     start: I64,
@@ -31,28 +31,59 @@ def memory_numbers(
     metadata_offset: U64,
     valid_end: I64,
     closed_by: U64,
+    id: U32,
+    id_heap: U8,
+    id_ends: I64,
+    text_heap: U8,
+    text_offset: U64,
     none: int,
     open_end: int,
-) -> tuple[I64, int]:
-    """Return numbers of some memories, and what any of them has.
+) -> tuple[I64, U8, I64, int]:
+    """Return numbers of some memories, their ids and texts, and what any of them has.
 
     The numbers: when they were said, when what they speak of began and ended, when they were
-    recorded, their networks and tokens, in rows that the constants above name. The second: bits
-    for several rows, a label ``none`` is not, mentions, tags, metadata, an end of validity that
-    ``open_end`` is not, and an operation that closed it.
+    recorded, their networks and tokens, in rows that the constants above name. The bytes: the ids,
+    one after another, and then the texts; behind them, where each ends. The last: bits for several
+    rows, a label ``none`` is not, mentions, tags, metadata, an end of validity that ``open_end`` is
+    not, and an operation that closed it.
 
-    Shapes, for N memories, n asked for, O operations:
+    Shapes, for N memories, n asked for, O operations, S ids:
         places                  int64[n]    in [0, N)
         said .. op, network .. tokens, context .. speaker, valid_end, closed_by   [N]
         recorded                int64[O]    of operation op, counted from 1
         first_row, .._offset    [N + 1]
-        returned                int64[6, n]
+        id                      uint32[N]   in [0, S)
+        id_heap, text_heap      uint8[]     UTF-8, one after another
+        id_ends                 int64[S]    where each ends in id_heap
+        returned                int64[6, n], uint8[], int64[2 n]
 
-    Cost: O(n), 20 bytes here and there for each.
+    Cost: O(n), 30 bytes here and there for each, and its id and text.
     """
     n = places.shape[0]
-    found = np.empty((6, n), np.int64)
+    found, ends = np.empty((6, n), np.int64), np.empty(2 * n, np.int64)
     has = 0
+    size = np.int64(0)
+    for i in range(n):
+        k = np.int64(id[places[i]])
+        size += id_ends[k] - (id_ends[k - 1] if k > 0 else 0)
+        ends[i] = size
+    for i in range(n):
+        m = places[i]
+        size += np.int64(text_offset[m + 1]) - np.int64(text_offset[m])
+        ends[n + i] = size
+    strings = np.empty(size, np.uint8)
+    at = 0
+    for i in range(n):
+        k = np.int64(id[places[i]])
+        first = id_ends[k - 1] if k > 0 else 0
+        for j in range(first, id_ends[k]):
+            strings[at] = id_heap[j]
+            at += 1
+    for i in range(n):
+        m = places[i]
+        for j in range(np.int64(text_offset[m]), np.int64(text_offset[m + 1])):
+            strings[at] = text_heap[j]
+            at += 1
     for i in range(n):
         m = places[i]
         found[SAID, i] = said[m]
@@ -79,4 +110,4 @@ def memory_numbers(
             has |= VALID_END
         if closed_by[m] != 0:
             has |= CLOSED
-    return found, has
+    return found, strings, ends, has

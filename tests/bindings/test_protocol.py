@@ -6,6 +6,7 @@ import struct
 import time
 import zlib
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -74,9 +75,17 @@ def test_a_recall_comes_as_columns(client: Raw) -> None:
     )
     assert (name, recall["query"], recall["count"]) == ("Recall", "tea", 2)
     memories = msgpack.unpackb(recall["memories"])
-    assert memories["id"] == [ids[1], ids[0]]
-    assert memories["text"] == ["Bob likes tea.", "Alice joined Google."]
-    assert memories["said"] == [1_700_000_000_000_000] * 2
+    ends = [0, *struct.unpack("<4q", memories["ends"])]
+    strings = [memories["strings"][start:end].decode() for start, end in pairwise(ends)]
+    assert strings == [ids[1], ids[0], "Bob likes tea.", "Alice joined Google."]
+    numbers = struct.unpack("<12q", memories["numbers"])
+    said, began, ended, recorded, network, tokens = (numbers[i : i + 2] for i in range(0, 12, 2))
+    assert said == began == (1_700_000_000_000_000,) * 2
+    assert ended == (said[0] + 1,) * 2 and min(recorded) > said[0]
+    assert network == (0, 0) and sum(tokens) == recall["tokens"]
+    first, second = struct.unpack("<2d", memories["score"])
+    assert first > second > 0
+    assert struct.unpack("<2I", memories["ranks"]["keyword"]) == (1, 0)
     assert record(recall["trace"])[0] == "Trace"
 
 

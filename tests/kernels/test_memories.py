@@ -1,4 +1,4 @@
-"""Numbers of memories equal those that are read one by one."""
+"""What is gathered of memories equals what is read one by one."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels import memories
-from recollex_kernels.memories import memory_numbers
+from recollex_kernels.memories import gather_memories
 
 Array = npt.NDArray[Any]
 NONE, OPEN_END = 2**32 - 1, 2**63 - 1
@@ -44,8 +44,20 @@ def test_equals_what_is_read_one_by_one(seed: int, places: list[int]) -> None:
         "valid_end": rarely(OPEN_END, np.int64),
         "closed_by": rarely(0, np.uint64),
     }
-    told: list[Any] = [np.array(places, np.int64), *columns.values(), NONE, OPEN_END]
-    numbers, has = memory_numbers(*told)
+    ids, texts = (
+        [bytes(draw.integers(0, 256, size).astype(np.uint8)) for size in draw.integers(0, 5, MOST)]
+        for _ in range(2)
+    )
+    number = draw.permutation(MOST).astype(np.uint32)
+    strings: list[Array] = [
+        number,
+        np.frombuffer(b"".join(ids), np.uint8),
+        np.cumsum([len(each) for each in ids]),
+        np.frombuffer(b"".join(texts), np.uint8),
+        np.cumsum([0, *(len(each) for each in texts)]).astype(np.uint64),
+    ]
+    told: list[Any] = [np.array(places, np.int64), *columns.values(), *strings, NONE, OPEN_END]
+    numbers, data, ends, has = gather_memories(*told)
 
     expected, bits = [], 0
     for m in places:
@@ -67,3 +79,9 @@ def test_equals_what_is_read_one_by_one(seed: int, places: list[int]) -> None:
         bits |= memories.CLOSED if of["closed_by"] else 0
     assert numbers.T.tolist() == expected
     assert has == bits
+    stops, whole = [0, *ends.tolist()], data.tobytes()
+    assert [whole[stops[i] : stops[i + 1]] for i in range(len(ends))] == [
+        *(ids[number[m]] for m in places),
+        *(texts[m] for m in places),
+    ]
+    assert stops[-1] == len(whole)

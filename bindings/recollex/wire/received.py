@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from recollex.wire import packing
+from recollex.wire.columns import ReceivedColumns
 from recollex.wire.packing import Unread
 from recollex.wire.records import Restorer, restorer_of
 from recollex_engine.clock import to_micros
@@ -20,7 +21,7 @@ from recollex_engine.confidence import Signs
 from recollex_engine.errors import ProtocolError
 from recollex_engine.events import Event
 from recollex_engine.facts import Fact, FactList
-from recollex_engine.memory import Memory, Recall, looked_at, memories_of
+from recollex_engine.memory import Memory, Recall, looked_at
 from recollex_engine.memory_columns import Columns, MemoryColumns
 from recollex_engine.trace import Trace
 
@@ -101,42 +102,30 @@ class ReceivedRecall(Recall):
         return self._columns
 
     @cached_property
+    def _held(self) -> MemoryColumns:
+        return cast(MemoryColumns, ReceivedColumns(self.columns(), len(self)))
+
+    @cached_property
     def _memories(self) -> list[Memory]:
+        """The memories; what a client sent is read at once, since nobody knows what it is."""
         try:
-            if type(self._told.get("trace")) is Unread:  # of a server, which is trusted
-                return looked_at(cast(MemoryColumns, ReceivedColumns(self.columns(), len(self))))
-            return memories_of(self.columns())
+            found = looked_at(self._held)
+            if type(self._told.get("trace")) is not Unread:
+                for memory in found:
+                    memory.to_dict()
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise ProtocolError(f"the memories of a recall are none: {error!r:.200}") from None
+        return found
 
     @property
     def ids(self) -> list[str]:
         """The ids of the memories."""
-        return self.columns()["id"]
+        return self._held.id
 
     @property
     def op(self) -> int:
         """The operation that names the view which answered."""
         return int(self._told["op"])
-
-
-class ReceivedColumns:
-    """What came of a recall's memories, a column an attribute, as `MemoryColumns` has them."""
-
-    def __init__(self, told: Columns, count: int) -> None:
-        if any(type(column) is not list or len(column) != count for column in told.values()):
-            raise ValueError(f"a column must have {count} values")
-        vars(self).update(_LEFT_OUT | told)
-        for name, value in _NOTHING.items():
-            if name not in told:
-                setattr(self, name, [value] * count)
-
-
-_LEFT_OUT: Columns = {"ranks": [], "scores": [], "parts": [], "collapsed": []}
-_NOTHING = {"entities": (), "tags": ()} | dict.fromkeys(
-    ("passage", "context", "document", "speaker", "metadata", "valid_until", "closed")
-)
-"""What a memory has where its column was left out."""
 
 
 class ReceivedFact(Fact):

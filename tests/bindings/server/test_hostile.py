@@ -84,10 +84,25 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=4),
     max_leaves=8,
 )
-FIELDS = sorted({"id", "text", "score", "said", "start", "end", "recorded", "network", "tokens"})
+MEMORY = {
+    "numbers": struct.pack("<6q", 0, 0, 1, 2, 0, 1),
+    "strings": b"mtea",
+    "ends": struct.pack("<2q", 1, 4),
+    "score": struct.pack("<d", 0.5),
+    "ranks": {"keyword": struct.pack("<I", 1)},
+}
+"""The columns of one memory."""
+COLUMNS = st.dictionaries(
+    st.sampled_from(
+        [*MEMORY, "passage", "entities", "metadata", "valid_until", "closed", "scores"]
+    ),
+    VALUES
+    | VALUES.map(lambda value: [value])
+    | st.sampled_from([bytes(8), bytes(16), b"\xff" * 48, {"keyword": b"\xff" * 4}]),
+).map(lambda changed: packed(MEMORY | changed))
 RECALLS = st.builds(
     recall_of,
-    VALUES | st.dictionaries(st.sampled_from(FIELDS), VALUES).map(packed),
+    VALUES | COLUMNS,
     st.dictionaries(st.sampled_from(["query", "tokens", "trace", "signs", "count"]), VALUES),
 )
 ARGUMENTS = st.dictionaries(
