@@ -10,6 +10,8 @@ from recollex.wire import awake
 
 BESIDE = 0.1
 """The share of a core that other threads may have had since the last answer, and count as idle."""
+APART = 5e-6
+"""Seconds by which two clocks may seem apart, since they are read one behind the other."""
 
 
 class Listening:
@@ -51,4 +53,4 @@ class Listening:
         """Return whether this thread is all that worked of its program since this was asked."""
         before, since = self._beside, self._at
         self._beside, self._at = time.process_time() - time.thread_time(), now
-        return abs(self._beside - before) < BESIDE * (now - since)
+        return abs(self._beside - before) < BESIDE * (now - since) + APART

@@ -3,7 +3,6 @@
 import struct
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 from recollex_engine.dictionary import split
@@ -16,12 +15,13 @@ _BYTES = {"numbers": 48, "ends": 16, "score": 8}
 """Columns of numbers, and their bytes for each memory."""
 _RANK = 4
 """Bytes of a rank."""
-_LISTS: Mapping[str, Any] = MappingProxyType(
-    {"entities": (), "tags": (), "collapsed": ()}
-    | dict.fromkeys(("passage", "context", "document", "speaker", "metadata"))
-    | dict.fromkeys(("valid_until", "closed", "scores", "parts"))
-)
+_LISTS: Mapping[str, Any] = {
+    **dict.fromkeys(("entities", "tags", "collapsed"), ()),
+    **dict.fromkeys(("passage", "context", "document", "speaker", "metadata")),
+    **dict.fromkeys(("valid_until", "closed", "scores", "parts")),
+}
 """Columns of a value for each memory, and what it is where they were left out."""
+_NONE: dict[str, bytes] = {}
 
 
 class ReceivedColumns:
@@ -32,19 +32,16 @@ class ReceivedColumns:
     """
 
     def __init__(self, told: Columns, count: int) -> None:
-        ranks = told.get("ranks", {})
-        if type(ranks) is not dict:
-            raise ProtocolError("the ranks of memories must be a map")
-        for name, column, each in (
-            *((name, told.get(name), each) for name, each in _BYTES.items()),
-            *(("ranks", column, _RANK) for column in ranks.values()),
-        ):
-            if type(column) is not bytes or len(column) != each * count:
-                raise ProtocolError(f"{name} of {count} memories must be {each * count} bytes")
+        for name, each in _BYTES.items():
+            _check(name, told.get(name), each * count)
         if type(told.get("strings")) is not bytes:
             raise ProtocolError("the strings of memories must be bytes")
-        for name in _LISTS.keys() & told.keys():
-            if type(told[name]) is not list or len(told[name]) != count:
+        if type(ranks := told.get("ranks", _NONE)) is not dict:
+            raise ProtocolError("the ranks of memories must be a map")
+        for column in ranks.values():
+            _check("ranks", column, _RANK * count)
+        for name, column in told.items():
+            if name in _LISTS and (type(column) is not list or len(column) != count):
                 raise ProtocolError(f"{name} of {count} memories must be as many values")
         self._told = told
         self._count = count
@@ -79,7 +76,9 @@ class ReceivedColumns:
     @cached_property
     def ranks(self) -> dict[str, Sequence[int]]:
         """Arm -> the ranks in it; 0 where it did not bring the memory."""
-        return {arm: self._read("I", ranks) for arm, ranks in self._told.get("ranks", {}).items()}
+        return {
+            arm: self._read("I", ranks) for arm, ranks in self._told.get("ranks", _NONE).items()
+        }
 
     @cached_property
     def _numbers(self) -> Sequence[Sequence[int]]:
@@ -122,3 +121,8 @@ class ReceivedColumns:
     def _read(self, kind: str, data: bytes) -> tuple[Any, ...]:
         """Return little-endian numbers; ``kind``: a letter of `struct`."""
         return struct.unpack(f"<{len(data) // struct.calcsize(kind)}{kind}", data)
+
+
+def _check(name: str, column: object, size: int) -> None:
+    if type(column) is not bytes or len(column) != size:
+        raise ProtocolError(f"{name} of these memories must be {size} bytes")

@@ -1,0 +1,49 @@
+"""An event loop that lingers finds what comes soon, and sleeps when nothing does."""
+
+import asyncio
+import time
+
+import pytest
+
+from recollex.server.lingering import Lingering
+from recollex.wire import awake
+
+
+def test_it_looks_for_a_while_and_then_sleeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(awake, "is_worth_it", lambda: True)
+    monkeypatch.setattr(awake, "QUESTION", 0.02)
+    looks: list[float] = []
+    monkeypatch.setattr(awake, "look_away", lambda: looks.append(time.perf_counter()))
+
+    async def main() -> None:
+        lingering = Lingering()
+        started = time.perf_counter()
+        lingering.begin()
+        lingering.begin()
+        await asyncio.sleep(0.01)
+        lingering.begin()
+        again = time.perf_counter()
+        before = time.thread_time()
+        await asyncio.sleep(0.5)
+        assert time.thread_time() - before < 0.2
+        assert looks[0] - started < 0.01 and again < looks[-1] < again + 0.2
+        assert not lingering._is_awake
+        count = len(looks)
+        await asyncio.sleep(0.05)
+        assert len(looks) == count
+        lingering.begin()
+        await asyncio.sleep(0.05)
+        assert len(looks) > count
+
+    asyncio.run(main())
+
+
+def test_one_core_is_left_to_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(awake, "is_worth_it", lambda: False)
+    monkeypatch.setattr(awake, "look_away", lambda: pytest.fail("it looked"))
+
+    async def main() -> None:
+        Lingering().begin()
+        await asyncio.sleep(0.01)
+
+    asyncio.run(main())

@@ -1,0 +1,120 @@
+"""A client that waits awake gets the same bytes, and is asleep when nothing comes."""
+
+import os
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from recollex.client.listening import Listening
+from recollex.wire import awake
+
+PAIR = tuple[socket.socket, Listening]
+
+
+@pytest.fixture
+def pair(monkeypatch: pytest.MonkeyPatch) -> Iterator[PAIR]:
+    monkeypatch.setattr(awake, "is_worth_it", lambda: True)
+    here, there = socket.socketpair()
+    with here, there:
+        yield there, Listening(here)
+
+
+def looks_of(listening: Listening) -> list[int]:
+    """Return what grows by one each time that it looks."""
+    found, look = [], listening._look
+    assert look is not None
+
+    def counted(timeout: int) -> list[object]:
+        found.append(timeout)
+        return look(timeout)
+
+    listening._look = counted
+    return found
+
+
+def received(listening: Listening, size: int = 8) -> bytes:
+    room = memoryview(bytearray(size))
+    return bytes(room[: listening.receive(room)])
+
+
+def quick_until_awake(there: socket.socket, listening: Listening, looks: list[int]) -> bool:
+    """Answer quickly until the other end waits awake; on a busy machine not at once."""
+    for _ in range(100):
+        there.sendall(b"quick")
+        assert received(listening) == b"quick"
+        if looks:
+            return True
+    return False
+
+
+def test_it_waits_awake_once_an_answer_came_quickly(pair: PAIR) -> None:
+    there, listening = pair
+    looks = looks_of(listening)
+    there.sendall(b"one")
+    assert received(listening) == b"one" and not looks
+    assert quick_until_awake(there, listening, looks)
+    there.close()
+    assert received(listening) == b""
+
+
+def test_a_slow_answer_costs_no_more_than_the_bound(pair: PAIR) -> None:
+    there, listening = pair
+    for _ in range(3):
+        there.sendall(b"quick")
+        received(listening)
+    sender = threading.Timer(0.4, there.sendall, (b"slow",))
+    sender.start()
+    before = time.thread_time()
+    assert received(listening) == b"slow"
+    assert time.thread_time() - before < 0.1
+    sender.join()
+    looks = looks_of(listening)
+    there.sendall(b"next")
+    assert received(listening) == b"next" and not looks  # it was slow, so this is waited for asleep
+
+
+def test_it_sleeps_while_another_thread_works(pair: PAIR) -> None:
+    there, listening = pair
+    looks = looks_of(listening)
+    assert quick_until_awake(there, listening, looks)
+    looks.clear()
+    worker = threading.Thread(target=lambda: sum(range(1_000_000)))
+    worker.start()
+    worker.join()
+    there.sendall(b"next")
+    assert received(listening) == b"next" and not looks
+
+
+def test_it_waits_as_long_as_the_socket_does(pair: PAIR) -> None:
+    there, listening = pair
+    listening._socket.settimeout(0.05)
+    for _ in range(2):
+        there.sendall(b"quick")
+        received(listening)
+    with pytest.raises(TimeoutError):
+        received(listening)
+
+
+def test_one_core_is_left_to_the_other_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    if hasattr(os, "sched_getaffinity"):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3})
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    assert not awake.is_worth_it()
+    here, there = socket.socketpair()
+    with here, there:
+        listening = Listening(here)
+        assert listening._look is None
+        there.sendall(b"one")
+        assert received(listening) == b"one"
+
+
+def test_tls_is_waited_for_asleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(awake, "is_worth_it", lambda: True)
+    here, there = socket.socketpair()
+    context = ssl.create_default_context()
+    with there, context.wrap_socket(here, server_hostname="x", do_handshake_on_connect=False) as on:
+        assert Listening(on)._look is None
