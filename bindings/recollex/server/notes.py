@@ -1,7 +1,8 @@
 """When is the observer told of what was done at once? Soon, and of several calls together.
 
 Who asks one question after another waits for all that the server does between two of them. What it
-takes note of is not for the client, so it is done where nothing waits, or a few dozen at a time.
+takes note of is not for the client, so it is done while the client reads an answer (`Lingering`),
+where nothing waits, or a few dozen at a time.
 """
 
 import asyncio

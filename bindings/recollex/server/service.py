@@ -95,7 +95,7 @@ class Service:
         self._stopped = False
         self._presence = Presence()
         self._notes = Notes(self._note)
-        self._lingering = Lingering()
+        self._lingering = Lingering(self._notes.make)
 
     async def call(
         self,

@@ -16,7 +16,8 @@ def test_it_looks_for_a_while_and_then_sleeps(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(awake, "look_away", lambda: looks.append(time.perf_counter()))
 
     async def main() -> None:
-        lingering = Lingering()
+        done: list[int] = []
+        lingering = Lingering(lambda: done.append(len(looks)))
         started = time.perf_counter()
         lingering.begin()
         lingering.begin()
@@ -34,6 +35,7 @@ def test_it_looks_for_a_while_and_then_sleeps(monkeypatch: pytest.MonkeyPatch) -
         lingering.begin()
         await asyncio.sleep(0.05)
         assert len(looks) > count
+        assert len(done) == 3 and done[0] == 0 and done[2] == count
 
     asyncio.run(main())
 
@@ -43,7 +45,7 @@ def test_one_core_is_left_to_the_client(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(awake, "look_away", lambda: pytest.fail("it looked"))
 
     async def main() -> None:
-        Lingering().begin()
+        Lingering(lambda: pytest.fail("it looked")).begin()
         await asyncio.sleep(0.01)
 
     asyncio.run(main())
