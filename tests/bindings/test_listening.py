@@ -36,9 +36,9 @@ def looks_of(listening: Listening) -> list[int]:
     return found
 
 
-def received(listening: Listening, size: int = 8) -> bytes:
-    room = memoryview(bytearray(size))
-    return bytes(room[: listening.receive(room)])
+def received(listening: Listening, method: str = "ping") -> bytes:
+    room = memoryview(bytearray(8))
+    return bytes(room[: listening.receive(room, method)])
 
 
 def quick_until_awake(there: socket.socket, listening: Listening, looks: list[int]) -> bool:
@@ -59,6 +59,23 @@ def test_it_waits_awake_once_an_answer_came_quickly(pair: PAIR) -> None:
     assert quick_until_awake(there, listening, looks)
     there.close()
     assert received(listening) == b""
+
+
+def test_it_naps_for_no_longer_than_half_of_the_usual_time(
+    pair: PAIR, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, listening = pair
+    monkeypatch.setattr(awake, "ANSWER", 0.5)
+    naps: list[float] = []
+    monkeypatch.setattr(time, "sleep", naps.append)
+    for method, seconds in [("recall", 0.1), ("ping", 0.0), ("recall", 0.1), ("ping", 0.0)] * 2:
+        sender = threading.Timer(seconds, there.sendall, (b"done",))
+        sender.start()
+        listening._at = 0.0  # whatever the other thread did is long ago
+        assert received(listening, method) == b"done"
+        sender.join()
+    assert naps and all(0.03 < nap < 0.2 for nap in naps)
+    assert listening._usual["ping"] < 0.1 <= listening._usual["recall"] < 0.4
 
 
 def test_a_slow_answer_costs_no_more_than_the_bound(pair: PAIR) -> None:

@@ -79,7 +79,7 @@ class Connection:
                 self._wait_until(deadline)
             self._socket.sendall(message)
             sent = True
-            answer = self._answer(id, deadline)
+            answer = self._answer(id, method, deadline)
         except RecollexError:  # told by the server as it hung up; some are an OSError too
             raise
         except TimeoutError:
@@ -109,12 +109,12 @@ class Connection:
         with contextlib.suppress(OSError):
             socket.socket(fileno=self._socket.detach()).close()
 
-    def _answer(self, id: int, deadline: float | None) -> Answer:
+    def _answer(self, id: int, method: str, deadline: float | None) -> Answer:
         inbox = self._inbox
         while True:
             if deadline is not None:
                 self._wait_until(deadline)
-            count = self._listening.receive(self._room)
+            count = self._listening.receive(self._room, method)
             if count:
                 inbox.feed(self._room[:count])
             while (answer := inbox.take()) is not None:

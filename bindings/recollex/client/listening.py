@@ -1,4 +1,4 @@
-"""How does a call wait for bytes? Awake at first, if the last ones came quickly, then asleep."""
+"""How does a call wait for its answer? Awake, if such answers came quickly lately, or asleep."""
 
 import select
 import socket
@@ -8,6 +8,13 @@ from typing import Any
 
 from recollex.wire import awake
 
+NAP = 0.5
+"""The share of the usual time in which no answer is looked for: cores often share more than they
+say, and a core that looks for an answer takes from the one that makes it."""
+OVERSLEEPS = 6e-5
+"""Seconds by which a nap may take longer than it was meant to."""
+SLOWER = 0.1
+"""The weight of an answer that took longer than usual; a quicker one says what is usual."""
 BESIDE = 0.1
 """The share of a core that other threads may have had since the last answer, and count as idle."""
 APART = 5e-6
@@ -17,9 +24,9 @@ APART = 5e-6
 class Listening:
     """What a server says on one socket. Threads: one at a time.
 
-    A program that waits awake uses its core, for up to `awake.ANSWER` a call. It does not while
-    others of its threads work, since they would have to wait for the interpreter; nor on a single
-    core, nor with TLS, whose bytes are not those of the socket.
+    A program that waits awake uses its core for about half of the time, up to `awake.ANSWER` a
+    call. It does not while others of its threads work, since they would have to wait for the
+    interpreter; nor on a single core, nor with TLS, whose bytes are not those of the socket.
     """
 
     def __init__(self, made: socket.socket) -> None:
@@ -29,24 +36,30 @@ class Listening:
             poll = select.poll()
             poll.register(made, select.POLLIN)
             self._look = poll.poll
-        self._is_quick = False
+        self._usual: dict[str, float] = {}
         self._beside = self._at = 0.0
 
-    def receive(self, room: memoryview) -> int:
+    def receive(self, room: memoryview, method: str) -> int:
         """Return how many bytes came, which are in ``room``; 0 where the other end hung up.
 
-        Waits as long as the socket does. Raises what the socket raises.
+        method: answers to one of them take about as long as each other. Waits as long as the socket
+        does. Raises what the socket raises.
         """
         look = self._look
         if look is None:
             return self._socket.recv_into(room)
         started = time.perf_counter()
-        if self._is_alone(started) and self._is_quick:
-            end = started + awake.ANSWER
-            while not look(0) and time.perf_counter() < end:
+        usual = self._usual.get(method, awake.ANSWER)
+        if self._is_alone(started) and usual < awake.ANSWER:
+            if (nap := NAP * usual - OVERSLEEPS) > 0:
+                time.sleep(nap)
+            while not look(0) and time.perf_counter() - started < awake.ANSWER:
                 awake.look_away()
         count = self._socket.recv_into(room)
-        self._is_quick = time.perf_counter() - started < awake.ANSWER
+        took = time.perf_counter() - started
+        if usual < took < awake.ANSWER:
+            took = usual + SLOWER * (took - usual)
+        self._usual[method] = took
         return count
 
     def _is_alone(self, now: float) -> bool:

@@ -2,9 +2,10 @@
 
 To fall asleep and be woken takes longer than a small request, and whoever wakes the other end of a
 socket is often given its core: then the two take turns in one core's caches while another core has
-nothing to do. So a client that was answered quickly lately looks for its answer again and again
-before it sleeps, and a server looks for the next question of a client that is alone. Both give
-their core to whoever wants it each time they look, and sleep after a while, for good.
+nothing to do. So a client that was answered quickly lately naps for a part of the time that it
+took, and then looks for its answer again and again; and a server looks for the next question of a
+client that is alone. Both give their core to whoever wants it each time they look, and after a
+while they sleep.
 """
 
 import os
