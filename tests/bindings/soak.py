@@ -275,6 +275,7 @@ def be_client(number: int, folder: Path, address: str, pause: float) -> None:
         stopping = True
 
     signal.signal(signal.SIGTERM, stop)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     status = 3
     try:
         client = Client(number, folder, address)
@@ -413,9 +414,11 @@ class Soak:
     # -- processes -------------------------------------------------------------------------------
 
     def _start(self, number: int) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # until the child has a handler
         child = os.fork()
         if child == 0:
             be_client(number, self.folder, self.address, self.pause)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         self.processes[number] = child
 
     def _kill(self, number: int) -> None:
