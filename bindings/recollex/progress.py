@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 
 Told = Callable[[int, int | None], None]
@@ -30,9 +30,12 @@ def listening(told: Told) -> Iterator[None]:
 
 @contextmanager
 def progress_bar(
-    total: int | None, label: str, unit: str = "memories"
+    total: int | None, label: str, unit: str = "memories", delay: float = 0
 ) -> Iterator[Callable[[int], None] | None]:
-    """Give a function that is told how many more items are done; None where nobody watches."""
+    """Give a function that is told how many more items are done; None where nobody watches.
+
+    A bar is drawn from ``delay`` seconds on.
+    """
     told = _listener.get()
     if (total is not None and total < LONG) or not (told or sys.stderr.isatty()):
         yield None
@@ -42,8 +45,15 @@ def progress_bar(
         return
     from tqdm import tqdm
 
-    with tqdm(total=total, desc=label, unit=f" {unit}", leave=False, file=sys.stderr) as bar:
+    with tqdm(
+        total=total, desc=label, unit=f" {unit}", leave=False, file=sys.stderr, delay=delay
+    ) as bar:
         yield bar.update
+
+
+def opening_bar(operations: int) -> AbstractContextManager[Callable[[int], None] | None]:
+    """Give what is told of an opening that reads ``operations`` of a log."""
+    return progress_bar(operations, "rebuilding from the log", "operations", delay=1)
 
 
 def _counting(told: Told, total: int | None) -> Callable[[int], None]:

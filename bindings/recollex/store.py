@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from recollex.agent import Agent
+from recollex.progress import opening_bar
 from recollex_engine import store as engine
 from recollex_engine.clock import system_clock, to_micros
 from recollex_engine.durability import Durability
@@ -119,6 +120,7 @@ def open(
             language=language,
             threads=threads,
             clock=system_clock if clock is None else lambda: to_micros(clock(), "clock()"),
+            watching=opening_bar,
         )
     )
 

@@ -50,6 +50,7 @@ class Access:
                     self._shared.clock,
                     self._embedder_for,
                     self._shared.flushed,
+                    self._shared.watching,
                 )
                 try:
                     if writer.settings is not None:
@@ -91,7 +92,7 @@ class Access:
                 if self._reader is None:
                     if not (self.folder / "log").exists():
                         return None
-                    self._reader = Reader(self.folder, self._embedder_for)
+                    self._reader = Reader(self.folder, self._embedder_for, self._shared.watching)
         now = self._reader.view()
         return now if op is None else self._reader.replica.view(op)
 

@@ -10,6 +10,7 @@ from recollex_engine.log_reader import LogFollower
 from recollex_engine.replica import LOG, Reembedded, Replica
 from recollex_engine.settings import Settings
 from recollex_engine.view import View
+from recollex_engine.watching import Watching, watched
 
 REOPEN_ROWS = 32_768
 """Rows applied since opening at which a reader starts over from the newest checkpoint."""
@@ -24,8 +25,14 @@ class Reader:
     Threads: any number may call `view`.
     """
 
-    def __init__(self, folder: Path, check: Callable[[Settings], object]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        check: Callable[[Settings], object],
+        watching: Watching | None = None,
+    ) -> None:
         self._check = check
+        self._watching = watching
         self._lock = threading.Lock()
         self._commit = CommitWord(folder / "COMMIT")
         self._is_whole = False
@@ -42,7 +49,8 @@ class Reader:
             try:
                 # All that is in the log, not only what COMMIT says: after a loss of power the word
                 # may be older than the log, and what was acknowledged must be seen.
-                replica.follow(follower, None, check_vectors=True)
+                with watched(self._watching, folder, replica.published) as progress:
+                    replica.follow(follower, None, check_vectors=True, progress=progress)
                 if replica.settings is not None:
                     self._check(replica.settings)
                 break

@@ -7,7 +7,7 @@ writer's replica is fed by the writer itself; a reader's follows the COMMIT word
 
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -186,7 +186,12 @@ class Replica:
             return Indexes()
 
     def follow(
-        self, follower: LogFollower, until_op: int | None, *, check_vectors: bool = False
+        self,
+        follower: LogFollower,
+        until_op: int | None,
+        *,
+        check_vectors: bool = False,
+        progress: Callable[[int], None] | None = None,
     ) -> None:
         """Apply and publish what ``follower`` finds in the log up to operation ``until_op``.
 
@@ -202,7 +207,10 @@ class Replica:
                     if operation.kind == REEMBED and operation.op > self._known:
                         raise Reembedded
                     batches.add(operation)
+            before = self.columns.op
             self.apply(transactions)
+            if progress is not None:
+                progress(self.columns.op - before)
         if check_vectors and batches.in_force:
             self.rows_of_file(0, batches.rows)
             assert self.vectors is not None

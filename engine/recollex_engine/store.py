@@ -25,6 +25,7 @@ from recollex_engine.errors import (
 )
 from recollex_engine.statement import check_flag, check_text
 from recollex_engine.surroundings import Embedder, Surroundings, checked
+from recollex_engine.watching import Watching
 
 FORMAT = 1
 MAX_AGENT = 80
@@ -41,7 +42,8 @@ class Store:
         store.json         {"recollex_store": 1}
         agents/<name>/     one agent; characters beyond A-Z a-z 0-9 _ . - are percent-encoded
 
-    ``flushed`` is told how many seconds each flush of a log took, in whichever thread it happened.
+    ``flushed`` is told how many seconds each flush of a log took, in whichever thread it happened;
+    ``watching`` how far the opening of an agent is, where it must read much of its log.
 
     Threads: any number. Nothing is put on disk before something is retained.
     """
@@ -57,6 +59,7 @@ class Store:
         threads: int = 1,
         clock: Clock = system_clock,
         flushed: Callable[[float], None] | None = None,
+        watching: Watching | None = None,
     ) -> None:
         if durability not in MODES:
             raise InputError(f"durability must be one of {', '.join(MODES)}, got {durability!r}")
@@ -81,6 +84,7 @@ class Store:
             self._background,
             self._building,
             flushed,
+            watching,
         )
 
     def _check_format(self) -> None:

@@ -14,6 +14,7 @@ from recollex_engine.errors import ModelError
 from recollex_engine.models.description import check_dimension
 from recollex_engine.models.vocabulary import Ids
 from recollex_engine.query_embedding import QueryEmbedder
+from recollex_engine.watching import Watching
 
 Progress = Callable[[int], None]
 """Told how many more memories are done."""
@@ -43,7 +44,8 @@ class Embedder(QueryEmbedder, Protocol):
 class Surroundings:
     """What an agent shares with the others of its store; ``create`` makes its folder.
 
-    ``flushed`` is told how many seconds each flush of a log took.
+    ``flushed`` is told how many seconds each flush of a log took, ``watching`` how far an opening
+    is that takes long.
     """
 
     create: Callable[[], None]
@@ -56,6 +58,7 @@ class Surroundings:
     background: Executor
     building: Executor
     flushed: Callable[[float], None] | None = None
+    watching: Watching | None = None
 
 
 def checked(load: Callable[[], Embedder]) -> Callable[[], Embedder]:

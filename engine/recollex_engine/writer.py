@@ -32,6 +32,7 @@ from recollex_engine.replica import LOG, Replica
 from recollex_engine.restoration import TextEmbedder, restore_vectors
 from recollex_engine.settings import Settings
 from recollex_engine.vectors_file import VectorsWriter, checksum
+from recollex_engine.watching import Watching, watched
 
 
 class Overtaken(Exception):  # noqa: N818 - not an error: the caller looks again
@@ -52,6 +53,7 @@ class Writer:
         clock: Clock,
         embedder_for: Callable[[Settings], TextEmbedder],
         flushed: Callable[[float], None] | None = None,
+        watching: Watching | None = None,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.lock_file = WriterLock(folder / "LOCK")
@@ -72,13 +74,13 @@ class Writer:
             self._publishing = threading.Lock()
             self._together = threading.local()
             try:
-                self._recover()
+                self._recover(watching)
             except CorruptError as error:
                 if self.settings is None or error.path != self.replica.vectors_path:
                     raise
                 restore_vectors(self.log, error.path, embedder_for, clock)
                 self.replica = Replica(folder)
-                self._recover()
+                self._recover(watching)
             self.commit_word = CommitWord(folder / "COMMIT", writable=True)
             # Never back, not even after the manifest was lost: readers wait for a greater one.
             self.replica.generation = max(self.replica.generation, self.commit_word.generation)
@@ -90,18 +92,20 @@ class Writer:
             self._let_go()
             raise
 
-    def _recover(self) -> None:
+    def _recover(self, watching: Watching | None) -> None:
         """Apply what the log holds beyond the last checkpoint, and see that its vectors are there.
 
         Raises `CorruptError` with the path of the vectors file if they are not.
         """
-        follower = LogFollower(self.replica.folder / LOG, self.replica.position)
+        replica = self.replica
+        follower = LogFollower(replica.folder / LOG, replica.position)
         try:
-            self.replica.follow(follower, None, check_vectors=True)
+            with watched(watching, replica.folder, replica.published) as progress:
+                replica.follow(follower, None, check_vectors=True, progress=progress)
         finally:
             follower.close()
-        if self.replica.columns.rows:
-            self.replica.rows_of_file(0, self.replica.columns.rows)
+        if replica.columns.rows:
+            replica.rows_of_file(0, replica.columns.rows)
 
     def _let_go(self) -> None:
         """Close what an opening that failed has opened."""

@@ -1,0 +1,31 @@
+"""Who sees how far an opening is that reads much of the log? Whoever asked to when a store opened.
+
+After a checkpoint an opening reads little. After an update that changes the columns, or once they
+were lost, it reads all of the log: a minute for a million memories.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TypeAlias
+
+from recollex_engine.commit import CommitWord
+
+LONG = 20_000
+"""Operations that take about a second to read."""
+
+Watching: TypeAlias = Callable[[int], AbstractContextManager[Callable[[int], None] | None]]
+"""Given how many operations are to be read, makes what is told how many more of them are."""
+
+
+def watched(
+    watching: Watching | None, folder: Path, done: int
+) -> AbstractContextManager[Callable[[int], None] | None]:
+    """Return what is told of the reading of an agent's log behind operation ``done``.
+
+    Nobody is told where it is short.
+    """
+    if watching is None:
+        return nullcontext()
+    left = CommitWord(folder / "COMMIT").op - done
+    return watching(left) if left >= LONG else nullcontext()
