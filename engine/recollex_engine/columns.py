@@ -33,6 +33,7 @@ from recollex_engine.schema import (
     words,
 )
 from recollex_engine.settings import Settings
+from recollex_engine.spans import Spans
 from recollex_engine.speakers import Speakers
 from recollex_engine.tail import Tail
 from recollex_kernels.cascade import encode_signs
@@ -83,6 +84,7 @@ class Columns:
         self.tail = Tail(0)
         self.label_lists = LabelLists()
         self.speakers = Speakers(self.label)
+        self.spans = Spans()
         self._labels: dict[int, str] = {}
         self._entity_names: dict[int, str] = {}
         self._find_again()

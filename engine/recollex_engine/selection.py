@@ -16,7 +16,6 @@ from recollex_kernels.filters import (
     mask_equal,
     mask_holding,
     mask_networks,
-    mask_overlap,
 )
 
 
@@ -43,9 +42,8 @@ def select(view: View, question: Question) -> npt.NDArray[np.uint8]:
         bits = sum(1 << network for network in set(question.networks))
         mask_networks(view.of_memories("network"), bits, mask)
     if interval is not None:
-        mask_overlap(
-            view.of_memories("event_start"), view.of_memories("event_end"), *interval, mask
-        )
+        start, end = view.of_memories("event_start"), view.of_memories("event_end")
+        mask = view.columns.spans.overlapping(start, end, *interval, mask)
     if (moment := question.as_world) is not None:
         start, end = view.of_memories("event_start"), view.of_memories("valid_end")
         mask_holding(start, end, moment, mask)

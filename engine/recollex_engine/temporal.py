@@ -25,7 +25,6 @@ from recollex_engine.dates import EARLIEST, LATEST, TimeRange
 from recollex_engine.models.description import Thresholds
 from recollex_engine.spreading import ANY_COSINE, DECAY, activate
 from recollex_engine.view import View
-from recollex_kernels.filters import mask_overlap
 from recollex_kernels.vectors import cosines
 
 TEMPORAL_DECAY = 0.7
@@ -113,9 +112,8 @@ def _in_range(
     budget: int,
 ) -> tuple[npt.NDArray[np.uint8], Ranked]:
     """Return the mask of allowed memories whose event overlaps the range, and those near enough."""
-    inside = allowed.copy()
     start, end = view.of_memories("event_start"), view.of_memories("event_end")
-    mask_overlap(start, end, found.start, found.end, inside)
+    inside = view.columns.spans.overlapping(start, end, found.start, found.end, allowed)
     return inside, scan(view, 0, view.rows, query, inside, floor, budget)
 
 
@@ -124,24 +122,26 @@ def _distances(
 ) -> tuple[npt.NDArray[np.float64], float]:
     """Return how far the middles of events lie from the range's, and the range's length."""
     start, end = view.of_memories("event_start"), view.of_memories("event_end")
-    first, last = _closed(found, start, end)
+    first, last = _closed(view, found)
     middle = first / 2 + last / 2
     distance: npt.NDArray[np.float64] = np.abs(start[memories] / 2 + end[memories] / 2 - middle)
     return distance, float(last - first)
 
 
-def _closed(
-    found: TimeRange, start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
-) -> tuple[int, int]:
+def _closed(view: View, found: TimeRange) -> tuple[int, int]:
     """Return the range with an end that is open ("before 2020") moved to the agent's own.
 
     Else its middle, by which memories are ranked, would lie a thousand years away.
     """
     first, last = found.start, found.end
+    if first != EARLIEST and last != LATEST:
+        return first, last
+    start, end = view.of_memories("event_start"), view.of_memories("event_end")
+    earliest, latest = view.columns.spans.bounds(start, end)
     if first == EARLIEST:
-        first = min(int(start.min()), last - 1)
+        first = min(earliest, last - 1)
     if last == LATEST:
-        last = max(int(end.max()), first + 1)
+        last = max(latest, first + 1)
     return first, last
 
 

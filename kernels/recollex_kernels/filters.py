@@ -1,8 +1,8 @@
 """Masks over memories: each kernel clears the entries of ``out`` that its condition refuses.
 
 Every kernel takes columns of n memories and ``out`` uint8[n] of 0 and 1, changed in place by AND,
-so conditions combine by calling one after another on a mask that starts as all ones. Those that
-keep a list cost O(its length) and leave the mask as it is.
+so conditions combine by calling one after another on a mask that starts as all ones. Those that are
+given another ``mask`` leave it as it is, and cost what they keep.
 Cost of the others: O(n), no allocation. Inputs may be read-only maps.
 """
 
@@ -11,6 +11,8 @@ import numpy as np
 from recollex_kernels._jit import I64, U8, U32, U64, kernel
 
 NONE = np.uint32(0xFFFFFFFF)
+RUN = 64
+"""Memories in recorded order whose times are summed up together."""
 
 
 @kernel
@@ -49,6 +51,53 @@ def mask_overlap(start: I64, end: I64, since: int, until: int, out: U8) -> None:
     for m in range(out.shape[0]):
         s = start[m]
         out[m] &= np.uint8((s < until) & ((end[m] > since) | (s >= since)))
+
+
+@kernel
+def extremes_of_runs(start: I64, end: I64) -> I64:
+    """Return the earliest start, the latest start and the latest end of each ``RUN`` of memories.
+
+    Shapes: start, end int64[n], n a multiple of ``RUN``; returned int64[3, n / RUN].
+    """
+    runs = start.shape[0] // RUN
+    out = np.empty((3, runs), np.int64)
+    for r in range(runs):
+        low = r * RUN
+        first, latest, last = start[low], start[low], end[low]
+        for m in range(low + 1, low + RUN):
+            first, latest = min(first, start[m]), max(latest, start[m])
+            last = max(last, end[m])
+        out[0, r], out[1, r], out[2, r] = first, latest, last
+    return out
+
+
+@kernel
+def overlap_of_runs(
+    firsts: I64,
+    latests: I64,
+    lasts: I64,
+    start: I64,
+    end: I64,
+    since: int,
+    until: int,
+    mask: U8,
+    out: U8,
+) -> None:
+    """Set ``out`` to ``mask`` narrowed as by `mask_overlap`, past runs that cannot meet the range.
+
+    Shapes: firsts, latests, lasts int64[r], from `extremes_of_runs`, perhaps of more than the n
+    memories; start, end int64[n]; mask, out uint8[n]; out holds zeros.
+
+    Cost: O(n / RUN), and O(RUN) for each run that may meet the range.
+    """
+    n = out.shape[0]
+    for low in range(0, n, RUN):
+        high, r = min(low + RUN, n), low // RUN
+        if high - low == RUN and (firsts[r] >= until or (lasts[r] <= since and latests[r] < since)):
+            continue
+        part = out[low:high]
+        part[:] = mask[low:high]
+        mask_overlap(start[low:high], end[low:high], since, until, part)
 
 
 @kernel

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from recollex_kernels.filters import (
     NONE,
+    RUN,
+    extremes_of_runs,
     keep_chain,
     keep_listed,
     mask_equal,
@@ -14,6 +16,7 @@ from recollex_kernels.filters import (
     mask_networks,
     mask_open,
     mask_overlap,
+    overlap_of_runs,
 )
 
 settings.register_profile("kernels", deadline=None)
@@ -59,6 +62,23 @@ def test_holding_equals_the_interval_test_for_every_small_interval():
         out = np.full(len(spans), mask, np.uint8)
         mask_holding(starts, ends, at, out)
         assert out.tolist() == [int(mask and s <= at < e) for s, e in spans]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 5 * RUN), st.integers(0, 3 * RUN))
+def test_overlap_of_runs_equals_overlap(seed, n, more):
+    rng = np.random.default_rng(seed)
+    start = np.sort(rng.integers(0, 40, n + more)) + rng.integers(0, 3, n + more)
+    end = start + rng.choice([-1, 0, 1, 9, 2**62], n + more, p=[0.1, 0.3, 0.3, 0.29, 0.01])
+    whole = (n + more) // RUN * RUN
+    extremes = extremes_of_runs(start[:whole], end[:whole])
+    mask = rng.choice(np.array([0, 1], np.uint8), n)
+    for each in (start, end, mask, extremes):
+        each.flags.writeable = False
+    for since, until in product(range(-2, 48, 7), range(-1, 49, 5)):
+        expected, out = mask.copy(), np.zeros(n, np.uint8)
+        mask_overlap(start[:n], end[:n], since, until, expected)
+        overlap_of_runs(*extremes, start[:n], end[:n], since, until, mask, out)
+        assert out.tolist() == expected.tolist()
 
 
 def test_overlap_equals_the_interval_test_for_every_small_interval():
