@@ -51,21 +51,19 @@ class Ranked:
 
 
 def holding(
-    view: View, phrases: list[npt.NDArray[np.uint32]], allowed: npt.NDArray[np.uint8]
-) -> npt.NDArray[np.uint8]:
-    """Return ``allowed`` narrowed to memories that hold every phrase, each within one passage.
+    view: View, phrase: npt.NDArray[np.uint32], allowed: npt.NDArray[np.uint8]
+) -> npt.NDArray[np.uint32]:
+    """Return the memories of ``allowed`` with a passage that holds a phrase: ascending, each once.
 
     A phrase is a sequence of terms; NONE in it is the place of any stop word. Cost: the passages
     that hold the phrase's rarest term, and the tail.
     """
     offsets, forward = view.buffer("term_offset"), view.buffer("term")
-    for phrase in phrases:
-        rows = _candidates(view, phrase)
-        held = rows[phrase_rows(offsets, forward, rows, phrase) == 1]
-        mask = np.zeros_like(allowed)
-        mask[view.memory_of_row[held]] = 1
-        allowed = allowed & mask
-    return allowed
+    rows = _candidates(view, phrase)
+    held = rows[phrase_rows(offsets, forward, rows, phrase) == 1]
+    memories: npt.NDArray[np.uint32] = np.unique(view.memory_of_row[held])
+    admitted: npt.NDArray[np.uint32] = memories[allowed[memories] == 1]
+    return admitted
 
 
 def _candidates(view: View, phrase: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:

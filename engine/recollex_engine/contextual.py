@@ -154,7 +154,7 @@ class Contextual:
             float(MOMENT),
             found.start if found else 0,
             found.end if found else 0,
-            _NO_QUOTES if evidence.quoted is None else evidence.quoted,
+            *(evidence.quoted or _NO_QUOTES),
             evidence.now,
             float(RECENT),
             view.timeline.order,
@@ -198,7 +198,7 @@ class Contextual:
 
 _BREVITY = np.minimum(np.log1p(np.arange(FEW_WORDS + 1.0)) - np.log1p(FEW_WORDS), 0)
 _NOTHING = Ranked.empty()
-_NO_QUOTES = np.empty(0, np.float32)
+_NO_QUOTES = np.empty(0, np.uint32), np.empty(0, np.float32)
 _NO_WORDS = Words.none()
 _IN_ORDER = attrgetter(*PARTS)
 _KEYWORD, _QUESTION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, _ORDER, _PRESENT = map(

@@ -8,7 +8,7 @@ candidate with every arm and at what stands around it. All three are a `Fusion`.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,9 @@ ARMS = ("semantic", "keyword", "graph", "temporal")
 MEASURED = MappingProxyType({"semantic": 0.5, "keyword": 1.0, "graph": 0.3, "temporal": 0.3})
 """Weights of a score sum that measured best on LoCoMo's conversations 1 to 5."""
 
+Quoted: TypeAlias = tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]
+"""The memories that hold a quote of the question, ascending; the share of its quotes in each."""
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -35,8 +38,7 @@ class Evidence:
     lists: arm -> its list, in the order of `ARMS`. words: the keyword arm's scores of all memories,
     None where it did not run. query: the question's vector, None where there is none. allowed:
     uint8[memories], what may be returned; what stands around it may be any open memory. budget: how
-    many memories an arm may bring. quoted: float32[memories], the share of the question's quotes
-    that each memory holds; None where it quotes nothing.
+    many memories an arm may bring. quoted: None where the question quotes nothing.
     """
 
     view: View
@@ -49,7 +51,7 @@ class Evidence:
     now: int
     thresholds: Thresholds
     budget: int
-    quoted: npt.NDArray[np.float32] | None
+    quoted: Quoted | None
 
 
 @dataclass(frozen=True, slots=True)

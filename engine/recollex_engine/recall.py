@@ -17,7 +17,7 @@ from recollex_engine.cues import NO_CUES, Cues, read_cues
 from recollex_engine.dates import TimeRange
 from recollex_engine.errors import InputError
 from recollex_engine.fact_view import FactView
-from recollex_engine.fusion import ARMS, Evidence, Fused
+from recollex_engine.fusion import ARMS, Evidence, Fused, Quoted
 from recollex_engine.memory import Recall
 from recollex_engine.models.description import Thresholds
 from recollex_engine.packer import nothing, pack
@@ -125,7 +125,7 @@ class _Pipeline:
         self.found: TimeRange | None = None
         self.cues: Cues = NO_CUES
         self.allowed = view.open
-        self.quoted: npt.NDArray[np.float32] | None = None
+        self.quoted: Quoted | None = None
 
     def search_words(self, analyzer: Analyzer) -> None:
         """Read the question, narrow to what it admits, search its words."""
@@ -152,16 +152,19 @@ class _Pipeline:
         question they are a title or somebody's words, and only count for what holds them.
         """
         held = [
-            arms.holding(self.view, [phrase], self.allowed)
-            if phrase is not None
-            else np.zeros_like(self.allowed)
+            np.empty(0, np.uint32)
+            if phrase is None
+            else arms.holding(self.view, phrase, self.allowed)
             for phrase in _look_up(self.view, parsed)
         ]
         if parsed.only_phrases:
-            for mask in held:
-                self.allowed = self.allowed & mask
+            for memories in held:
+                mask = np.zeros_like(self.allowed)
+                mask[memories] = self.allowed[memories]
+                self.allowed = mask
         else:
-            self.quoted = np.mean(held, axis=0, dtype=np.float32)
+            memories, counts = np.unique(np.concatenate(held), return_counts=True)
+            self.quoted = memories, (counts / len(held)).astype(np.float32)
 
     def _keyword(
         self, terms: npt.NDArray[np.uint32]

@@ -7,9 +7,11 @@ from recollex_kernels._float16 import prefetch_row, similarity
 from recollex_kernels._jit import F32, F64, I64, U8, U16, U32, kernel
 from recollex_kernels._members import Asked, scores_among
 from recollex_kernels._neighbours import neighbours
+from recollex_kernels._prefetch import prefetch
 from recollex_kernels._scores import strongest
 
 _AHEAD = 8  # rows asked of memory before they are read: they lie anywhere, and waiting costs most
+_SEEN = 32  # rows whose pages are looked up before that: a page that nobody used takes as long
 
 
 @kernel
@@ -65,9 +67,14 @@ def _weigh(
     for j in range(count):
         m = np.int64(memories[new[j]])
         rows[j], ends[j] = first_row[m], first_row[m + 1]
+    flat, width = vectors.reshape(-1), vectors.shape[1]
+    for j in range(min(_SEEN, count)):
+        prefetch(flat, np.int64(rows[j]) * width)
     for j in range(min(_AHEAD, count)):
         prefetch_row(vectors, rows[j])
     for j in range(count):
+        if j + _SEEN < count:
+            prefetch(flat, np.int64(rows[j + _SEEN]) * width)
         if j + _AHEAD < count:
             prefetch_row(vectors, rows[j + _AHEAD])
         best = similarity(vectors, rows[j], query)

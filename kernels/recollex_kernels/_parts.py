@@ -4,8 +4,9 @@ import numpy as np
 
 from recollex_kernels._exp import exp
 from recollex_kernels._jit import F32, F64, I64, U8, U32, U64, kernel
+from recollex_kernels._moments import moments
 from recollex_kernels._prefetch import prefetch
-from recollex_kernels._scores import best_first, strongest
+from recollex_kernels._scores import best_first
 
 NONE = np.uint32(0xFFFFFFFF)
 PARTS = (
@@ -26,9 +27,6 @@ _KEYWORD, _SEMANTIC, _BESIDE, _DOCUMENT, _QUESTION, _ANSWER, _BREVITY, SPEAKER =
 )
 _ASSOCIATION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, _ORDER = 11, 12, 13, 14, 15, 16, 17
 _PRESENT = 18
-_BLOCK = 16  # candidates that are near or far in time together
-_AGREED = 1.5  # weight of the first two anchors
-_FAR = 8.0  # widths of a moment beyond which it has ended: e^(-32) is left out
 
 
 @kernel
@@ -100,76 +98,6 @@ def asks(memories: U32 | I64, text: U8, text_offset: U64) -> U8:
 
 
 @kernel
-def moments(x: F64, said_at: I64, anchors: int, width: float) -> F64:
-    """Return how near in time each memory is to the best others, in [0, 1].
-
-    Equation, t_i the time of the i-th of the N = min(anchors, n) greatest x (ties: the earlier
-    place), w_i = 1/i, W their sum, A the affinity of SATF 3.3, to an anchor by the others alone:
-        A(m) = W / (W - w_m) * sum over i = 1..N, i not m, of  w_i * exp(-(t - t_i)^2 / (2 width^2))
-        moment(m) = A(m) / max(greatest A, 1.5)
-    with w_m = 0 for a memory that is no anchor. An anchor farther than 8 widths adds nothing.
-
-    Why W / (W - w_m)? An anchor that is near itself would be lifted for being first, and one whose
-    own weight is only left out would be held down for it: the best of memories that were all said
-    at once would come last. So it is weighed by all the weight that there is beside its own.
-
-    Why at least 1.5? It is the weight of the first two anchors. Where no moment has as much around
-    it, the anchors do not agree on one, and it counts for less.
-
-    Shapes: x float64[n], said_at int64[n]. ``anchors`` at least 1, ``width``
-    in microseconds.
-
-    Cost: O(N n / 16) and 2 ns for each pair whose block of 16 is not far.
-    """
-    n = x.shape[0]
-    near, times = np.zeros(n, np.float64), said_at.astype(np.float64)
-    blocks = (n + _BLOCK - 1) // _BLOCK
-    first, last = np.empty(blocks, np.float64), np.empty(blocks, np.float64)
-    for block in range(blocks):
-        low = block * _BLOCK
-        first[block] = last[block] = times[low]
-        for j in range(low, min(low + _BLOCK, n)):
-            first[block], last[block] = min(first[block], times[j]), max(last[block], times[j])
-    exponents, powers = np.empty(n, np.float64), np.empty(n, np.int64)
-    values, around = np.empty(n, np.float64), np.empty(blocks, np.int64)
-    best = strongest(x, anchors)
-    for i in range(best.shape[0]):
-        t, weight = times[best[i]], 1.0 / (i + 1)
-        met, size = 0, 0
-        for block in range(blocks):  # those that are not far, one behind the other
-            if t - last[block] > _FAR * width or first[block] - t > _FAR * width:
-                continue
-            around[met] = block
-            met += 1
-            low = block * _BLOCK
-            for j in range(low, min(low + _BLOCK, n)):
-                z = (times[j] - t) / width
-                exponents[size] = -0.5 * (z * z)
-                size += 1
-        exp(exponents[:size], powers[:size], values[:size])
-        size = 0
-        for block in around[:met]:
-            low = block * _BLOCK
-            for j in range(low, min(low + _BLOCK, n)):
-                value = weight * values[size]
-                near[j] += value if exponents[size] >= -0.5 * (_FAR * _FAR) else 0.0
-                size += 1
-    total = 0.0
-    for i in range(best.shape[0]):
-        total += 1.0 / (i + 1)
-    for i in range(best.shape[0]):
-        own = 1.0 / (i + 1)
-        others = total - own
-        near[best[i]] = max(near[best[i]] - own, 0.0) * total / others if others > 0 else 0.0
-    most = _AGREED
-    for j in range(n):
-        most = max(most, near[j])
-    for j in range(n):
-        near[j] /= most
-    return near
-
-
-@kernel
 def parts_of(
     members: U32,
     keyword: F64,
@@ -193,7 +121,8 @@ def parts_of(
     width: float,
     start: int,
     end: int,
-    quoted: F32,
+    quoted: U32,
+    shares: F32,
     now: int,
     recent: float,
     first: int,
@@ -215,7 +144,7 @@ def parts_of(
         association  its activation, 0 where it is not ``associated``
         moment       see `moments`
         in_range     1 if its event overlaps [start, end)
-        phrase       quoted[memory]
+        phrase       its share, 0 where it is not ``quoted``
         dated        1 if its event does not start when it was said
         recency      e^(-(now - said_at) / recent), at most 1
         order        where it stands between ``first`` and ``last``, 0 to 1
@@ -229,7 +158,7 @@ def parts_of(
         text, text_offset        as for `asks`
         brevity   float64[>= 1]
         named     uint32[]
-        quoted    float32[M], or empty with a weight of 0
+        quoted, shares  uint32[], float32[]   memories, ascending, each once; aligned
         weights   float64[P]     in the order of `PARTS`
         returned  float64[P, n], float64[n], int64[n]; the first float64[0, 0] unless ``tabled``
     """
@@ -290,7 +219,9 @@ def parts_of(
             inside = since < end and (until > start or since >= start)
             parts[_IN_RANGE] = weights[_IN_RANGE] if inside else 0.0
         if weights[_PHRASE] != 0:
-            parts[_PHRASE] = weights[_PHRASE] * np.float64(quoted[m])
+            place = np.searchsorted(quoted, m)
+            holds = place < quoted.shape[0] and quoted[place] == m
+            parts[_PHRASE] = weights[_PHRASE] * np.float64(shares[place]) if holds else 0.0
         if weights[_DATED] != 0:
             parts[_DATED] = weights[_DATED] if event_start[m] != when[i] else 0.0
         parts[_RECENCY] = weights[_RECENCY] * fresh[i]

@@ -57,11 +57,19 @@ class Agent:
         start = self.said_at + rng.choice([0, -HOUR, HOUR], n)
         self.events = (start, start + rng.choice([0, 1, 40 * HOUR], n), 5, 12.0 * HOUR)
         self.range = sorted(int(hour) * HOUR for hour in rng.integers(0, 90, 2))
-        self.quoted = rng.choice([0.0, 0.5, 1.0], n).astype(np.float32)
+        shares = rng.choice([0.0, 0.5, 1.0], n).astype(np.float32)
+        self.quoted = np.flatnonzero(shares).astype(np.uint32), shares[shares > 0]
         self.now = int(rng.integers(0, 120)) * HOUR
         self.timeline = np.argsort(self.said_at, kind="stable").astype(np.uint32)
         self.weights = rng.choice([0.0, 0.3, -1.5, 2.0], len(PARTS))
-        for each in (*self.said, *self.mentions, *self.texts, *self.events, *vars(self).values()):
+        for each in (
+            *self.said,
+            *self.quoted,
+            *self.mentions,
+            *self.texts,
+            *self.events,
+            *vars(self).values(),
+        ):
             if isinstance(each, np.ndarray):
                 each.flags.writeable = False
 
@@ -80,7 +88,7 @@ class Agent:
             ),
             *(self.document, self.said_at, self.visible, self.allowed, REACH, WINDOW),
             *(*self.texts, self.speaker, self.named.astype(np.uint32), *self.events, *self.range),
-            *(self.quoted, self.now, 50.0 * HOUR, self.timeline, 12 * HOUR, self.weights),
+            *(*self.quoted, self.now, 50.0 * HOUR, self.timeline, 12 * HOUR, self.weights),
             *(PLACE, tabled, np.full(5, NONE, np.uint32)),
         )
 
@@ -101,7 +109,7 @@ class Agent:
         parts, scores, order = parts_of(
             *(members, b, c, SHARE, places, beside, associated, activation, self.document),
             *(*self.texts, self.speaker, named, self.said_at, *self.events, *self.range),
-            *(self.quoted, self.now, 50.0 * HOUR, self.said_at.min(), self.said_at.max()),
+            *(*self.quoted, self.now, 50.0 * HOUR, self.said_at.min(), self.said_at.max()),
             *(int(self.document[-1]) if talks else -1, self.weights, True),
         )
         signs = standing(

@@ -130,6 +130,12 @@ def test_one_moment_prefers_no_memory():
     assert found.tolist() == pytest.approx([1.0] * 40)
 
 
+def sparse(shares):
+    """The memories that hold a quote, and its shares."""
+    held = np.flatnonzero(shares)
+    return held.astype(np.uint32), shares[held]
+
+
 class Bank:
     """Some memories, some of them members, of whom some are candidates, and what is asked."""
 
@@ -184,7 +190,7 @@ class Bank:
             5,
             WIDTH,
             *self.range,
-            self.quoted,
+            *sparse(self.quoted),
             self.now,
             50.0 * HOUR,
             7 * HOUR,
