@@ -58,6 +58,7 @@ class TimeReader:
         last_is_previous_year: bool,
     ) -> None:
         self.tokens = tokens
+        self._words = [token.text if token.kind == "word" else "" for token in tokens]
         self.now = now
         self.today = now.date()
         self.looking = looking
@@ -65,7 +66,7 @@ class TimeReader:
 
     def word(self, i: int) -> str:
         """Return the word at token `i`, or "" if there is none."""
-        return self.tokens[i].text if i < len(self.tokens) and self.is_kind(i, "word") else ""
+        return self._words[i] if i < len(self._words) else ""
 
     def is_kind(self, i: int, kind: str) -> bool:
         """Return whether there is a token `i` of this kind."""
