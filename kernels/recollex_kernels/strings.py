@@ -3,6 +3,7 @@
 import numpy as np
 
 from recollex_kernels._jit import I64, U8, kernel
+from recollex_kernels._prefetch import prefetch
 
 
 @kernel
@@ -18,17 +19,20 @@ def gather_strings(heap: U8, ends: I64, numbers: I64) -> tuple[U8, I64]:
     Cost: O(bytes returned).
     """
     n = numbers.shape[0]
+    for i in range(n):  # they lie anywhere, and waiting costs most
+        prefetch(ends, int(numbers[i]))
     first, to = np.zeros(n, np.int64), np.zeros(n, np.int64)
     total = 0
     for i in range(n):
         if numbers[i] > 0:
             first[i] = ends[numbers[i] - 1]
+        prefetch(heap, first[i])
         total += ends[numbers[i]] - first[i]
         to[i] = total
     out = np.empty(total, np.uint8)
     at = 0
     for i in range(n):
-        for j in range(first[i], first[i] + to[i] - at):
-            out[at] = heap[j]
-            at += 1
+        size = to[i] - at
+        out[at : at + size] = heap[first[i] : first[i] + size]
+        at += size
     return out, to
