@@ -28,7 +28,7 @@ def as_dict(value: Any) -> Any:
 
 def names_of(value: Any, name: str) -> tuple[str, ...]:
     """Return a list of names as a tuple, None as an empty one."""
-    if value is None:
+    if value is None or (type(value) is tuple and not value):  # as most are
         return ()
     if isinstance(value, str):
         raise InputError(f"{name} must be a list of str, got a str: {name}=[{value[:80]!r}]")

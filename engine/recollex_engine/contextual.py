@@ -25,7 +25,6 @@ from recollex_engine.clock import DAY
 from recollex_engine.confidence import STANDS_OUT_OF, read_signs
 from recollex_engine.fusion import Evidence, Fused
 from recollex_engine.question import check_number
-from recollex_engine.view import Array, View
 from recollex_kernels._parts import PARTS
 from recollex_kernels.contextual import contextual
 
@@ -140,13 +139,13 @@ class Contextual:
             evidence.budget,
             KEYWORD_CONTEXT,
             WIDENED,
-            view.of_memories("document"),
-            view.buffer("said_at"),
-            view.open,
+            *view.talks,
             evidence.allowed,
             REACH,
             DAY,
-            *_what_they_are(view),
+            *view.texts,
+            _BREVITY,
+            view.buffer("speaker"),
             view.columns.speakers.named(view.of_memories("speaker"), evidence.cues.words),
             view.buffer("event_start"),
             view.buffer("event_end"),
@@ -245,24 +244,12 @@ def _what_the_arms_say(evidence: Evidence) -> tuple[Any, ...]:
     view, limits, words = evidence.view, evidence.thresholds, evidence.words
     best = float(words.ranked.scores[0]) if words and len(words.ranked.scores) else 0.0
     said = words if words is not None and best > 0 else _NO_WORDS
-    texts = view.buffer("words"), view.buffer("term_offset"), view.buffer("term")
     return (
-        (view.posting_lists, *texts, said.fixed, said.per_word, said.terms, said.idf),
+        (view.posting_lists, *view.forward_terms, said.fixed, said.per_word, said.terms, said.idf),
         1 / math.sqrt(best * said.most) if best > 0 else 0.0,
         view.vectors,
         view.buffer("first_row"),
         np.empty(0, np.float32) if evidence.query is None else evidence.query,
         limits.semantic,
         max(limits.entry - limits.semantic, 1e-6),
-    )
-
-
-def _what_they_are(view: View) -> tuple[Array, Array, Array, Array, Array]:
-    """Return what `parts_of` reads of a memory's text, and who said it."""
-    return (
-        view.buffer("text"),
-        view.buffer("text_offset"),
-        view.buffer("words"),
-        _BREVITY,
-        view.buffer("speaker"),
     )

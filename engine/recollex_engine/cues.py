@@ -25,6 +25,9 @@ _LAST = re.compile(
 _FIRST = re.compile(r"\b(?:first|earliest|initially|originally|began|begin|start|started)\b")
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _RUN = re.compile(r"[^\W_]+")
+_JOINED = bytes(code if chr(code).isalnum() or code in b"'-" else 32 for code in range(128)) + (
+    b" " * 128
+)
 
 # Runs of letters and digits without one of which an expression cannot match: it is not tried.
 _OF_HEARER = frozenset(
@@ -84,11 +87,34 @@ NO_CUES = Cues(addressed=False, asks_when=False, supposes=False, order=0, words=
 """What a question shows that has not been read."""
 
 
+def _words_and_runs(folded: str) -> tuple[set[str], set[str]]:
+    """Return the words of a text, without 's, and its runs of letters and digits."""
+    if not folded.isascii():
+        return {_bare(word) for word in _WORD.findall(folded)}, set(_RUN.findall(folded))
+    # what translates bytes and splits at spaces takes a quarter of an expression's time
+    pieces = folded.encode().translate(_JOINED).decode().split()
+    if "'" not in folded and "-" not in folded:
+        words = set(pieces)
+        return words, words
+    words, runs = set(), set()
+    for piece in pieces:
+        if piece.isalnum():
+            words.add(piece)
+            runs.add(piece)
+        else:
+            words.update(map(_bare, _WORD.findall(piece)))
+            runs.update(_RUN.findall(piece))
+    return words, runs
+
+
+def _bare(word: str) -> str:
+    return word.removesuffix("'s")
+
+
 def read_cues(text: str) -> Cues:
     """Return the cues of a question; cost some 5 us."""
     folded = text.lower().replace("\u2019", "'")
-    words = {word.removesuffix("'s") for word in _WORD.findall(folded)}
-    runs = words if "'" not in folded and "-" not in folded else set(_RUN.findall(folded))
+    words, runs = _words_and_runs(folded)
     last = not _OF_LAST.isdisjoint(runs) and _LAST.search(folded) is not None
     first = not _OF_FIRST.isdisjoint(runs) and _FIRST.search(folded) is not None
     return Cues(

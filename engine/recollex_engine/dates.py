@@ -51,7 +51,11 @@ _COUNTING = frozenset(
     {"ago", "this", "current", "before", "after", "following", "prior", "from", "in"}
     | LAST | NEXT | {*THIRDS, *THIRDS_OF}
 )  # fmt: skip
-_WORDS = re.compile("[a-z]+").findall
+_NAMED, _COUNTED_HERE, _COUNTING_HERE = (
+    frozenset(word.encode() for word in words) for words in (NAMED, _COUNTED, _COUNTING)
+)
+_LETTERS = bytes(code if code in b"abcdefghijklmnopqrstuvwxyz" else 32 for code in range(256))
+_NO_DIGITS = bytes(code for code in range(256) if code not in b"0123456789")
 _YEAR = re.compile(
     "(?<![0-9a-z])[0-9]{4}(?![0-9a-z])|(?<![a-z])[0-9]0s(?![0-9a-z])|on the [0-9]"
 ).search
@@ -216,12 +220,13 @@ def _in_utc(
 
 def _may_hold_a_time(text: str) -> bool:
     lower = text.lower()
-    words = _WORDS(lower)
-    if not NAMED.isdisjoint(words):
+    data = lower.encode("ascii", "replace")  # bytes are translated at once, a character is not
+    words = data.translate(_LETTERS).split()
+    if not _NAMED.isdisjoint(words):
         return True
-    if not _COUNTED.isdisjoint(words) and not _COUNTING.isdisjoint(words):
+    if not _COUNTED_HERE.isdisjoint(words) and not _COUNTING_HERE.isdisjoint(words):
         return True
-    return _YEAR(lower) is not None
+    return data.translate(None, _NO_DIGITS) != b"" and _YEAR(lower) is not None
 
 
 def local_time(at_us: int, tz: tzinfo) -> datetime | None:

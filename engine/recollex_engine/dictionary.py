@@ -132,8 +132,11 @@ class Dictionary:
 
     def get_many(self, strings: Sequence[str]) -> Numbers:
         """Return the strings' numbers, `NONE` for each that is not there: uint32[len(strings)]."""
-        found = map(self.get, strings)
-        return np.fromiter((NONE if n is None else n for n in found), np.uint32, len(strings))
+        known = self._known.get
+        found = [known(string) for string in strings]
+        if None in found:  # perhaps not met before
+            found = [self.get(string) for string in strings]
+        return np.array([NONE if number is None else number for number in found], np.uint32)
 
     def intern(self, string: str) -> int:
         """Return the string's number, giving it the next one if it is new."""

@@ -72,10 +72,11 @@ def recall(
         fused = preset.fusion.fuse(pipeline.evidence(query))
     pipeline.lists.update(fused.lists)
     confidence = pipeline.confidence(fused)
-    ranked = ranking = Ranking.empty()
     tokens, subgraph = 0, None
     suffices = pipeline.suffices(confidence)
-    if suffices:
+    if not suffices:
+        ranked = ranking = Ranking.empty()
+    else:
         candidates, collapsed = pipeline.refine(fused, query)
         ranked = Ranking(candidates.memories, candidates.scores, pipeline.lists, {}, collapsed)
         with trace.stage("budget"):

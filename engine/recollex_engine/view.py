@@ -23,6 +23,7 @@ from recollex_engine.timeline import Timeline
 from recollex_kernels.segments import table
 
 Array: TypeAlias = npt.NDArray[Any]
+ThreeArrays: TypeAlias = tuple[Array, Array, Array]
 FiveArrays: TypeAlias = tuple[Array, Array, Array, Array, Array]
 SixArrays: TypeAlias = tuple[Array, Array, Array, Array, Array, Array]
 
@@ -240,6 +241,21 @@ class View:
         )
 
     @cached_property
-    def time_links(self) -> tuple[Array, Array, Array]:
+    def talks(self) -> ThreeArrays:
+        """The document of each memory, when it was said, and which are open."""
+        return (self.of_memories("document"), self.buffer("said_at"), self.open)
+
+    @cached_property
+    def texts(self) -> ThreeArrays:
+        """The texts, where each ends, and how many words each has."""
+        return (self.buffer("text"), self.buffer("text_offset"), self.buffer("words"))
+
+    @cached_property
+    def forward_terms(self) -> ThreeArrays:
+        """How many words a memory has, and the terms of rows, as `scores_of` takes them."""
+        return (self.buffer("words"), self.buffer("term_offset"), self.buffer("term"))
+
+    @cached_property
+    def time_links(self) -> ThreeArrays:
         """The memories in the order of time, and when each was said, as `spread` takes them."""
         return (self.timeline.order, self.timeline.rank, self.of_memories("said_at"))
