@@ -13,9 +13,9 @@ from recollex_engine.schema import NONE
 from recollex_engine.scratch import WordScratch
 from recollex_engine.view import View
 from recollex_kernels.cascade import cascade_top
-from recollex_kernels.keyword import document_frequency, search_words
+from recollex_kernels.keyword import search_words
 from recollex_kernels.nearest import best_of_rows, scan_top
-from recollex_kernels.postings import phrase_rows
+from recollex_kernels.postings import documents_of_all, phrase_rows
 
 K1, B = 0.9, 0.4
 """BM25's saturation and length normalisation: the field's choice for short texts (Anserini)."""
@@ -55,8 +55,8 @@ def holding(
 ) -> npt.NDArray[np.uint32]:
     """Return the memories of ``allowed`` with a passage that holds a phrase: ascending, each once.
 
-    A phrase is a sequence of terms; NONE in it is the place of any stop word. Cost: the passages
-    that hold the phrase's rarest term, and the tail.
+    A phrase is a sequence of terms; NONE in it is the place of any stop word. Cost: the postings
+    of its terms, the passages of memories that hold them all, and the tail.
     """
     offsets, forward = view.buffer("term_offset"), view.buffer("term")
     rows = _candidates(view, phrase)
@@ -67,7 +67,7 @@ def holding(
 
 
 def _candidates(view: View, phrase: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """Return the rows that may hold ``phrase``: of the rarest term's memories, and the tail."""
+    """Return the rows that may hold ``phrase``: of memories with all its terms, and the tail."""
     terms = phrase[phrase != NONE]
     parts = [np.arange(view.indexed_memories, view.memories, dtype=np.uint32)]
     for segment in view.segments:
@@ -75,11 +75,7 @@ def _candidates(view: View, phrase: npt.NDArray[np.uint32]) -> npt.NDArray[np.ui
         if not len(terms):  # stop words alone: nothing narrows it
             parts.append(np.arange(lists.first_memory, lists.end_memory, dtype=np.uint32))
             continue
-        frequency = document_frequency(lists.starts, lists.memories, terms, view.memories)
-        rarest = int(terms[int(frequency.argmin())])
-        if int(frequency.min()):
-            start = int(lists.starts[rarest])
-            parts.append(lists.memories[start : start + int(frequency.min())])
+        parts.append(documents_of_all(lists.starts, lists.memories, terms, view.memories))
     memories = np.concatenate(parts)
     memories = memories[memories < view.memories].astype(np.int64)
     first = view.buffer("first_row")[memories].astype(np.int64)

@@ -9,6 +9,7 @@ text is a document, the offsets say: the engine gives memories to BM25 and passa
 import numpy as np
 
 from recollex_kernels._jit import I64, U8, U32, U64, kernel
+from recollex_kernels._positions import position_of
 
 STOP = np.uint32(0xFFFFFFFF)
 _MOST = 255  # counts saturate here
@@ -68,6 +69,43 @@ def build_postings(
                 documents[p] = document
                 counts[p] = 1
     return starts, documents, counts
+
+
+@kernel
+def documents_of_all(starts: I64, documents: U32, terms: U32, end_document: int) -> U32:
+    """Return the documents before ``end_document`` that hold every term: ascending, each once.
+
+    Shapes, for V indexed terms, P postings, Q terms, at least one:
+        starts, documents  int64[V+1], uint32[P]  as `build_postings` returns them
+        terms     uint32[Q]   a term >= V is in no document
+
+    Cost: O(postings of the terms), 1 ns each.
+    """
+    rarest = 0
+    for q in range(terms.shape[0]):
+        t = np.int64(terms[q])
+        if t >= starts.shape[0] - 1:
+            return np.empty(0, np.uint32)
+        r = np.int64(terms[rarest])
+        if starts[t + 1] - starts[t] < starts[r + 1] - starts[r]:
+            rarest = q
+    t = np.int64(terms[rarest])
+    stop = position_of(documents, starts[t], starts[t + 1], end_document)
+    found = documents[starts[t] : stop].copy()
+    n = found.shape[0]
+    for q in range(terms.shape[0]):
+        if q == rarest:
+            continue
+        t = np.int64(terms[q])
+        at, end, kept = starts[t], starts[t + 1], 0
+        for i in range(n):
+            while at < end and documents[at] < found[i]:
+                at += 1
+            if at < end and documents[at] == found[i]:
+                found[kept] = found[i]
+                kept += 1
+        n = kept
+    return found[:n]
 
 
 @kernel

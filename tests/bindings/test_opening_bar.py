@@ -10,9 +10,11 @@ from recollex_engine import watching
 def told_of_an_opening(folder, **options):
     """Return what a listener was told while an agent was opened and asked how much it holds."""
     heard = []
-    with progress.listening(lambda done, total: heard.append((done, total))):
-        with recollex.open(folder, embedder=recollex.GivenVectors(8), **options) as store:
-            assert store.agent("ann").stats().memories == 300
+    with (
+        progress.listening(lambda done, total: heard.append((done, total))),
+        recollex.open(folder, embedder=recollex.GivenVectors(8), **options) as store,
+    ):
+        assert store.agent("ann").stats().memories == 300
     return heard
 
 
