@@ -56,30 +56,33 @@ def holding(
     """Return the memories of ``allowed`` with a passage that holds a phrase: ascending, each once.
 
     A phrase is a sequence of terms; NONE in it is the place of any stop word. Cost: the postings
-    of its terms, the passages of memories that hold them all, and the tail.
+    of its terms, the passages of memories that hold them all (a word alone is held by all of
+    these), and the tail.
     """
+    terms = phrase[phrase != NONE]
+    tail = np.arange(view.indexed_memories, view.memories, dtype=np.uint32)
+    if len(terms):
+        lists = [segment.postings for segment in view.segments]
+        parts = [documents_of_all(p.starts, p.memories, terms, view.memories) for p in lists]
+    else:  # stop words alone: nothing narrows it
+        parts = [np.arange(view.indexed_memories, dtype=np.uint32)]
+    unsure = [tail] if len(phrase) == len(terms) == 1 else [*parts, tail]
+    rows = _rows_of(view, np.concatenate(unsure))
     offsets, forward = view.buffer("term_offset"), view.buffer("term")
-    rows = _candidates(view, phrase)
-    held = rows[phrase_rows(offsets, forward, rows, phrase) == 1]
-    memories: npt.NDArray[np.uint32] = np.unique(view.memory_of_row[held])
+    held = view.memory_of_row[rows[phrase_rows(offsets, forward, rows, phrase) == 1]]
+    sure = parts if len(unsure) == 1 else []
+    memories: npt.NDArray[np.uint32] = np.unique(np.concatenate([*sure, held]))
     admitted: npt.NDArray[np.uint32] = memories[allowed[memories] == 1]
     return admitted
 
 
-def _candidates(view: View, phrase: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """Return the rows that may hold ``phrase``: of memories with all its terms, and the tail."""
-    terms = phrase[phrase != NONE]
-    parts = [np.arange(view.indexed_memories, view.memories, dtype=np.uint32)]
-    for segment in view.segments:
-        lists = segment.postings
-        if not len(terms):  # stop words alone: nothing narrows it
-            parts.append(np.arange(lists.first_memory, lists.end_memory, dtype=np.uint32))
-            continue
-        parts.append(documents_of_all(lists.starts, lists.memories, terms, view.memories))
-    memories = np.concatenate(parts)
-    memories = memories[memories < view.memories].astype(np.int64)
-    first = view.buffer("first_row")[memories].astype(np.int64)
-    counts = view.buffer("first_row")[memories + 1] - first
+def _rows_of(view: View, memories: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """Return the rows of memories."""
+    if view.rows == view.memories:  # each has one, and so the same number
+        return memories
+    places = memories.astype(np.int64)
+    first = view.buffer("first_row")[places].astype(np.int64)
+    counts = view.buffer("first_row")[places + 1] - first
     before = np.cumsum(counts) - counts
     rows: npt.NDArray[np.uint32] = (
         np.repeat(first - before, counts) + np.arange(int(counts.sum()))
