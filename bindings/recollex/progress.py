@@ -51,6 +51,15 @@ def progress_bar(
         yield bar.update
 
 
+def say_that_kernels_are_compiled() -> None:
+    """Say on a terminal why the first recall takes so long."""
+    if sys.stderr.isatty():
+        print(
+            "recollex: compiling its kernels, half a minute, once for this version and processor",
+            file=sys.stderr,
+        )
+
+
 def opening_bar(operations: int) -> AbstractContextManager[Callable[[int], None] | None]:
     """Give what is told of an opening that reads ``operations`` of a log."""
     return progress_bar(operations, "rebuilding from the log", "operations", delay=1)

@@ -8,12 +8,13 @@ from types import TracebackType
 from typing import Any
 
 from recollex.agent import Agent
-from recollex.progress import opening_bar
+from recollex.progress import opening_bar, say_that_kernels_are_compiled
 from recollex_engine import store as engine
 from recollex_engine.clock import system_clock, to_micros
 from recollex_engine.durability import Durability
 from recollex_engine.errors import InputError
 from recollex_engine.surroundings import Embedder
+from recollex_kernels._jit import tell_of_compiling
 
 
 class Store:
@@ -123,6 +124,9 @@ def open(
             watching=opening_bar,
         )
     )
+
+
+tell_of_compiling(say_that_kernels_are_compiled)
 
 
 def _name_or_folder(given: str | os.PathLike[str]) -> str | Path:

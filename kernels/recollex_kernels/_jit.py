@@ -12,6 +12,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 from llvmlite import binding as llvm
+from numba.core.event import Event, Listener, register
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -51,7 +52,29 @@ def _cache_folder() -> Path | None:
 
 
 _CACHE = _cache_folder()
+_REGISTER: Any = register
 _CONFIG: Any = numba.config  # its names are set at run time, out of mypy's sight
+
+
+class _Compiling(Listener):
+    """Tells of the first kernel that is compiled, not of those that are read from the folder."""
+
+    def __init__(self, told: Callable[[], None]) -> None:
+        self._told: Callable[[], None] | None = told
+
+    def on_start(self, event: Event) -> None:
+        function = event.data["dispatcher"].py_func
+        if self._told is not None and function.__module__.startswith(__package__):
+            told, self._told = self._told, None
+            told()
+
+    def on_end(self, event: Event) -> None:
+        pass
+
+
+def tell_of_compiling(told: Callable[[], None]) -> None:
+    """Call ``told``, once, before a kernel is compiled for the first time."""
+    _REGISTER("numba:compile", _Compiling(told))
 
 
 def kernel(function: Function) -> Function:

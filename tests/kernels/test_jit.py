@@ -81,3 +81,24 @@ def test_other_users_of_numba_keep_their_cache_folder():
 
     assert budget.fill is not None
     assert before == numba.config.CACHE_DIR
+
+
+TELL = """
+from recollex_kernels._jit import tell_of_compiling
+tell_of_compiling(lambda: print("compiling"))
+from recollex_kernels.toy import answer
+answer(1), answer(1.0)
+"""
+
+
+def test_who_asks_to_is_told_once_that_something_is_compiled(source, tmp_path):
+    environment = {**os.environ, "PYTHONPATH": str(source.parent), "RECOLLEX_CACHE": str(tmp_path)}
+    for expected in ("compiling\n", ""):
+        run = subprocess.run(
+            [sys.executable, "-c", TELL],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert run.stdout == expected
