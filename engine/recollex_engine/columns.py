@@ -68,7 +68,10 @@ class Columns:
         generation = stored.generation if stored else 0
         self.column = {
             name: Column(
-                np.dtype(dtype), folder / name, counts.get(name, 0), fixed=name not in CLOSED
+                np.dtype(dtype),
+                folder / name if counts.get(name) else None,  # a path costs 2 us, and nobody asks
+                counts.get(name, 0),
+                fixed=name not in CLOSED,
             )
             for name, dtype in schema().items()
         }
