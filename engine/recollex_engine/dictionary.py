@@ -132,10 +132,8 @@ class Dictionary:
 
     def get_many(self, strings: Sequence[str]) -> Numbers:
         """Return the strings' numbers, `NONE` for each that is not there: uint32[len(strings)]."""
-        known = self._known.get
-        found = [known(string) for string in strings]
-        if None in found:  # perhaps not met before
-            found = [self.get(string) for string in strings]
+        known = self._known.get  # the recent ones, which most are
+        found = [self.get(each) if (n := known(each)) is None else n for each in strings]
         return np.array([NONE if number is None else number for number in found], np.uint32)
 
     def intern(self, string: str) -> int:
