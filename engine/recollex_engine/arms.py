@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from recollex_engine.schema import NONE
 from recollex_engine.scratch import WordScratch
-from recollex_engine.view import View
+from recollex_engine.view import View, share
 from recollex_kernels.cascade import cascade_top
 from recollex_kernels.keyword import search_words
 from recollex_kernels.nearest import best_of_rows, scan_top
@@ -19,13 +19,13 @@ from recollex_kernels.postings import documents_of_all, phrase_rows
 
 K1, B = 0.9, 0.4
 """BM25's saturation and length normalisation: the field's choice for short texts (Anserini)."""
-SELECTIVE = 0.25
-"""Share of memories below which a filter's rows are looked at one by one rather than tested on the
-graph: there the graph must propose four times as many, which takes it as long."""
+COMPARED = 30
+"""Rows that a filter lists, of which one bit is compared in the time in which a walk through a
+graph goes on from one node."""
 CASCADE_ROWS = 4096
 """Rows up to which all are compared exactly, which takes as long as the cascade."""
 PROPOSED = 512
-"""Rows that the cascade proposes at least, and `PROPOSED_EACH` for each memory wanted."""
+"""Rows that one bit or a graph proposes at least, and `PROPOSED_EACH` for each memory wanted."""
 PROPOSED_EACH = 5
 
 
@@ -170,40 +170,35 @@ def semantic(
 ) -> Ranked:
     """Rank by cosine, down to ``floor`` (TEMPR 3.1.1).
 
-    ``exact`` recalls and agents of few rows scan all of them. Else the graph proposes rows of
-    sealed parts of large agents, and one bit a component those of the rest, and of what a selective
-    filter admits. Scores are the same number either way.
+    ``exact`` recalls and agents of few rows scan all of them. Else graphs propose rows of sealed
+    parts of large agents, and one bit a component those of the rest, and of what a selective filter
+    admits. Scores are the same number either way.
     """
     if not view.rows:
         return Ranked.empty()
     if exact:
         return scan(view, 0, view.rows, query, allowed, floor, budget)
     graphs = [graph for graph in view.indexes.graphs if graph.end_row <= view.rows]
-    share = _share(allowed) if graphs else 1.0
-    if not graphs or share < SELECTIVE:
+    if not graphs:
+        return compare(view, 0, view.rows, query, allowed, floor, budget)
+    admitted = view.share_open if allowed is view.open else share(allowed)
+    # a walk goes on from width / admitted nodes, and admitted * rows would be compared
+    if admitted * admitted * view.rows < COMPARED * graphs[0].wide:
         return compare(view, 0, view.rows, query, allowed, floor, budget)
     parts, proposed, covered = [], [], 0
-    wanted = int(budget / max(share, SELECTIVE) * 1.2) + 16
-    code = _code(query)
+    wanted = max(PROPOSED, PROPOSED_EACH * budget)
     for graph in graphs:
         if graph.first_row > covered:
             parts.append(compare(view, covered, graph.first_row, query, allowed, floor, budget))
-        proposed.append(graph.search(code, wanted, len(graphs)))
+        near = graph.search(view.coded, allowed, query, wanted, share=admitted, graphs=len(graphs))
+        if near is None:
+            return compare(view, 0, view.rows, query, allowed, floor, budget)
+        proposed.append(near)
         covered = graph.end_row
     if covered < view.rows:
         parts.append(compare(view, covered, view.rows, query, allowed, floor, budget))
     found = best_passages(view, np.concatenate(proposed), query, allowed, floor, budget)
     return _merge([found, *parts], budget) if parts else found
-
-
-def _share(allowed: npt.NDArray[np.uint8]) -> float:
-    return float(np.count_nonzero(allowed)) / max(1, len(allowed))
-
-
-def _code(query: npt.NDArray[np.float32]) -> npt.NDArray[np.int8]:
-    scale = float(np.abs(query).max()) or 1.0
-    code: npt.NDArray[np.int8] = np.rint(query * (127 / scale)).astype(np.int8)
-    return code
 
 
 def scan(

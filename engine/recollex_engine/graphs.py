@@ -10,8 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 
+from recollex_engine.arms import PROPOSED
 from recollex_engine.disk import flush_folder
-from recollex_engine.hnsw import Hnsw, extend_graph, least_expansion
+from recollex_engine.hnsw import Hnsw, extend_graph, least_width
 from recollex_engine.manifest import GraphEntry
 from recollex_engine.replica import Replica
 
@@ -62,8 +63,13 @@ def due(replica: Replica) -> tuple[int, int, int] | None:
     return None
 
 
+def unmeasured(replica: Replica) -> bool:
+    """Return whether a graph is there of which nobody knows how wide its walk must be."""
+    return any(not graph.width for graph in replica.indexes.graphs)
+
+
 def extend(replica: Replica, indexing: Lock, stopped: Callable[[], bool]) -> None:
-    """Extend every graph that is due, and serve from it.
+    """Extend every graph that is due, and serve from it; measure those that were not.
 
     ``indexing`` is held while the manifest is replaced, and by checkpoints. ``stopped`` is asked
     now and then: once it returns True, what is not done is left for another time.
@@ -79,18 +85,32 @@ def extend(replica: Replica, indexing: Lock, stopped: Callable[[], bool]) -> Non
         before = replica.folder / replica.graphs[-1].path if reached > first else None
         if not extend_graph(building, before, replica.codes(reached, end), reached, stopped):
             return
-        graph = Hnsw.open(building, replica.columns.dimension, first, end)
-        graph = replace(graph, expansion=least_expansion(graph, replica.codes))
+        graph = _measured(replica, Hnsw.open(building, replica.columns.dimension, first, end))
         with indexing:  # a checkpoint removes what the manifest does not name
             building.rename(path)
             flush_folder(folder)
             _serve(replica, path, graph)
+    if unmeasured(replica):
+        measured = [
+            graph if graph.width else _measured(replica, graph) for graph in replica.indexes.graphs
+        ]
+        entries = [
+            replace(entry, width=graph.width)
+            for entry, graph in zip(replica.graphs, measured, strict=True)
+        ]
+        with indexing:
+            replica.install(tuple(measured), tuple(entries))
+
+
+def _measured(replica: Replica, graph: Hnsw) -> Hnsw:
+    """Return the graph with the width that its walk needs, as a recall of the default asks it."""
+    return replace(graph, width=least_width(graph, replica.coded, PROPOSED, replica.codes))
 
 
 def _serve(replica: Replica, path: Path, graph: Hnsw) -> None:
     """Put a graph into the manifest and into service; the one that it extends leaves both."""
     name = str(path.relative_to(replica.folder))
-    entry = GraphEntry(name, graph.first_row, graph.end_row, graph.expansion)
+    entry = GraphEntry(name, graph.first_row, graph.end_row, graph.width)
     kept = sum(each.first_row < graph.first_row for each in replica.graphs)
     old = replica.graphs[kept:]
     replica.install((*replica.indexes.graphs[:kept], graph), (*replica.graphs[:kept], entry))

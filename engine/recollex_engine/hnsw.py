@@ -1,35 +1,40 @@
 """Which rows of a graph are near this vector? A usearch HNSW graph over eight-bit codes.
 
-The graph proposes rows; `recollex_kernels.vectors.cosines` scores them, so a similarity is the
-same number whichever way a row was found. Codes are ours (one scale a row, which cosine ignores),
-not usearch's own cast, which loses a twentieth of the recall.
+usearch builds the graph, from codes of ours (one scale a row, which cosine ignores) rather than by
+its own cast, which loses a twentieth of the recall. A recall walks through the file with a kernel
+of ours (`recollex_kernels.small_world`), which compares the columns' four bits a component and
+knows what a filter admits. Either only proposes rows; `recollex_kernels.vectors.cosines` scores
+them, so a similarity is the same number whichever way a row was found.
 """
 
 import mmap
 import os
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.disk import flush
 from recollex_engine.errors import CorruptError, StoreFullError
+from recollex_kernels._tape import places_of
+from recollex_kernels.small_world import ARRIVED, OTHER_ROWS, near_rows, slot_rows
 
 CONNECTIVITY = 16
 EXPANSION_ADD = 128
-EXPANSIONS = (128, 192, 256, 384, 512)
-"""Candidates of a recall that are tried, and the most: what a graph needs, its vectors say.
+WIDTHS = (64, 96, 128, 192, 256, 384, 512)
+"""Nodes that the walk of a recall keeps: tried, what a graph needs, its vectors say.
 
-| candidates | 99,000 real messages: 10 and 100 of a question | 100 of a row | 1,000,000 made up |
-| --- | --- | --- | --- |
-| 128 | .971, .922 | .950 | .988, .988 | .9993 |
-| 192 | .981, .952 | .971 | .998, .999 | .9994 |
-| 256 | .984, .967 | .981 | .998, .999 | .9995 |
-| 512 | .991, .987 | .993 | .998, .999 | .9996 |
+| width | 99,000 real messages: 10 and 100 of a question | 1,000,000 made up |
+| --- | --- | --- |
+| 64 | .934, .838 | .992, .948 |
+| 128 | .970, .926 | .998, .991 |
+| 256 | .981, .968 | .998, .995 |
+| 512 | .992, .989 | - |
 
 Questions are harder than rows: so `SHARE` of the rows' is asked for, and one step more is taken.
 """
@@ -39,13 +44,24 @@ PART = 65_536
 """Rows that the sampled ones are compared with at once."""
 LEAST_OF_EACH = 16
 """Rows that each of several graphs proposes beside twice its share of them."""
+PATIENCE = 4
+"""A walk is given up once it is so many times as long as it would be if what a filter admits lay
+evenly among the rest."""
 EXPANSION_LINK = 64
 """Candidates when a new memory is linked to its few nearest."""
 CHUNK = 1_024
 """Rows that are added before it is asked whether to go on."""
 
+Coded: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32], npt.NDArray[np.uint32]]
+"""Of rows: the codes of their vectors in four bits, their steps, and their memories."""
 
-def _empty(dimension: int, expansion: int = EXPANSIONS[-1]) -> Any:
+_MAGIC, _VERSION = b"usearch", 2
+_COSINE, _EIGHT_BITS, _KEYS, _SLOTS = 99, 23, 14, 15
+_SIZES, _HEAD, _SHAPE = 8, 64, 40
+"""Bytes: of rows and columns; what usearch says of the graph; of its five numbers."""
+
+
+def _empty(dimension: int, expansion: int = EXPANSION_LINK) -> Any:
     from usearch.index import Index
 
     return Index(
@@ -58,72 +74,157 @@ def _empty(dimension: int, expansion: int = EXPANSIONS[-1]) -> Any:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Hnsw:
     """A graph over rows [first_row, end_row), mapped from its file; never changed.
+
+    width: how many nodes the walk of a recall keeps; 0 if it was not found out yet.
 
     Threads: searches from any number of threads.
     """
 
+    path: Path
     first_row: int
     end_row: int
-    index: Any
-    linking: Any  # the same graph, searched with fewer candidates
-    pages: memoryview  # what both look into
-    expansion: int  # candidates of a recall
+    width: int
+    nodes: npt.NDArray[np.uint8]  # the file
+    _places: npt.NDArray[np.int64]
+    _top: int
+    _start: int
+    _own_rows: npt.NDArray[np.uint32]  # of each slot; empty where slots stand in the rows' order
+    _linking: Any = None
+    _loading: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
     def open(
-        cls,
-        path: Path,
-        dimension: int,
-        first_row: int,
-        end_row: int,
-        expansion: int = EXPANSIONS[-1],
+        cls, path: Path, dimension: int, first_row: int, end_row: int, width: int = 0
     ) -> "Hnsw":
         """Map the graph of ``path``. Raises `CorruptError` for a file that is not such a graph."""
-        index, linking = _empty(dimension), _empty(dimension, EXPANSION_LINK)
         try:
-            # Not by its name: where the file is absent, usearch 2.26 closes a descriptor at random.
             with path.open("rb") as file:
-                pages = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-            index.view(pages)
-            linking.view(pages)
-        except Exception as error:  # usearch raises RuntimeError for all that may be wrong
+                pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as error:
             raise CorruptError(path, "a graph", str(error)) from error
-        if len(index) != end_row - first_row or index.ndim != dimension:
-            found = f"{len(index)} of {index.ndim} dimensions"
-            raise CorruptError(path, f"{end_row - first_row} rows of {dimension}", found)
-        return cls(first_row, end_row, index, linking, pages, expansion)
+        nodes = np.frombuffer(pages, np.uint8)
+        count = end_row - first_row
+        rows, columns = _numbers(nodes, 0, np.uint32, 2)
+        at = _SIZES + rows * columns
+        said = bytes(nodes[at : at + 17])
+        kinds = (_COSINE, _EIGHT_BITS, _KEYS, _SLOTS)
+        if said[:8] != _MAGIC + bytes([_VERSION]) or tuple(said[13:]) != kinds:
+            raise CorruptError(path, "a graph", f"{len(nodes)} other bytes")
+        if rows != count or columns != dimension:
+            found = f"{rows} of {columns} dimensions"
+            raise CorruptError(path, f"{count} rows of {dimension}", found)
+        at += _HEAD
+        size, connectivity, lowest, top, start = _numbers(nodes, at, np.uint64, 5)
+        at += _SHAPE
+        places, end = np.empty(count, np.int64), at
+        levels = nodes[at : at + 2 * count]
+        if len(levels) == 2 * count and int(levels.view(np.int16).min()) >= 0:
+            end = places_of(levels.view(np.int16), CONNECTIVITY, at + 2 * count, places)
+        if (
+            (size, connectivity, lowest) != (count, CONNECTIVITY, 2 * CONNECTIVITY)
+            or end != len(nodes)
+            or start >= count
+            or top != levels.view(np.int16)[start]
+        ):
+            raise CorruptError(path, "a graph", "numbers that contradict each other")
+        in_order = np.empty(0, np.uint32)
+        return cls(path, first_row, end_row, width, nodes, places, top, start, in_order)
+
+    @property
+    def wide(self) -> int:
+        """How many nodes a walk keeps: the most while `width` was not found out."""
+        return self.width or WIDTHS[-1]
 
     def search(
-        self, code: npt.NDArray[np.int8], count: int, graphs: int = 1
-    ) -> npt.NDArray[np.uint32]:
-        """Return rows near ``code`` int8[dimension], approximately the nearest, at most ``count``.
+        self,
+        coded: Coded,
+        allowed: npt.NDArray[np.uint8],
+        query: npt.NDArray[np.float32],
+        count: int,
+        *,
+        share: float = 1.0,
+        graphs: int = 1,
+    ) -> npt.NDArray[np.uint32] | None:
+        """Return rows near ``query``, approximately the nearest allowed, at most ``count``.
 
-        graphs: among how many the rows that are looked for lie; each gives twice its share.
+        None where the walk takes too long, because what is allowed lies far away. share: of the
+        memories, which is allowed. graphs: among how many the rows that are looked for lie; each
+        gives twice its share.
+
+        Raises `CorruptError` where the graph is of other rows.
         """
-        count = min(count, 2 * count // graphs + LEAST_OF_EACH)
-        expansion = max(count, self.expansion // graphs)
-        if self.index.expansion_search != expansion:  # the same for all searches of a view
-            self.index.expansion_search = expansion
-        found = self.index.search(code, count)
-        return np.asarray(found.keys, dtype=np.uint32)
+        width = max(1, self.wide // graphs)
+        most = max(1, min(count, 2 * count // graphs + LEAST_OF_EACH))
+        farthest = int(PATIENCE * width / max(share, 1 / len(allowed)))
+        while True:
+            state, rows = near_rows(
+                self.nodes,
+                self._places,
+                self._own_rows,
+                self.first_row,
+                CONNECTIVITY,
+                self._top,
+                self._start,
+                *coded,
+                allowed,
+                query,
+                width,
+                most,
+                farthest,
+            )
+            if state != OTHER_ROWS:
+                return rows if state == ARRIVED else None
+            self._own_rows = self.rows_of_slots()
+
+    def rows_of_slots(self) -> npt.NDArray[np.uint32]:
+        """Return the row of each slot: threads that insert side by side leave slots out of order.
+
+        Raises `CorruptError` where they are not the graph's rows, each once. Cost: reading all
+        nodes, 30 ms a million.
+        """
+        rows = np.empty(len(self._places), np.uint32)
+        slot_rows(self.nodes, self._places, rows)
+        if (np.sort(rows) != np.arange(self.first_row, self.end_row)).any():
+            found = "keys that are not"
+            raise CorruptError(self.path, f"rows {self.first_row} to {self.end_row - 1}", found)
+        return rows
 
     def search_many(
         self, codes: npt.NDArray[np.int8], count: int, threads: int = 0
     ) -> npt.NDArray[np.uint32]:
         """Return rows near each of ``codes``: uint32[n, count], as far as the graph has so many.
 
-        With fewer candidates than `search`: for links, which a batch of new memories needs.
+        By usearch itself, for links, which a batch of new memories needs.
         """
-        found = self.linking.search(codes, min(count, len(self.index)), threads=threads)
+        with self._loading:
+            if self._linking is None:
+                self._linking = _empty(codes.shape[1])
+                # Not by its name: an absent file makes usearch 2.26 close a descriptor at random.
+                self._linking.view(self.nodes.data)
+        found = self._linking.search(codes, min(count, len(self._places)), threads=threads)
         return np.asarray(found.keys, dtype=np.uint32).reshape(len(codes), -1)
 
 
-def least_expansion(graph: Hnsw, codes: Callable[[int, int], npt.NDArray[np.int8]]) -> int:
-    """Return how many candidates a recall in a graph needs, by searching for some of its rows.
+def _numbers(nodes: npt.NDArray[np.uint8], at: int, kind: Any, count: int) -> list[int]:
+    """Return numbers of the file, zeros where it ends before them."""
+    part = nodes[at : at + count * np.dtype(kind).itemsize]
+    whole = np.zeros(count * np.dtype(kind).itemsize, np.uint8)
+    whole[: len(part)] = part
+    return [int(number) for number in whole.view(kind)]
 
+
+def least_width(
+    graph: Hnsw,
+    coded: Coded,
+    proposed: int,
+    codes: Callable[[int, int], npt.NDArray[np.int8]],
+) -> int:
+    """Return how wide the walk of a recall in a graph must be, by searching for some of its rows.
+
+    proposed: rows that a walk is asked for.
     codes(first, end) gives int8[end - first, dimension] of rows. Exact is what all codes say.
     Cost: a product of `SAMPLED` rows with all, some seconds for a million, and their searches.
     """
@@ -132,13 +233,16 @@ def least_expansion(graph: Hnsw, codes: Callable[[int, int], npt.NDArray[np.int8
     rows = np.concatenate([codes(place, place + 1) for place in places.tolist()])
     wanted = min(NEAREST, count)
     truth = _exact(rows, codes, first, graph.end_row, wanted)
-    for expansion, more in pairwise(EXPANSIONS):
-        graph.index.expansion_search = expansion
-        found = np.asarray(graph.index.search(rows, wanted).keys).reshape(len(rows), -1)
-        shared = sum(len(np.intersect1d(*pair)) for pair in zip(truth, found, strict=True))
+    allowed = np.ones(int(coded[2][-1]) + 1, np.uint8)
+    for width, more in pairwise(WIDTHS):
+        trial = replace(graph, width=width)
+        shared = 0
+        for nearest, row in zip(truth, rows, strict=True):
+            found = trial.search(coded, allowed, row.astype(np.float32), proposed)
+            shared += 0 if found is None else len(np.intersect1d(nearest, found))
         if shared >= SHARE * truth.size:
             return more
-    return EXPANSIONS[-1]
+    return WIDTHS[-1]
 
 
 def _exact(

@@ -106,7 +106,8 @@ class Maintenance:
                 raise store_full(error, writer.replica.folder, "make a checkpoint") from error
         with self._changing:
             idle = self._extending is None or self._extending.done()
-            if idle and graphs.due(writer.replica) and not self._stopping.is_set():
+            wanted = graphs.due(writer.replica) or graphs.unmeasured(writer.replica)
+            if idle and wanted and not self._stopping.is_set():
                 self._extending = self._shared.building.submit(self._extend_in_background)
 
     def _extend_in_background(self) -> None:

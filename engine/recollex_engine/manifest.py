@@ -34,15 +34,19 @@ class SegmentEntry:
 
 @dataclass(frozen=True, slots=True)
 class GraphEntry:
-    """The file of an HNSW graph over rows [first_row, end_row), and the candidates of a search."""
+    """The file of an HNSW graph over rows [first_row, end_row), and how wide its walk must be.
+
+    width: 0 where that was not found out yet.
+    """
 
     path: str
     first_row: int
     end_row: int
-    expansion: int
+    width: int = 0
 
 
 _SEGMENT = ("number", "first_row", "end_row", "postings")  # earlier versions said more
+_GRAPH = ("path", "first_row", "end_row", "width")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,10 @@ class Manifest:
                     SegmentEntry(*(entry[name] for name in _SEGMENT))
                     for entry in values["segments"]
                 ),
-                tuple(GraphEntry(**entry) for entry in values.get("graphs", ())),
+                tuple(
+                    GraphEntry(**{name: entry.get(name, 0) for name in _GRAPH})
+                    for entry in values.get("graphs", ())
+                ),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise CorruptError(path, "the fields of a manifest", repr(error)) from error

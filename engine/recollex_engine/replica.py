@@ -18,7 +18,7 @@ from recollex_engine.applying import apply
 from recollex_engine.batches import Batches
 from recollex_engine.columns import Columns, Stored
 from recollex_engine.errors import CorruptError
-from recollex_engine.hnsw import Hnsw
+from recollex_engine.hnsw import Coded, Hnsw
 from recollex_engine.log_format import START, Position
 from recollex_engine.log_reader import LogFollower, Operation, Transaction, last_of_kind
 from recollex_engine.manifest import GraphEntry, Manifest, SegmentEntry
@@ -166,7 +166,7 @@ class Replica:
                         dimension,
                         entry.first_row,
                         entry.end_row,
-                        entry.expansion,
+                        entry.width,
                     )
                     for entry in self.graphs
                 ),
@@ -245,6 +245,13 @@ class Replica:
             assert self.settings is not None
             self.vectors = VectorsReader(self.vectors_path, self.settings.dimension)
         return self.vectors.rows(end)[first:].view(np.uint16)
+
+    @property
+    def coded(self) -> Coded:
+        """The codes, steps and memories of the applied rows, as `Hnsw.search` takes them."""
+        array, rows = self.columns.array, self.columns.rows
+        codes = array("code4").reshape(rows, self.columns.dimension // 2)
+        return codes, array("code_step"), array("memory_of_row")
 
     def codes(self, first: int, end: int) -> npt.NDArray[np.int8]:
         """Return the vectors of applied rows [first, end) in eight bits: int8[n, dimension]."""

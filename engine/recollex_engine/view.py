@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from recollex_engine.columns import Columns
 from recollex_engine.entity_merges import Identities
-from recollex_engine.hnsw import Hnsw
+from recollex_engine.hnsw import Coded, Hnsw
 from recollex_engine.mention_marks import Mark, weights
 from recollex_engine.postings import Postings
 from recollex_engine.schema import NONE, words
@@ -144,6 +144,16 @@ class View:
         return flat.reshape(self.rows, width)
 
     @cached_property
+    def coded(self) -> Coded:
+        """The codes, steps and memories of the rows, as `Hnsw.search` takes them."""
+        return self.codes, self._buffers["code_step"], self.memory_of_row
+
+    @cached_property
+    def share_open(self) -> float:
+        """Which share of the memories is open; 1 where there are none."""
+        return share(self.open)
+
+    @cached_property
     def bits(self) -> npt.NDArray[np.uint64]:
         """The rows' vectors in one bit a component: uint64[rows, words of a row]."""
         width = words(self.columns.dimension)
@@ -259,3 +269,8 @@ class View:
     def time_links(self) -> ThreeArrays:
         """The memories in the order of time, and when each was said, as `spread` takes them."""
         return (self.timeline.order, self.timeline.rank, self.of_memories("said_at"))
+
+
+def share(mask: npt.NDArray[np.uint8]) -> float:
+    """Return which share of a mask is set; 1 of nothing."""
+    return float(np.count_nonzero(mask)) / len(mask) if len(mask) else 1.0

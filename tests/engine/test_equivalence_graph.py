@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine import checkpoint, graphs
+from recollex_engine import arms, checkpoint, graphs
 from recollex_engine.hnsw import Hnsw
 from recollex_engine.models.given import GivenVectors
 
@@ -30,12 +30,13 @@ def open_store(tmp_path, monkeypatch):
     monkeypatch.setattr(graphs, "GRAPH_ROWS", 300)
     monkeypatch.setattr(graphs, "GRAPH_MOST", 1024)
     monkeypatch.setattr(graphs, "GRAPH_STEP", 200)
+    monkeypatch.setattr(arms, "COMPARED", 1)
     opened = []
     search = Hnsw.search
 
-    def counted(self, code, count, graphs):
+    def counted(self, *arguments, **options):
         open_store.searches += 1
-        return search(self, code, count, graphs)
+        return search(self, *arguments, **options)
 
     monkeypatch.setattr(Hnsw, "search", counted)
 

@@ -1,5 +1,6 @@
 import gc
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,16 +8,34 @@ import pytest
 from recollex_engine import hnsw
 from recollex_engine.errors import CorruptError, StoreFullError
 from recollex_engine.hnsw import Hnsw, extend_graph
+from recollex_kernels.vectors import encode
 
 CODES = np.random.default_rng(1).integers(-127, 128, (600, 32)).astype(np.int8)
+
+
+def coded(codes, first_row):
+    """The columns of rows whose vectors are ``codes``, behind ``first_row`` others."""
+    count, dimension = codes.shape
+    vectors = np.zeros((first_row + count, dimension), np.float16)
+    vectors[first_row:] = codes / 127
+    columns = np.empty((len(vectors), dimension // 2), np.uint8), *np.empty((3, len(vectors)), "f4")
+    encode(vectors.view(np.uint16), *columns)
+    return columns[0], columns[1], np.arange(len(vectors), dtype=np.uint32)
+
+
+def near(graph, columns, code, count, allowed=None, **options):
+    allowed = np.ones(len(columns[1]), np.uint8) if allowed is None else allowed
+    return graph.search(columns, allowed, code.astype(np.float32), count, **options)
 
 
 def test_a_graph_is_extended_and_finds_every_row(tmp_path):
     extend_graph(tmp_path / "1", None, CODES[:300], 1000)
     extend_graph(tmp_path / "2", tmp_path / "1", CODES[300:], 1300)
     graph = Hnsw.open(tmp_path / "2", 32, 1000, 1600)
+    columns = coded(CODES, 1000)
     for row in range(0, 600, 50):
-        assert graph.search(CODES[row], 5)[0] == 1000 + row
+        assert near(graph, columns, CODES[row], 1).tolist() == [1000 + row]
+        assert 1000 + row in near(graph, columns, CODES[row], 5, graphs=3)
     found = graph.search_many(CODES[::50], 3)
     assert found.shape == (12, 3)
     assert found[:, 0].tolist() == list(range(1000, 1600, 50))
@@ -26,8 +45,8 @@ def test_a_graph_is_extended_and_finds_every_row(tmp_path):
 def test_a_graph_is_searched_as_its_vectors_need(tmp_path, monkeypatch):
     random = np.random.default_rng(2)
     centres = random.normal(size=(20, 32))
-    near = centres[random.integers(20, size=3000)] + 0.3 * random.normal(size=(3000, 32))
-    for name, vectors in (("clustered", near), ("noise", random.normal(size=(3000, 64)))):
+    grouped = centres[random.integers(20, size=3000)] + 0.3 * random.normal(size=(3000, 32))
+    for name, vectors in (("clustered", grouped), ("noise", random.normal(size=(3000, 64)))):
         codes = np.rint(vectors * (127 / np.abs(vectors).max(1, keepdims=True))).astype(np.int8)
         extend_graph(tmp_path / name, None, codes, 500)
         graph = Hnsw.open(tmp_path / name, codes.shape[1], 500, 3500)
@@ -42,20 +61,48 @@ def test_a_graph_is_searched_as_its_vectors_need(tmp_path, monkeypatch):
             kth = np.sort(normal @ normal[row])[-30]
             assert len(set(found)) == 30
             assert (normal[found - 500] @ normal[row] >= kth - 1e-6).all()
-        monkeypatch.setattr(hnsw, "EXPANSIONS", (30, 60, 500))
+        monkeypatch.setattr(hnsw, "WIDTHS", (10, 60, 500))
         monkeypatch.setattr(hnsw, "NEAREST", 30)
+        columns = coded(codes, 500)
+        sampled = np.linspace(0, 2999, 64).astype(int)
+        truth = hnsw._exact(codes[sampled], codes_of, 500, 3500, 30)
         shares = {}
-        for expansion in (30, 60):
-            graph.index.expansion_search = expansion
-            sampled = np.linspace(0, 2999, 64).astype(int)
-            truth = hnsw._exact(codes[sampled], codes_of, 500, 3500, 30)
-            found = graph.index.search(codes[sampled], 30).keys
-            shares[expansion] = np.mean(
+        for width in (10, 60):
+            wide = replace(graph, width=width)
+            found = [near(wide, columns, codes[row], 60) for row in sampled]
+            shares[width] = np.mean(
                 [len(set(a) & set(b)) / 30 for a, b in zip(truth, found, strict=True)]
             )
-        expected = 60 if shares[30] >= hnsw.SHARE else 500
-        assert hnsw.least_expansion(graph, codes_of) == expected
+        expected = 60 if shares[10] >= hnsw.SHARE else 500
+        assert hnsw.least_width(graph, columns, 60, codes_of) == expected
+        assert graph.width == 0
         assert (name, expected) in (("clustered", 60), ("noise", 500)), shares
+
+
+def test_a_filter_is_walked_with_or_given_up(tmp_path):
+    extend_graph(tmp_path / "g", None, CODES, 0)
+    graph, columns = Hnsw.open(tmp_path / "g", 32, 0, 600, 64), coded(CODES, 0)
+    allowed = np.zeros(600, np.uint8)
+    allowed[7::10] = 1
+    for row in range(7, 600, 50):
+        found = near(graph, columns, CODES[row], 20, allowed, share=0.1)
+        assert row in found and allowed[found].all() and len(found) == 20
+    assert near(graph, columns, CODES[1], 20, allowed, share=1.0) is None  # it was said to be near
+
+
+def test_slots_that_threads_left_out_of_order_are_put_right(tmp_path):
+    rows = np.random.default_rng(3).permutation(600)
+    index = hnsw._empty(32)
+    index.add(rows.astype(np.uint64), CODES[rows], threads=1)
+    index.save(str(tmp_path / "g"))
+    graph, columns = Hnsw.open(tmp_path / "g", 32, 0, 600), coded(CODES, 0)
+    for row in range(0, 600, 50):
+        assert near(graph, columns, CODES[row], 1).tolist() == [row]
+    index.add(np.array([9999], np.uint64), CODES[:1])
+    index.save(str(tmp_path / "h"))
+    other = Hnsw.open(tmp_path / "h", 32, 0, 601)
+    with pytest.raises(CorruptError, match="h: expected rows 0 to 600"):
+        near(other, coded(np.vstack([CODES, CODES[:1]]), 0), CODES[0], 1)
 
 
 @pytest.mark.parametrize("damage", [None, lambda d: b"", lambda d: d[:99], lambda d: d[:-1]])
@@ -113,4 +160,5 @@ def test_a_graph_is_read_from_pages_that_outlive_its_file(tmp_path):
     path.unlink()
     gc.collect()
     for row in range(50):
-        assert graph.search(codes[row], 1).tolist() == [100 + row]
+        assert near(graph, coded(codes, 100), codes[row], 1).tolist() == [100 + row]
+    assert graph.search_many(codes, 1)[:, 0].tolist() == list(range(100, 150))
