@@ -182,15 +182,20 @@ def semantic(
     if not graphs:
         return compare(view, 0, view.rows, query, allowed, floor, budget)
     admitted = view.share_open if allowed is view.open else share(allowed)
-    # a walk goes on from width / admitted nodes, and admitted * rows would be compared
-    if admitted * admitted * view.rows < COMPARED * graphs[0].wide:
+    # a walk goes on from kept / admitted nodes, and admitted * rows would be compared
+    if admitted * admitted * view.rows < COMPARED * graphs[0].kept(admitted, budget):
         return compare(view, 0, view.rows, query, allowed, floor, budget)
     parts, proposed, covered = [], [], 0
     wanted = max(PROPOSED, PROPOSED_EACH * budget)
     for graph in graphs:
         if graph.first_row > covered:
             parts.append(compare(view, covered, graph.first_row, query, allowed, floor, budget))
-        near = graph.search(view.coded, allowed, query, wanted, share=admitted, graphs=len(graphs))
+        near = graph.search(
+            *(view.coded, allowed, query, wanted),
+            budget=budget,
+            share=admitted,
+            graphs=len(graphs),
+        )
         if near is None:
             return compare(view, 0, view.rows, query, allowed, floor, budget)
         proposed.append(near)

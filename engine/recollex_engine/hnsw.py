@@ -133,10 +133,15 @@ class Hnsw:
         in_order = np.empty(0, np.uint32)
         return cls(path, first_row, end_row, width, nodes, places, top, start, in_order)
 
-    @property
-    def wide(self) -> int:
-        """How many nodes a walk keeps: the most while `width` was not found out."""
-        return self.width or WIDTHS[-1]
+    def kept(self, share: float, budget: int) -> int:
+        """Return how many nodes a walk keeps for ``budget`` rows, if that share is allowed.
+
+        A walk that keeps allowed nodes alone goes on from as many more as are not: so it needs no
+        more than are wanted of it to look as far around as one without a filter. `width` is taken
+        for the most while it was not found out.
+        """
+        width = self.width or WIDTHS[-1]
+        return max(int(width * share), min(width, budget))
 
     def search(
         self,
@@ -145,18 +150,19 @@ class Hnsw:
         query: npt.NDArray[np.float32],
         count: int,
         *,
+        budget: int = WIDTHS[-1],
         share: float = 1.0,
         graphs: int = 1,
     ) -> npt.NDArray[np.uint32] | None:
         """Return rows near ``query``, approximately the nearest allowed, at most ``count``.
 
-        None where the walk takes too long, because what is allowed lies far away. share: of the
-        memories, which is allowed. graphs: among how many the rows that are looked for lie; each
-        gives twice its share.
+        None where the walk takes too long, because what is allowed lies far away. budget: how many
+        of them are wanted in the end. share: of the memories, which is allowed. graphs: among how
+        many the rows that are looked for lie; each gives twice its share.
 
         Raises `CorruptError` where the graph is of other rows.
         """
-        width = max(1, self.wide // graphs)
+        width = max(1, self.kept(share, budget) // graphs)
         most = max(1, min(count, 2 * count // graphs + LEAST_OF_EACH))
         farthest = int(PATIENCE * width / max(share, 1 / len(allowed)))
         while True:

@@ -17,7 +17,7 @@ def coded(codes, first_row):
     """The columns of rows whose vectors are ``codes``, behind ``first_row`` others."""
     count, dimension = codes.shape
     vectors = np.zeros((first_row + count, dimension), np.float16)
-    vectors[first_row:] = codes / 127
+    vectors[first_row:] = codes / np.linalg.norm(codes.astype(np.float32), axis=1)[:, None]
     columns = np.empty((len(vectors), dimension // 2), np.uint8), *np.empty((3, len(vectors)), "f4")
     encode(vectors.view(np.uint16), *columns)
     return columns[0], columns[1], np.arange(len(vectors), dtype=np.uint32)
@@ -69,12 +69,12 @@ def test_a_graph_is_searched_as_its_vectors_need(tmp_path, monkeypatch):
         shares = {}
         for width in (10, 60):
             wide = replace(graph, width=width)
-            found = [near(wide, columns, codes[row], 60) for row in sampled]
+            found = [near(wide, columns, codes[row], 200) for row in sampled]
             shares[width] = np.mean(
                 [len(set(a) & set(b)) / 30 for a, b in zip(truth, found, strict=True)]
             )
         expected = 60 if shares[10] >= hnsw.SHARE else 500
-        assert hnsw.least_width(graph, columns, 60, codes_of) == expected
+        assert hnsw.least_width(graph, columns, 200, codes_of) == expected
         assert graph.width == 0
         assert (name, expected) in (("clustered", 60), ("noise", 500)), shares
 
