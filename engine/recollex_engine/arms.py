@@ -24,7 +24,7 @@ COMPARED = 30
 graph goes on from one node."""
 CASCADE_ROWS = 4096
 """Rows up to which all are compared exactly, which takes as long as the cascade."""
-PROPOSED = 512
+PROPOSED = 576
 """Rows that one bit or a graph proposes at least, and `PROPOSED_EACH` for each memory wanted."""
 PROPOSED_EACH = 5
 

@@ -12,7 +12,7 @@ from recollex_kernels._bits import (
     TOGETHER,
     encode_planes,
     plane_sums,
-    step_of,
+    scale_of,
     turn,
 )
 from recollex_kernels._codes import TOGETHER as FOUR
@@ -213,7 +213,7 @@ def likely_links(
         decode_row(vectors, row, query)
         turn(query, turned, spare)
         totals[i] = encode_planes(turned, planes[i])
-        scales[i] = np.float32(step_of(turned))
+        scales[i] = np.float32(scale_of(turned))
         least[i] = np.float32(np.inf)
         if scales[i] > 0:
             least[i] = np.float32((threshold - _MARGIN) / np.float64(scales[i]))

@@ -16,8 +16,10 @@ from tests.kernels.unit_vectors import (
     bits,
     clustered,
     cosines_of,
+    digits,
     estimates,
     frozen,
+    scale_of_turned,
     signs_of,
     turned,
     unpacked,
@@ -95,8 +97,7 @@ def test_sums_are_those_of_the_components_whose_bits_are_set(seed, words, groups
         query[:] = -1
     planes = np.empty((PLANES, TOGETHER * words), np.uint64)
     total = encode_planes(query, planes)
-    step = np.float64(np.abs(query).max()) / 7.5
-    d = np.clip(np.rint(query / step), -8, 7).astype(int)
+    d = digits(query)
     out = np.empty(rows, np.int32)
     sums_of(held, 3, groups, planes, out)
     assert total == d.sum()
@@ -106,7 +107,7 @@ def test_sums_are_those_of_the_components_whose_bits_are_set(seed, words, groups
 def test_estimates_err_by_less_than_a_twentieth():
     vectors = clustered(3000, 384, 5)
     query = vectors[7].astype(np.float32)
-    scale = np.float64(np.abs(turned(query)).max()) / 7.5
+    scale = scale_of_turned(turned(query))
     apart = estimates(vectors, query) * scale - cosines_of(vectors, range(3000), query)
     assert abs(apart.mean()) < 0.01
     assert apart.std() < 0.05

@@ -10,6 +10,7 @@ from tests.kernels.unit_vectors import (
     encoded,
     estimates,
     frozen,
+    scale_of_turned,
     signs_of,
     turned,
 )
@@ -95,7 +96,7 @@ def likely_earlier(vectors, memory_of_row, allowed, first_scan, row, threshold, 
     """Those whose estimate is near enough the threshold, and the least of a full list, in order."""
     query = vectors[row].astype(np.float32)
     scores, guess = cosines_of(vectors, range(len(vectors)), query), estimates(vectors, query)
-    scale = np.float64(np.float32(np.float64(np.abs(turned(query)).max()) / 7.5))
+    scale = np.float64(np.float32(scale_of_turned(turned(query))))
     if not scale:
         return [], []
     least = np.float32((threshold - 0.12) / scale)

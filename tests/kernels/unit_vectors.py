@@ -64,11 +64,23 @@ def unpacked(words, width):
     return np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :width].astype(int)
 
 
+def digits(q):
+    """The whole numbers of a turned query."""
+    step = np.float64(np.abs(q).max()) / 4.5
+    return np.clip(np.rint(q / step), -4, 3).astype(int) if step else np.zeros(len(q), int)
+
+
+def scale_of_turned(q):
+    """What makes a similarity of an estimate."""
+    q, d = q.astype(np.float64), digits(q)
+    along = sum((q * d).tolist())  # in order, as a loop adds
+    return sum((q * q).tolist()) / along if along > 0 else 0.0
+
+
 def estimates(vectors, query):
     """What one bit a component says: the equation, with the whole numbers of the query."""
     words, factors = signs_of(vectors)
     q = turned(query)
-    step = np.float64(np.abs(q).max()) / 7.5
-    d = np.clip(np.rint(q / step), -8, 7).astype(int) if step else np.zeros(len(q), int)
+    d = digits(q)
     whole = 2 * (unpacked(words, len(q)) @ d) - d.sum()
     return whole.astype(np.float32) * factors
