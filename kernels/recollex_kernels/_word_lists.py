@@ -100,6 +100,15 @@ def _gather(
 
 
 @kernel
+def _any_allowed(allowed: U8, first: int, end: int) -> bool:
+    """Return whether one of documents [first, end) is: of most segments an early one."""
+    d = first
+    while d < end and allowed[np.uint64(d)] == 0:
+        d += 1
+    return d < end
+
+
+@kernel
 def search_list(
     table: I64,
     s: int,
@@ -141,6 +150,8 @@ def search_list(
     0.03 ns a document; 5 ns a candidate.
     """
     first, end = extent(table, s)
+    if not _any_allowed(allowed, first, min(end, end_document)):
+        return n, limit
     starts, documents, codes = postings_of(table, s)
     dense, greatest, columns = columns_of(table, s)
     size, n_terms = end - first, terms.shape[0]
