@@ -4,6 +4,7 @@ import threading
 from pathlib import Path
 
 from recollex_engine.analyzer import Analyzer
+from recollex_engine.disk import enough_files
 from recollex_engine.errors import ClosedError, ModelMismatchError, ReadOnlyError
 from recollex_engine.fact_view import FactView
 from recollex_engine.maintenance import Maintenance
@@ -44,14 +45,15 @@ class Access:
             self._check_open()
             if self._writer is None:
                 self._shared.create()
-                writer = Writer(
-                    self.folder,
-                    self._shared.durability,
-                    self._shared.clock,
-                    self._embedder_for,
-                    self._shared.flushed,
-                    self._shared.watching,
-                )
+                with enough_files(self.folder):
+                    writer = Writer(
+                        self.folder,
+                        self._shared.durability,
+                        self._shared.clock,
+                        self._embedder_for,
+                        self._shared.flushed,
+                        self._shared.watching,
+                    )
                 try:
                     if writer.settings is not None:
                         self._embedder_for(writer.settings)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from recollex_engine import overlay
-from recollex_engine.disk import flush, store_full, write_at
+from recollex_engine.disk import flush, open_file, store_full, write_at
 from recollex_engine.errors import CorruptError, InputError, StoreFullError
 
 MAPPED_FROM = 1 << 17
@@ -253,7 +253,7 @@ class Column:
 @contextlib.contextmanager
 def _opened(path: Path, flags: int) -> Iterator[int]:
     try:
-        fd = os.open(path, flags | os.O_CLOEXEC, 0o644)
+        fd = open_file(path, flags)
     except FileNotFoundError:
         raise CorruptError(path, "a column's file", "none") from None
     except OSError as error:

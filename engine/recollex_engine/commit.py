@@ -18,7 +18,7 @@ import os
 import struct
 from pathlib import Path
 
-from recollex_engine.disk import replace_file, write_at
+from recollex_engine.disk import open_file, replace_file, write_at
 from recollex_engine.errors import FormatError, ReadOnlyError
 from recollex_engine.overlay import shared_bytes
 
@@ -94,7 +94,7 @@ class CommitWord:
         """Map the file and return its words, or None where there is no whole commit word."""
         try:
             flags = os.O_RDWR if self.writable else os.O_RDONLY
-            fd = os.open(self.path, flags | os.O_CLOEXEC)
+            fd = open_file(self.path, flags)
         except FileNotFoundError:
             return None
         try:
@@ -115,7 +115,7 @@ class CommitWord:
         return self._words
 
     def _repair(self) -> None:
-        fd = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)
+        fd = open_file(self.path, os.O_WRONLY)
         try:
             write_at(fd, _NEW, 0, self.path)
         finally:

@@ -7,12 +7,46 @@ and ``filename``.
 """
 
 import contextlib
+import errno
 import os
+import resource
+from collections.abc import Iterator
 from pathlib import Path
 
-from recollex_engine.errors import StoreFullError
+from recollex_engine.errors import StoreFullError, TooManyFilesError
 
 Bytes = bytes | bytearray | memoryview
+
+
+def open_file(path: Path, flags: int) -> int:
+    """Return a descriptor of a file, which programs started by this one do not inherit.
+
+    Raises `TooManyFilesError` where there is none left, else the plain `OSError`.
+    """
+    with enough_files(path):
+        return os.open(path, flags | os.O_CLOEXEC, 0o644)
+
+
+@contextlib.contextmanager
+def enough_files(path: Path) -> Iterator[None]:
+    """Raise `TooManyFilesError` where the body cannot open another file, ``path`` if none is told.
+
+    An error of that kind is passed on as it is.
+    """
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, TooManyFilesError) or error.errno not in (errno.EMFILE, errno.ENFILE):
+            raise
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        whose = f"this process may open {most}"
+        if error.errno == errno.ENFILE:
+            whose = "all processes together have as many open as the system allows"
+        message = (
+            f"cannot open another file: {whose}; close stores or agents that are not needed, or "
+            "raise the limit (ulimit -n)"
+        )
+        raise TooManyFilesError(error.errno, message, str(error.filename or path)) from error
 
 
 def store_full(error: OSError, path: Path, what: str) -> StoreFullError:

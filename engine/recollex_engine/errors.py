@@ -11,6 +11,7 @@
     |-- ReadOnlyError                    opened with read_only=True; open it for writing
     |-- LockedError                      another writer has the agent; wait, or open read_only=True
     |-- StoreFullError (OSError)         the disk is full: nothing of the call was stored
+    |-- TooManyFilesError (OSError)      close stores or agents, or let the process open more files
     |-- CorruptError                     the disk does not hold what it must; see `recollex verify`
     |-- FormatError                      written by another version, or not a store at all
     |-- ModelError                       a model cannot be found, loaded or verified
@@ -99,6 +100,13 @@ class LockedError(RecollexError):
 
 class StoreFullError(RecollexError, OSError):
     """The disk refused bytes: nothing of this call was stored, everything before it is."""
+
+
+class TooManyFilesError(RecollexError, OSError):
+    """The process, or the machine, may not open another file; nothing was changed.
+
+    An agent that is open for writing holds two or three.
+    """
 
 
 class CorruptError(RecollexError):

@@ -19,8 +19,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.disk import flush
-from recollex_engine.errors import CorruptError, StoreFullError
+from recollex_engine.disk import flush, open_file
+from recollex_engine.errors import CorruptError, StoreFullError, TooManyFilesError
 from recollex_kernels._tape import places_of
 from recollex_kernels.small_world import ARRIVED, OTHER_ROWS, near_rows, slot_rows
 
@@ -101,8 +101,13 @@ class Hnsw:
     ) -> "Hnsw":
         """Map the graph of ``path``. Raises `CorruptError` for a file that is not such a graph."""
         try:
-            with path.open("rb") as file:
-                pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            descriptor = open_file(path, os.O_RDONLY)
+            try:
+                pages = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
+            finally:
+                os.close(descriptor)
+        except TooManyFilesError:
+            raise
         except (OSError, ValueError) as error:
             raise CorruptError(path, "a graph", str(error)) from error
         nodes = np.frombuffer(pages, np.uint8)

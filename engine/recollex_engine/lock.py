@@ -8,6 +8,7 @@ import weakref
 from pathlib import Path
 from types import TracebackType
 
+from recollex_engine.disk import open_file
 from recollex_engine.errors import LockedError
 
 _held: "weakref.WeakSet[WriterLock]" = weakref.WeakSet()
@@ -33,7 +34,7 @@ class WriterLock:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._fd = open_file(path, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

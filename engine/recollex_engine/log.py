@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from recollex_engine.disk import flush, flush_folder, replace_file, store_full, write_at
+from recollex_engine.disk import flush, flush_folder, open_file, replace_file, store_full, write_at
 from recollex_engine.durability import Durability, GroupCommit
 from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.log_files import compress_file, file_exists, file_numbers, plain_path
@@ -219,7 +219,7 @@ class LogWriter:
         return Position(file, len(header), before.op, before.recorded_at, before.chain)
 
     def _open_file(self, file: int) -> int:
-        return os.open(plain_path(self.folder, file), os.O_RDWR | os.O_CLOEXEC)
+        return open_file(plain_path(self.folder, file), os.O_RDWR)
 
     def _opened(self) -> int:
         """Return the descriptor of the current file. Raises `StoreFullError` if none is left."""

@@ -8,7 +8,7 @@ import shutil
 import zlib
 from pathlib import Path
 
-from recollex_engine.disk import flush_folder, store_full
+from recollex_engine.disk import flush_folder, open_file, store_full
 from recollex_engine.errors import CorruptError
 
 _NAME = re.compile(r"(\d{8,})\.jsonl(\.gz)?")
@@ -50,7 +50,7 @@ class LogFile:
         self._fd = -1  # before anything that can fail: `close` looks at it
         self._gzip: gzip.GzipFile | None = None
         try:
-            self._fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            self._fd = open_file(self.path, os.O_RDONLY)
         except FileNotFoundError:  # compressing renames the new form before it unlinks the old
             self.path = compressed_path(folder, file)
             try:

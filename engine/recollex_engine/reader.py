@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from recollex_engine.commit import CommitWord
+from recollex_engine.disk import enough_files
 from recollex_engine.errors import CorruptError, ModelMismatchError
 from recollex_engine.log_reader import LogFollower
 from recollex_engine.replica import LOG, Reembedded, Replica
@@ -34,10 +35,11 @@ class Reader:
         self._check = check
         self._watching = watching
         self._lock = threading.Lock()
-        self._commit = CommitWord(folder / "COMMIT")
         self._is_whole = False
         self._mismatch: ModelMismatchError | None = None
-        self._open(folder)
+        with enough_files(folder):
+            self._commit = CommitWord(folder / "COMMIT")
+            self._open(folder)
 
     def _open(self, folder: Path) -> None:
         while True:

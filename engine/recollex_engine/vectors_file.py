@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollex_engine import overlay
-from recollex_engine.disk import flush, replace_file, store_full, write_at
+from recollex_engine.disk import flush, open_file, replace_file, store_full, write_at
 from recollex_engine.errors import CorruptError, FormatError, InputError
 
 HEADER_BYTES = 64
@@ -60,7 +60,7 @@ class VectorsWriter:
         if not path.exists():
             header = _HEADER.pack(_MAGIC, VERSION, dimension).ljust(HEADER_BYTES, b"\0")
             replace_file(path, header)
-        self._fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        self._fd = open_file(path, os.O_RDWR)
         size = _check_header(self._fd, path, dimension)
         _check_rows(path, count, dimension, size)
         self._count = count
@@ -173,7 +173,7 @@ class VectorsReader:
 
     def _map(self, size: int) -> Rows:
         row_bytes = 2 * self.dimension
-        fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        fd = open_file(self.path, os.O_RDONLY)
         try:
             _check_header(fd, self.path, self.dimension)
             capacity = max(_LEAST_CAPACITY, 2 * size)

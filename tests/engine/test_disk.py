@@ -1,8 +1,11 @@
 import errno
 import os
+import resource
 
 import pytest
 
+import recollex
+from recollex_engine import errors
 from recollex_engine.disk import bytes_in, replace_file, write_at
 from recollex_engine.errors import StoreFullError
 
@@ -56,3 +59,31 @@ def test_a_file_that_vanishes_while_sizes_are_added_counts_nothing(tmp_path, mon
     assert bytes_in(tmp_path) == 8
     monkeypatch.setattr(os, "stat", renamed_meanwhile)
     assert bytes_in(tmp_path) == 5
+
+
+VECTOR = [1.0, *[0.0] * 7]
+
+
+def test_a_process_without_descriptors_is_told_what_to_do(tmp_path):
+    def recalled(store):
+        return [memory.text for memory in store.agent("a").recall("x", query_embedding=VECTOR)]
+
+    with recollex.open(tmp_path / "store", embedder=recollex.GivenVectors(8)) as store:
+        store.agent("a").retain("said", embedding=VECTOR)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with recollex.open(tmp_path / "store", embedder=recollex.GivenVectors(8)) as store:
+        lowest = os.open(os.devnull, os.O_RDONLY)
+        os.close(lowest)
+        refused = 0
+        try:
+            for spare in range(10):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (lowest + spare, hard))
+                try:
+                    found = recalled(store)
+                    break
+                except errors.TooManyFilesError as error:
+                    refused += 1
+                    assert "ulimit -n" in str(error) and error.filename is not None
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert found == ["said"] and refused
