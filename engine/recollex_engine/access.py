@@ -41,19 +41,18 @@ class Access:
 
     def _writing(self) -> Writer:
         self._check_writable()
-        with self._opening:
+        with self._opening, enough_files(self.folder):
             self._check_open()
             if self._writer is None:
                 self._shared.create()
-                with enough_files(self.folder):
-                    writer = Writer(
-                        self.folder,
-                        self._shared.durability,
-                        self._shared.clock,
-                        self._embedder_for,
-                        self._shared.flushed,
-                        self._shared.watching,
-                    )
+                writer = Writer(
+                    self.folder,
+                    self._shared.durability,
+                    self._shared.clock,
+                    self._embedder_for,
+                    self._shared.flushed,
+                    self._shared.watching,
+                )
                 try:
                     if writer.settings is not None:
                         self._embedder_for(writer.settings)
