@@ -101,6 +101,10 @@ def overlap_of_runs(
         high, r = min(low + RUN, n), low // RUN
         if high - low == RUN and (firsts[r] >= until or (lasts[r] <= since and latests[r] < since)):
             continue
+        if high - low == RUN and firsts[r] >= since and latests[r] < until:  # all of it meets it
+            for i in range(RUN):
+                out[np.uint64(low + i)] = mask[np.uint64(low + i)]
+            continue
         part = out[low:high]
         part[:] = mask[low:high]
         mask_overlap(start[low:high], end[low:high], since, until, part)
