@@ -133,27 +133,31 @@ def keyword(
     """
     if not len(terms) or not view.memories:
         return Words.none()
-    tail, memories, buffer = view.tail, view.memories, view.buffer
+    memories, words = view.memories, len(terms)
     mean = view.total_length / memories or 1.0
     fixed, per_word = k1 * (1 - b), k1 * b / mean
-    best, scores, rows, known, idf, most, unknown = search_words(
-        view.posting_lists,
-        tail.head,
-        tail.previous,
-        tail.memories,
-        tail.counts,
-        buffer("words"),
+    best, scores = np.empty(budget, np.uint32), np.empty(budget, np.float32)
+    rows, known = np.empty(budget, np.uint32), np.empty(words, np.uint32)
+    idf = np.empty(words, np.float32)
+    found, met, most, unknown = search_words(
+        *view.indexed_words,
         terms,
         fixed,
         per_word,
         memories,
         allowed,
-        buffer("first_row"),
-        buffer("term_offset"),
-        buffer("term"),
         budget,
-        *_scratch.take(memories, memories - view.indexed_memories),
+        _scratch.take(memories),
+        best,
+        scores,
+        rows,
+        known,
+        idf,
     )
+    if found < budget:
+        best, scores, rows = best[:found], scores[:found], rows[:found]
+    if met < words:
+        known, idf = known[:met], idf[:met]
     return Words(Ranked(best, scores, rows), known, idf, fixed, per_word, most, unknown)
 
 

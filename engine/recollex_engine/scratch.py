@@ -1,10 +1,11 @@
 """Memory that queries use again, so that none of it is cleared between them."""
 
 import threading
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from recollex_kernels.keyword import SCRATCH
 
 _ROUND = 64  # sums are looked at so many at a step
 
@@ -39,29 +40,18 @@ class Scratch(threading.local):
 
 
 class WordScratch(threading.local):
-    """What a search for words works in, one set a thread, of the largest agent that it searched.
+    """What a search for words works in, one a thread, of the largest agent that it searched.
 
-    Only pages that were written to take memory. Sums are 0 between searches.
+    Only pages that were written to take memory. The first two rows are 0 between searches.
     """
 
     def __init__(self) -> None:
-        self._memories = self._tail = -1
-        self._arrays: tuple[Any, ...] = ()
+        self._memories = -1
+        self._rows = np.zeros((SCRATCH, 0), np.uint32)
 
-    def take(self, memories: int, tail: int) -> tuple[Any, ...]:
-        """Return what `recollex_kernels.keyword.search_words` calls scratch, in its order."""
-        if memories > self._memories or tail > self._tail:
-            self._memories = max(self._memories, memories * 5 // 4)
-            self._tail = max(self._tail, tail * 5 // 4)
-            size = self._memories + 2 * _ROUND
-            self._arrays = (
-                np.zeros(size, np.uint16),
-                np.empty(size // _ROUND + 1, np.uint32),
-                np.empty(size, np.uint32),
-                np.empty(size, np.uint16),
-                np.empty(size, np.uint32),
-                np.empty(size, np.uint16),
-                np.empty(size, np.float32),
-                np.zeros(self._tail, np.float32),
-            )
-        return self._arrays
+    def take(self, memories: int) -> npt.NDArray[np.uint32]:
+        """Return what `recollex_kernels.keyword.search_words` calls scratch."""
+        if memories > self._memories:
+            self._memories = memories * 5 // 4
+            self._rows = np.zeros((SCRATCH, self._memories + 2 * _ROUND), np.uint32)
+        return self._rows

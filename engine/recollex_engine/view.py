@@ -25,6 +25,7 @@ from recollex_kernels.segments import table
 Array: TypeAlias = npt.NDArray[Any]
 ThreeArrays: TypeAlias = tuple[Array, Array, Array]
 FiveArrays: TypeAlias = tuple[Array, Array, Array, Array, Array]
+NineArrays: TypeAlias = tuple[Array, Array, Array, Array, Array, Array, Array, Array, Array]
 SixArrays: TypeAlias = tuple[Array, Array, Array, Array, Array, Array]
 
 _NO_TAIL = Tail(0).now
@@ -129,6 +130,22 @@ class View:
             self._buffers["term"],
             self.memories,
             columns.dictionary["terms"].count,
+        )
+
+    @cached_property
+    def indexed_words(self) -> NineArrays:
+        """What `recollex_kernels.keyword.search_words` is given of a view, in its order."""
+        tail, buffer = self.tail, self.buffer
+        return (
+            self.posting_lists,
+            tail.head,
+            tail.previous,
+            tail.memories,
+            tail.counts,
+            buffer("words"),
+            buffer("first_row"),
+            buffer("term_offset"),
+            buffer("term"),
         )
 
     @property

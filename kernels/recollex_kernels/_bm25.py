@@ -65,8 +65,10 @@ def best_rows(
     idf: F32,
     fixed: np.float32,
     per_word: np.float32,
-) -> U32:
-    """Return, for each memory, the passage in which the query's words weigh most.
+    end_memory: int,
+    out: U32,
+) -> None:
+    """Set ``out``, for each memory, to the passage in which the query's words weigh most.
 
     The weight of a passage is its BM25 score as if it were a document (see `add_chains`), its
     length in tokens. Ties: the first passage.
@@ -74,18 +76,20 @@ def best_rows(
     Shapes, for n memories, M memories and R rows in all, Q query terms:
         first_row        uint32[>= M+1]  passages of m are rows first_row[m]:first_row[m + 1]
         forward_offsets  int64 or uint64[>= R+1]  the terms of each passage
-        memories         uint32[n]       in [0, M)
+        memories         uint32[n]       in [0, end_memory), which is at most M
         terms, idf       uint32[Q], float32[Q]
-        returned         uint32[n]
+        out              uint32[>= n]
 
     Cost: nothing for a memory of one passage, else O(its tokens * Q).
     """
-    rows = np.empty(memories.shape[0], np.uint32)
+    if np.int64(first_row[end_memory]) == end_memory:  # each has one
+        out[: memories.shape[0]] = memories
+        return
     counts = np.zeros(terms.shape[0], np.float32)
     for i in range(memories.shape[0]):
         m = np.int64(memories[i])
         first, end = np.int64(first_row[m]), np.int64(first_row[m + 1])
-        rows[i] = np.uint32(first)
+        out[i] = np.uint32(first)
         if end - first == 1:
             continue
         most = np.float32(-1)
@@ -103,8 +107,7 @@ def best_rows(
                     weight += idf[q] * (counts[q] / (counts[q] + norm))
             if weight > most:
                 most = weight
-                rows[i] = np.uint32(row)
-    return rows
+                out[i] = np.uint32(row)
 
 
 @kernel

@@ -3,11 +3,8 @@
 import numpy as np
 
 from recollex_kernels._above import count_bits, lowest
-from recollex_kernels._jit import U16, U32, kernel
+from recollex_kernels._jit import U8, U16, U32, kernel
 from recollex_kernels._lanes import LANES, reaching
-
-_SAMPLE = 4096  # sums that are looked at for a guess
-_STEP = 128  # a guess is a multiple of it
 
 
 @kernel
@@ -33,63 +30,78 @@ def reached_by(values: U16, n: int, k: int) -> int:
 
 
 @kernel
-def likely(sums: U16, size: int, k: int) -> int:
-    """Return a number that about ``k`` of the first ``size`` sums reach, rather more than fewer.
+def reached_by_codes(codes: U8, first: int, end: int, k: int) -> int:
+    """Return a code that ``k`` of ``codes[first:end]`` reach, the greatest; 0 without one.
 
-    It is read off every n-th 64 sums, so nothing follows from it. Sums behind ``size`` are 0.
+    What is behind the last whole 64 of them is not looked at.
 
-    Cost: 1 us.
+    Cost: (end - first) / 64 steps for each of 8 bits.
     """
-    blocks = (size + LANES - 1) // LANES
-    apart = max(1, size // _SAMPLE)
-    looked_at = (blocks + apart - 1) // apart
-    wanted = k if apart == 1 else 2 + 3 * k * looked_at // (2 * blocks)
-    low, high = 0, (1 << 16) // _STEP
-    while high - low > 1:
+    end = first + ((end - first) & ~(LANES - 1))
+    low, high = 0, 256
+    while high - low > 1 and end - first >= k:
         middle, count = (low + high) >> 1, 0
-        for place in range(0, size, apart * LANES):
-            count += count_bits(reaching(sums, place, np.uint16(middle * _STEP)))
-        if count >= wanted:
+        for place in range(first, end, LANES):
+            count += count_bits(reaching(codes, place, np.uint8(middle)))
+        if count >= k:
             low = middle
         else:
             high = middle
-    return low * _STEP
+    return low
 
 
 @kernel
-def roughly(sums: U16, size: int, least: int) -> int:
-    """Return about how many of the first ``size`` sums are at least ``least``, by a sample."""
-    apart, count = max(1, size // _SAMPLE), 0
-    for place in range(0, size, apart * LANES):
-        count += count_bits(reaching(sums, place, np.uint16(least)))
-    return count * apart
+def count_reaching(sums: U16, size: int, least: int) -> int:
+    """Return how many of the first ``size`` sums are at least ``least``; those behind are 0.
+
+    Cost: 0.02 ns a sum.
+    """
+    count, limit = 0, np.uint16(least)
+    for place in range(0, size, LANES):
+        count += count_bits(reaching(sums, place, limit))
+    return count
 
 
 @kernel
-def places_reaching(
-    sums: U16, size: int, least: int, scratch_blocks: U32, start: int, out: U32
+def take_reaching(
+    sums: U16,
+    size: int,
+    least: int,
+    first: int,
+    allowed: U8,
+    scratch_blocks: U32,
+    start: int,
+    out: U32,
+    out_sums: U16,
 ) -> int:
-    """Set ``out`` from ``start`` on to the places whose sum is at least ``least``; return the end.
+    """Append the allowed documents whose sum is at least ``least``, and the sums; return the end.
+
+    Document ``first + i`` has sums[i]. All sums are 0 then.
 
     Shapes: sums uint16[>= size, to the next 64], below ``least`` behind size; scratch_blocks
-    uint32[> size / 64]; out uint32 has room for 4 more than there are.
+    uint32[> size / 64]; out, out_sums have room for 4 more than there are.
 
-    Cost: 0.02 ns a sum, 2 ns a place.
+    Cost: 0.02 ns a sum, 2 ns an appended one.
     """
     limit, blocks, end = np.uint16(least), 0, start
     for place in range(0, size, LANES):  # without a branch, which would be guessed wrong too often
         scratch_blocks[blocks] = place
         blocks += int(reaching(sums, place, limit) != 0)
     for block in scratch_blocks[:blocks]:
-        bits = reaching(sums, np.int64(block), limit)
+        held = int(block)
+        bits, place = reaching(sums, held, limit), first + held
         count = count_bits(bits)
         for i in range(4):  # most have no more; what is written too much is written over
-            out[end + i] = np.int64(block) + lowest(bits)
+            at = lowest(bits) & (LANES - 1)
             bits &= bits - np.uint64(1)
-        for i in range(4, count):
-            out[end + i] = np.int64(block) + lowest(bits)
+            out[end], out_sums[end] = place + at, sums[np.uint64(held + at)]
+            end += int(i < count) & int(allowed[np.uint64(place + at)])
+        for _ in range(4, count):
+            at = lowest(bits) & (LANES - 1)
             bits &= bits - np.uint64(1)
-        end += count
+            out[end], out_sums[end] = place + at, sums[np.uint64(held + at)]
+            end += int(allowed[np.uint64(place + at)])
+    sums[:size] = 0
     return end
 
 

@@ -34,8 +34,8 @@ def _sum_lists(
     first, end = extent(table, s)
     starts, documents, codes = postings_of(table, s)
     dense, _, columns = columns_of(table, s)
-    values, most = np.empty(256, np.float32), np.empty(256, np.float32)
-    code_values(limits_of(table, s), fixed, per_word, values, most)
+    values = np.empty(256, np.float32)
+    code_values(limits_of(table, s), fixed, per_word, values)
     size, end_document = end - first, bits[0].shape[0] << 6
     low = np.searchsorted(memories, first)
     high = np.searchsorted(memories, end)

@@ -3,32 +3,40 @@
 MaxScore (Turtle & Flood 1995), term at a time, in four steps:
 
 1. Bounds. What a posting may add, idf times its code's greatest value, is rounded up to a whole
-   number, and added to its document's sum of 16 bits. Words with a column are left out.
-2. Frequent words. While what those left out could add together may reach the k-th best sum, or
-   would leave too many candidates, the rarest of them joins.
-3. Candidates. Sums that with the words left out may reach the k-th best are collected, 64 looked at
-   in a step, and the words left out are looked up in their columns, a byte a document. Where there
-   are few postings, their documents' sums are gathered first, and what was written is set back.
-4. Scores. Few documents are left. Each word is walked once more, or looked up, and its weight is
-   added to them in float32, words in the question's order: the score of `_bm25`, to the bit. A
-   document with a code that stands for several pairs gets -inf, and is scored by its own words.
+   number of 16 bits. Of each word the k-th greatest code is found, 64 looked at in a step: what it
+   adds is a first guess at what the k-th best reaches. Words with a column are left out.
+2. Few postings. They are added to their documents' sums; these are gathered and set back. If what
+   the words left out could add together does not reach the k-th best, nothing else is looked at.
+3. Many postings. A window of documents after another, whose sums stay in the caches: postings are
+   added, and sums that with the words left out may reach the guess are collected, 64 looked at in
+   a step. While the words left out may reach it alone, or would leave too many to look up, the
+   rarest of them joins. The words left out are looked up in their columns, a byte a document. A
+   guess that not k documents reach is replaced by what k do reach, and all is done again.
+4. Scores. Few documents are left; see `_found_scores`.
 
 So what is pruned, and in which order, changes nothing in a result.
 """
 
 import numpy as np
 
-from recollex_kernels._bounds import keep_reaching, likely, places_reaching, reached_by, roughly
-from recollex_kernels._impacts import DENSE, code_values
+from recollex_kernels._bounds import (
+    count_reaching,
+    keep_reaching,
+    reached_by,
+    reached_by_codes,
+    take_reaching,
+)
+from recollex_kernels._found_scores import score_found
+from recollex_kernels._impacts import DENSE, code_bounds
 from recollex_kernels._jit import F32, I64, U8, U16, U32, kernel
-from recollex_kernels._lanes import LANES
 from recollex_kernels._positions import position_of
 from recollex_kernels._segments import columns_of, extent, limits_of, postings_of
 
 _MOST = 0xFFFF
-_FAR = 32  # postings for each candidate above which candidates are searched for in a list
-_FEW = 16  # documents for each posting from which sums are gathered, not swept
-_HIT = 16  # postings that take as long to add as a candidate takes to look up
+_FEW = 32  # documents for each posting from which sums are gathered, not swept
+_HIT = 12  # postings that take as long to add as a candidate takes to look up
+_WINDOW = 32768  # documents whose sums stay in the first cache
+_SAMPLE = 8192  # codes of a word that are looked at for a guess
 
 
 @kernel
@@ -39,38 +47,27 @@ def _add(documents: U32, codes: U8, added: U16, first: int, sums: U16) -> None:
 
 
 @kernel
+def _add_below(
+    documents: U32, codes: U8, added: U16, p: int, end: int, first: int, stop: int, sums: U16
+) -> int:
+    """Add the postings of [p, end) whose document is below ``stop``; return the next one."""
+    start, beyond = np.uint32(first), np.uint32(stop)
+    while p + 8 <= end and documents[np.uint64(p + 7)] < beyond:
+        for i in range(8):
+            at = np.uint64(p + i)
+            sums[np.uint64(documents[at] - start)] += added[codes[at]]
+        p += 8
+    while p < end and documents[np.uint64(p)] < beyond:
+        sums[np.uint64(documents[np.uint64(p)] - start)] += added[codes[np.uint64(p)]]
+        p += 1
+    return p
+
+
+@kernel
 def _look_up(columns: U8, base: int, added: U16, found: U32, out: U16) -> None:
     """Add a word to those found that hold it; document d has columns[base + d]."""
     for i in range(found.shape[0]):
         out[i] += added[columns[np.uint64(base + np.int64(found[i]))]]
-
-
-@kernel
-def _add_scores(
-    documents: U32,
-    codes: U8,
-    weight: np.float32,
-    values: F32,
-    first: int,
-    found: U32,
-    places: U16,
-    scores: F32,
-) -> None:
-    """Add a word to those found that hold it; places[d - first] is 1 + where d is found, or 0."""
-    start = np.uint32(first)
-    if documents.shape[0] > _FAR * found.shape[0]:
-        at = 0
-        for i in range(found.shape[0]):
-            if i > 0 and found[i] < found[i - 1]:  # documents of another list begin
-                at = 0
-            at = position_of(documents, at, documents.shape[0], int(found[i]))
-            if at < documents.shape[0] and documents[at] == found[i]:
-                scores[i] += weight * values[codes[at]]
-        return
-    for p in range(documents.shape[0]):
-        place = places[np.uint64(documents[p] - start)]
-        if place != 0:
-            scores[np.int64(place) - 1] += weight * values[codes[p]]
 
 
 @kernel
@@ -120,15 +117,18 @@ def search_list(
     allowed: U8,
     k: int,
     limit: int,
+    apart: float,
     n: int,
+    lengths: U32,
     scratch_sums: U16,
+    scratch_bits: U32,
     scratch_blocks: U32,
     scratch_gathered: U32,
     scratch_held: U16,
     out: U32,
     out_sums: U16,
     out_scores: F32,
-) -> tuple[int, int]:
+) -> tuple[int, int, float]:
     """Append the allowed documents of a segment that may be among the ``k`` best of all segments.
 
     Returned are how many stand in ``out`` now, and what the sum of each of the k best reaches.
@@ -151,7 +151,7 @@ def search_list(
     """
     first, end = extent(table, s)
     if not _any_allowed(allowed, first, min(end, end_document)):
-        return n, limit
+        return n, limit, apart
     starts, documents, codes = postings_of(table, s)
     dense, greatest, columns = columns_of(table, s)
     size, n_terms = end - first, terms.shape[0]
@@ -159,12 +159,12 @@ def search_list(
     for q in range(n_terms):
         whole += np.float64(idf[q])
     scale = max(0, _MOST - 2 * n_terms) / whole
-    values, most = np.empty(256, np.float32), np.empty(256, np.float32)
-    apart = code_values(limits_of(table, s), fixed, per_word, values, most)
+    most = np.empty(256, np.float32)
+    apart = max(apart, code_bounds(limits_of(table, s), fixed, per_word, most))
     added = np.empty((n_terms, 256), np.uint16)
     begins, ends = np.zeros(n_terms, np.int64), np.zeros(n_terms, np.int64)
     columned, left_out = np.full(n_terms, -1, np.int64), np.zeros(n_terms, np.int64)
-    rest = walked = 0
+    rest = walked = guess = 0
     for q in range(n_terms):
         t = np.int64(terms[q])
         if t >= starts.shape[0] - 1:
@@ -183,90 +183,93 @@ def search_list(
                 left_out[q] = max(left_out[q], int(of_code[code]))
             rest += left_out[q]
         else:
-            held = documents[begins[q] : ends[q]]
-            _add(held, codes[begins[q] : ends[q]], of_code, first, scratch_sums)
-            walked += held.shape[0]
-    seen = max(0, min(end, end_document) - first)
+            walked += ends[q] - begins[q]
+            if ends[q] - begins[q] >= k:
+                code = reached_by_codes(codes, begins[q], ends[q], k + k // 8)
+                guess = max(guess, int((np.int64(of_code[code]) - n_terms - 2) / apart))
+    finish = max(first, min(end, end_document))
     start, error, done = n, n_terms + 2, False
     if walked * _FEW < size:
-        ends_walked = ends.copy()
+        walked_ends = ends.copy()
         for q in range(n_terms):
             if columned[q] >= 0:
-                ends_walked[q] = begins[q]
+                walked_ends[q] = begins[q]
+            held = documents[begins[q] : walked_ends[q]]
+            _add(held, codes[begins[q] : walked_ends[q]], added[q], first, scratch_sums)
         m = _gather(
-            *(documents, begins, ends_walked, first, allowed, scratch_sums),
+            *(documents, begins, walked_ends, first, allowed, scratch_sums),
             *(scratch_gathered, scratch_held),
         )
         scratch_held[m : m + n] = out_sums[:n]
         limit = max(limit, int((reached_by(scratch_held, m + n, k) - error) / apart))
         done = rest == 0 or limit > rest
         if done:
-            scratch_held[m : m + LANES] = 0
-            n = places_reaching(scratch_held, m, max(1, limit - rest), scratch_blocks, start, out)
-            for i in range(start, n):
-                place = np.uint64(out[i])
-                out[i], out_sums[i] = scratch_gathered[place], scratch_held[place]
-        else:
+            least = max(1, limit - rest)
+            for i in range(m):
+                out[n], out_sums[n] = scratch_gathered[i], scratch_held[i]
+                n += int(scratch_held[i] >= least)
             for q in range(n_terms):
-                held = documents[begins[q] : ends_walked[q]]
-                _add(held, codes[begins[q] : ends_walked[q]], added[q], first, scratch_sums)
-    swept, guess = not done, limit
-    if swept and (limit == 0 or rest >= limit):
-        guess = max(limit, int((likely(scratch_sums, seen, k) - error) / apart))
-    while not done:
-        while rest > 0:
-            best = -1
-            for q in range(n_terms):
-                if left_out[q] > 0 and (best < 0 or idf[q] > idf[best]):
-                    best = q
-            held = documents[begins[best] : ends[best]]
-            if guess > rest:
-                hits = roughly(scratch_sums, seen, guess - rest)
-                if hits * _HIT <= held.shape[0] + size // _FEW:
-                    break
-            _add(held, codes[begins[best] : ends[best]], added[best], first, scratch_sums)
-            rest -= left_out[best]
-            left_out[best] = 0
-            guess = max(limit, int((likely(scratch_sums, seen, k) - error) / apart))
-        least = max(1, guess - rest)
-        stop = places_reaching(scratch_sums, seen, least, scratch_blocks, start, out)
-        n = start
-        for i in range(start, stop):
-            d = np.uint64(out[i])
-            out[n], out_sums[n] = np.uint32(d) + np.uint32(first), scratch_sums[d]
-            n += int(allowed[d + np.uint64(first)])
-        reached = reached_by(out_sums, n, k)
-        limit = max(limit, int((reached - error) / apart))
-        done = limit >= guess or (least == 1 and rest == 0)
-        guess = limit if reached > 0 else guess // 4
-    if swept:
-        scratch_sums[:size] = 0
-        n = keep_reaching(max(1, limit - rest), start, n, out, out_sums)
+                if left_out[q] > 0:
+                    _look_up(
+                        columns,
+                        columned[q] * size - first,
+                        added[q],
+                        out[start:n],
+                        out_sums[start:n],
+                    )
     for q in range(n_terms):
-        if left_out[q] > 0:
-            _look_up(columns, columned[q] * size - first, added[q], out[start:n], out_sums[start:n])
+        if guess == 0 and not done and ends[q] - begins[q] >= k:
+            code = reached_by_codes(codes, begins[q], min(ends[q], begins[q] + _SAMPLE), k + k // 8)
+            guess = max(guess, int((np.int64(added[q, code]) - error) / apart))
+    guess = max(limit, guess)
+    while not done:
+        positions, low, n, last = begins.copy(), first, start, start
+        while low < finish:
+            high = min(finish, low + _WINDOW)
+            for q in range(n_terms):
+                if left_out[q] == 0:
+                    positions[q] = _add_below(
+                        *(documents, codes, added[q], positions[q], ends[q], low, high),
+                        scratch_sums,
+                    )
+            while rest > 0 and low == first:  # does it pay to leave them out?
+                best = -1
+                for q in range(n_terms):
+                    if left_out[q] > 0 and (best < 0 or idf[q] > idf[best]):
+                        best = q
+                if guess > rest:
+                    hits = count_reaching(scratch_sums, high - low, guess - rest)
+                    if hits * _HIT * size <= (ends[best] - begins[best]) * (high - low):
+                        break
+                positions[best] = _add_below(
+                    *(documents, codes, added[best], begins[best], ends[best], low, high),
+                    scratch_sums,
+                )
+                rest -= left_out[best]
+                left_out[best] = 0
+            here = n
+            n = take_reaching(
+                *(scratch_sums, high - low, max(1, guess - rest), low, allowed),
+                *(scratch_blocks, n, out, out_sums),
+            )
+            if rest > 0:
+                for q in range(n_terms):
+                    if left_out[q] > 0:
+                        _look_up(
+                            *(columns, columned[q] * size - first, added[q]),
+                            *(out[here:n], out_sums[here:n]),
+                        )
+            low = high
+            if n - last >= 2 * k and low < finish:
+                limit = max(limit, int((reached_by(out_sums, n, k) - error) / apart))
+                guess = max(limit, guess)
+                last = n = keep_reaching(guess, start, n, out, out_sums)
+        limit = max(limit, int((reached_by(out_sums, n, k) - error) / apart))
+        done, guess = limit >= guess, limit
     limit = max(limit, int((reached_by(out_sums, n, k) - error) / apart))
     n = keep_reaching(limit, start, n, out, out_sums)
-    found, scores = out[start:n], out_scores[start:n]
-    if found.shape[0] >= _MOST:  # their places have no room in 16 bits
-        scores[:] = np.float32(-np.inf)
-        return n, limit
-    scores[:] = 0
-    for i in range(found.shape[0]):
-        scratch_sums[np.uint64(found[i] - np.uint32(first))] = i + 1
-    for q in range(n_terms):
-        if begins[q] == ends[q]:
-            continue
-        if columned[q] >= 0:
-            column = columns[columned[q] * size : (columned[q] + 1) * size]
-            for i in range(found.shape[0]):
-                code = column[np.uint64(found[i] - np.uint32(first))]
-                if code != 0:
-                    scores[i] += idf[q] * values[code]
-            continue
-        held = documents[begins[q] : ends[q]]
-        own = codes[begins[q] : ends[q]]
-        _add_scores(held, own, idf[q], values, first, found, scratch_sums, scores)
-    for i in range(found.shape[0]):
-        scratch_sums[np.uint64(found[i] - np.uint32(first))] = 0
-    return n, limit
+    score_found(
+        *(table, s, terms, idf, begins, ends, columned, fixed, per_word, lengths, out[start:n]),
+        *(scratch_sums, scratch_bits, scratch_gathered, out_scores[start:n]),
+    )
+    return n, limit, apart

@@ -8,13 +8,17 @@ small one.
 import numpy as np
 
 from recollex_kernels._bm25 import add_chains, best_rows, scores_of
-from recollex_kernels._jit import F32, I64, U8, U16, U32, U64, kernel
+from recollex_kernels._jit import F32, I64, U8, U32, U64, kernel
+from recollex_kernels._lanes import LANES
 from recollex_kernels._positions import position_of
+from recollex_kernels._prefetch import prefetch
 from recollex_kernels._scores import kth_greatest
 from recollex_kernels._segments import extent, postings_of
 from recollex_kernels._word_lists import search_list
 
 NONE = np.uint32(0xFFFFFFFF)
+SCRATCH = 8
+"""Rows of what a search works in."""
 _FEW = 384  # scores up to which each is compared with all, which takes less than to sort them
 
 
@@ -59,6 +63,21 @@ def chain_frequency(head: U32, previous: U32, documents: U32, terms: U32, end_do
 
 
 @kernel
+def _ask_for_lists(table: I64, s: int, terms: U32) -> None:
+    """Ask memory for how the terms' lists begin, whence it goes on by itself."""
+    starts, documents, codes = postings_of(table, s)
+    for t in terms:
+        if np.int64(t) >= starts.shape[0] - 1:
+            continue
+        begin, end = starts[np.uint64(t)], starts[np.uint64(t) + np.uint64(1)]
+        prefetch(documents, end - 1)
+        for line in range(4):
+            prefetch(documents, begin + 16 * line)
+        prefetch(codes, begin)
+        prefetch(codes, begin + 64)
+
+
+@kernel
 def word_weights(
     table: I64,
     head: U32,
@@ -66,8 +85,12 @@ def word_weights(
     chain_documents: U32,
     terms: U32,
     end_document: int,
-) -> tuple[U32, F32, float, float]:
-    """Return the terms that are known and their idf, the sum of all idf, the share of the unmet.
+    out_terms: U32,
+    out_idf: F32,
+) -> tuple[int, float, float]:
+    """Set the terms that are known and their idf; return how many, the sum of all idf, and a share.
+
+    It is the share of that sum which belongs to words that no document of the N holds.
 
     Equation, N = ``end_document``, df the documents before it that hold the term:
         idf = ln(1 + (N - df + .5) / (df + .5))
@@ -76,16 +99,16 @@ def word_weights(
         table              int64[S, 12]  as `segments.table` returns it
         head, previous, chain_documents   see `chain_frequency`
         terms              uint32[Q]    NONE for a word that nobody ever met
-        returned           uint32[n], float32[n], the terms in their order without NONE; the share
-                           of idf that belongs to words which no document of the N holds
+        out_terms, out_idf   uint32[Q], float32[Q]   the terms in their order without NONE
 
     Cost: O(Q log P) and the chains of the terms.
     """
+    for s in range(table.shape[0]):
+        _ask_for_lists(table, s, terms)
     frequency = chain_frequency(head, previous, chain_documents, terms, end_document)
     for s in range(table.shape[0]):
         starts, documents, _ = postings_of(table, s)
         frequency += document_frequency(starts, documents, terms, end_document)
-    known, weights = np.empty(terms.shape[0], np.uint32), np.empty(terms.shape[0], np.float32)
     n, most, unmet = 0, 0.0, 0.0
     for q in range(terms.shape[0]):
         df = np.float64(frequency[q])
@@ -94,9 +117,9 @@ def word_weights(
         if frequency[q] == 0:
             unmet += idf
         if terms[q] != NONE:
-            known[n], weights[n] = terms[q], idf
+            out_terms[n], out_idf[n] = terms[q], idf
             n += 1
-    return known[:n], weights[:n], most, unmet / most
+    return n, most, unmet / most
 
 
 @kernel
@@ -107,71 +130,64 @@ def search_weighed(
     chain_documents: U32,
     chain_counts: U8,
     lengths: U32,
+    first_row: U32,
+    forward_offsets: U64 | I64,
+    forward_terms: U32,
     terms: U32,
     idf: F32,
     fixed: np.float32,
     per_word: np.float32,
     end_document: int,
     allowed: U8,
-    first_row: U32,
-    forward_offsets: U64 | I64,
-    forward_terms: U32,
     k: int,
-    scratch_sums: U16,
-    scratch_blocks: U32,
-    scratch_gathered: U32,
-    scratch_held: U16,
-    scratch_found: U32,
-    scratch_bounds: U16,
-    scratch_scores: F32,
-    scratch_tail: F32,
-) -> tuple[U32, F32, U32]:
-    """Return the best ``k`` allowed memories with a score above 0, their scores, their best rows.
+    scratch: U32,
+    out_memories: U32,
+    out_scores: F32,
+) -> int:
+    """Set the best ``k`` allowed memories with a score above 0, and their scores; return how many.
 
-    Scores are those of `_bm25.scores_of`, rows those of `_bm25.best_rows`. Order: higher score,
-    then lower memory.
+    Scores are those of `_bm25.scores_of`. Order: higher score, then lower memory.
 
     Shapes, for documents [0, end) in segments and [end, end_document) in chains:
         table           int64[S, 12]   as `segments.table` returns it
         head .. chain_counts, lengths   as for `_bm25.add_chains`
-        terms .. k      as for `_word_lists.search_list`
         first_row .. forward_terms      as for `_bm25.best_rows`
-        scratch_tail    float32[>= end_document - end], all 0, and so it is left
-        the other scratch   as for `_word_lists.search_list`, with room for the tail's documents
+        terms .. k      as for `_word_lists.search_list`
+        scratch         uint32[SCRATCH, >= end_document + 128]   of which the first two rows are 0,
+                        and so they are left
+        out_memories, out_scores   uint32[k], float32[k]
 
     Cost: that of its steps.
     """
-    n = limit = end = 0
+    n, limit, end, apart = 0, 0, 0, 1.0
     if table.shape[0] > 0:
         end = extent(table, table.shape[0] - 1)[1]
+    found, scores = scratch[6], scratch[7].view(np.float32)
     if k > 0 and terms.shape[0] > 0:
         for s in range(table.shape[0]):
-            n, limit = search_list(
-                *(table, s, terms, idf, fixed, per_word, end_document, allowed, k, limit, n),
-                *(scratch_sums, scratch_blocks, scratch_gathered, scratch_held),
-                *(scratch_found, scratch_bounds, scratch_scores),
+            n, limit, apart = search_list(
+                *(table, s, terms, idf, fixed, per_word, end_document, allowed, k),
+                *(limit, apart, n),
+                *(lengths, scratch[0].view(np.uint16), scratch[1], scratch[2], scratch[3]),
+                *(scratch[4].view(np.uint16), found, scratch[5].view(np.uint16), scores),
             )
         _settle(
-            *(scratch_found[:n], scratch_scores[:n], first_row, forward_offsets, forward_terms),
+            *(found[:n], scores[:n], first_row, forward_offsets, forward_terms),
             *(lengths, fixed, per_word, terms, idf),
         )
         if end < end_document:
-            tail = scratch_tail[: end_document - end]
+            tail = scratch[1, : end_document - end].view(np.float32)
             add_chains(
                 *(head, previous, chain_documents, chain_counts, lengths[end:], fixed, per_word),
                 *(terms, idf, end, end_document, tail),
             )
-            least = np.float32(kth_greatest(scratch_scores[:n], k)) if n >= k else np.float32(0)
+            least = np.float32(kth_greatest(scores[:n], k)) if n >= k else np.float32(0)
             for d in range(tail.shape[0]):
                 if tail[d] > 0 and tail[d] >= least and allowed[end + d] == 1:
-                    scratch_found[n], scratch_scores[n] = end + d, tail[d]
+                    found[n], scores[n] = end + d, tail[d]
                     n += 1
             tail[:] = 0
-    memories, best = _best(scratch_found[:n], scratch_scores[:n], k)
-    rows = best_rows(
-        first_row, forward_offsets, forward_terms, memories, terms, idf, fixed, per_word
-    )
-    return memories, best, rows
+    return _best(found[:n], scores[:n], k, out_memories, out_scores)
 
 
 @kernel
@@ -182,47 +198,64 @@ def search_words(
     chain_documents: U32,
     chain_counts: U8,
     lengths: U32,
+    first_row: U32,
+    forward_offsets: U64 | I64,
+    forward_terms: U32,
     terms: U32,
     fixed: float,
     per_word: float,
     end_document: int,
     allowed: U8,
-    first_row: U32,
-    forward_offsets: U64 | I64,
-    forward_terms: U32,
     k: int,
-    scratch_sums: U16,
-    scratch_blocks: U32,
-    scratch_gathered: U32,
-    scratch_held: U16,
-    scratch_found: U32,
-    scratch_bounds: U16,
-    scratch_scores: F32,
-    scratch_tail: F32,
-) -> tuple[U32, F32, U32, U32, F32, float, float]:
-    """Return the three that `search_weighed` returns, and the four that `word_weights` returns.
+    scratch: U32,
+    out_memories: U32,
+    out_scores: F32,
+    out_rows: U32,
+    out_terms: U32,
+    out_idf: F32,
+) -> tuple[int, int, float, float]:
+    """Do `word_weights`, `search_weighed` and `best_rows`; return how many memories and terms.
 
-    Shapes: terms as for `word_weights`; the others as for `search_weighed`.
+    Also returned are the last two that `word_weights` returns. Results come in arrays of the
+    caller's, because each one that a kernel makes costs .6 us to hand over, and each that it is
+    given .05.
+
+    Shapes: as for the three; out_memories, out_scores, out_rows [k]; out_terms, out_idf [Q].
     """
-    known, idf, most, unmet = word_weights(
-        table, head, previous, chain_documents, terms, end_document
+    known, most, unmet = word_weights(
+        *(table, head, previous, chain_documents, terms, end_document, out_terms, out_idf)
     )
-    memories, best, rows = search_weighed(
-        *(table, head, previous, chain_documents, chain_counts, lengths, known, idf),
-        *(
-            np.float32(fixed),
-            np.float32(per_word),
-            end_document,
-            allowed,
-            first_row,
-            forward_offsets,
-            forward_terms,
-            k,
-        ),
-        *(scratch_sums, scratch_blocks, scratch_gathered, scratch_held, scratch_found),
-        *(scratch_bounds, scratch_scores, scratch_tail),
+    terms, idf = out_terms[:known], out_idf[:known]
+    small, large = np.float32(fixed), np.float32(per_word)
+    found = search_weighed(
+        table,
+        head,
+        previous,
+        chain_documents,
+        chain_counts,
+        lengths,
+        first_row,
+        forward_offsets,
+        forward_terms,
+        terms,
+        idf,
+        small,
+        large,
+        *(end_document, allowed, k, scratch, out_memories, out_scores),
     )
-    return memories, best, rows, known, idf, most, unmet
+    best_rows(
+        first_row,
+        forward_offsets,
+        forward_terms,
+        out_memories[:found],
+        terms,
+        idf,
+        small,
+        large,
+        end_document,
+        out_rows,
+    )
+    return found, known, most, unmet
 
 
 @kernel
@@ -262,32 +295,36 @@ def _settle(
 
 
 @kernel
-def _best(found: U32, scores: F32, k: int) -> tuple[U32, F32]:
-    """Return the ``k`` of greatest score, in order; ties to the lower document. Scores are above 0.
+def _best(found: U32, scores: F32, k: int, out: U32, out_scores: F32) -> int:
+    """Set the ``k`` of greatest score, in order; ties to the lower document. Scores are above 0.
+
+    Returned is how many they are.
 
     Cost: O(n + k log k) as a rule; up to 384, each is compared with all, 64 at a time.
     """
     n = found.shape[0]
-    size = max(0, min(k, n))
+    size = int(max(0, min(k, n)))
     least = np.float32(kth_greatest(scores, size)) if n > _FEW and size > 0 else np.float32(0)
-    keys, count = np.empty(n, np.int64), 0
+    padded = (n + LANES - 1) & ~(LANES - 1)  # so that no compare is left over behind the vectors
+    keys, count = np.zeros(padded, np.int64), 0
     bits = scores.view(np.uint32)  # of positive numbers, in their order
     for i in range(n):
         keys[count] = (np.int64(bits[i]) << np.int64(32)) | np.int64(NONE - found[i])
         count += int(scores[i] >= least)
-    keys = keys[:count]
     ordered = np.empty(max(size, 1), np.int64)
     if count <= _FEW:
+        padded = (count + LANES - 1) & ~(LANES - 1)
+        keys[count:padded] = 0
         for i in range(count):
             key, above = keys[i], np.int64(0)
-            for j in range(count):
+            for j in range(padded):
                 above += np.int64(keys[j] > key)
             if above < size:
                 ordered[above] = key
     else:
-        ordered = np.sort(keys)[::-1]
-    memories, best = np.empty(size, np.uint32), np.empty(size, np.uint32)
+        ordered = np.sort(keys[:count])[::-1]
+    best = out_scores.view(np.uint32)
     for i in range(size):
-        memories[i] = NONE - np.uint32(ordered[i] & np.int64(NONE))
+        out[i] = NONE - np.uint32(ordered[i] & np.int64(NONE))
         best[i] = np.uint32(ordered[i] >> np.int64(32))
-    return memories, best.view(np.float32)
+    return size

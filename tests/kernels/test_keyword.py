@@ -174,14 +174,13 @@ def test_best_rows_equal_scoring_every_passage_of_every_memory(memories, query):
         max(range(first_row[m], first_row[m + 1]), key=lambda row: (weight(row), -row))
         for m in range(len(memories))
     ]
-    found = best_rows(
+    found = np.empty(len(memories), np.uint32)
+    best_rows(
         frozen(first_row, np.uint32),
         *forward(passages, np.uint64),
         frozen(range(len(memories)), np.uint32),
         frozen(query, np.uint32),
-        idf,
-        fixed,
-        per_word,
+        *(idf, fixed, per_word, len(memories), found),
     )
     assert found.tolist() == expected
 
@@ -200,7 +199,9 @@ def test_words_weigh_by_the_documents_that_hold_them_in_their_order(seed):
         graded = grade_postings(*lists, lengths, first, last, 0.9, 0.4)
         segments.append((*lists[:2], *graded, first, last))
     head, previous, held, _ = chained(texts, split)
-    known, idf, most, unmet = word_weights(table(segments), head, previous, held, terms, end)
+    known, idf = np.empty(5, np.uint32), np.empty(5, np.float32)
+    count, most, unmet = word_weights(table(segments), head, previous, held, terms, end, known, idf)
+    known, idf = known[:count], idf[:count]
     frequency = np.array([len(holding(texts, 0, end, term)) for term in terms.tolist()])
     expected = np.log1p((end - frequency + 0.5) / (frequency + 0.5))
     order = [0, 2, 3, 4]

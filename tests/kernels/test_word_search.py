@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from recollex_kernels._bitmap import bitmap, listed, mark
 from recollex_kernels._bm25 import scores_of
-from recollex_kernels._impacts import DENSE, code_values
+from recollex_kernels._impacts import DENSE, code_bounds, code_counts, code_values
 from recollex_kernels._members import scores_among
 from recollex_kernels.impacts import grade_postings
-from recollex_kernels.keyword import search_weighed
+from recollex_kernels.keyword import SCRATCH, search_weighed
 from recollex_kernels.postings import build_postings
 from recollex_kernels.segments import table
 from recollex_kernels.tail import extend_chains, publish_chains
@@ -30,17 +30,23 @@ def frozen(values, dtype):
 class Bank:
     """Texts drawn so that a few words are everywhere, as forward terms, segments and a tail."""
 
-    def __init__(self, rng, n, vocabulary, longest, ends):
+    def __init__(self, rng, n, vocabulary, longest, ends, shorter_from=None):
         sizes = rng.integers(0, longest + 1, n)
+        sizes[slice(n if shorter_from is None else shorter_from, None)] //= 30
         drawn = (vocabulary * rng.random(int(sizes.sum())) ** 3).astype(np.uint32)
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         self.n, self.vocabulary = n, vocabulary
         self.first_row = frozen(np.arange(n + 1), np.uint32)
         self.offsets, self.terms = frozen(offsets, np.uint64), frozen(drawn, np.uint32)
         self.lengths = frozen(sizes, np.uint32)
+        self.index(ends)
+
+    def index(self, ends):
         self.segments = []
         for first, end in zip([0, *ends], ends, strict=False):
-            starts, held, counts = build_postings(self.offsets, self.terms, first, end, vocabulary)
+            starts, held, counts = build_postings(
+                self.offsets, self.terms, first, end, self.vocabulary
+            )
             graded = grade_postings(
                 starts, held, counts, self.lengths[first:end], first, end, 0.9, 0.4
             )
@@ -65,31 +71,22 @@ class Bank:
         return out
 
     def search(self, terms, idf, end, allowed, k):
-        size = self.n + 128
-        scratch = (
-            np.zeros(size, np.uint16),
-            np.empty(size, np.uint32),
-            np.empty(size, np.uint32),
-            np.empty(size, np.uint16),
-            np.empty(size, np.uint32),
-            np.empty(size, np.uint16),
-            np.empty(size, np.float32),
-            np.zeros(size, np.float32),
+        scratch = np.zeros((SCRATCH, self.n + 128), np.uint32)
+        found, scores = np.empty(k, np.uint32), np.empty(k, np.float32)
+        count = search_weighed(
+            *(table(self.segments), *self.tail, self.lengths, self.first_row, self.offsets),
+            *(self.terms, terms, idf, FIXED, PER_WORD, end, allowed, k, scratch, found, scores),
         )
-        result = search_weighed(
-            *(table(self.segments), *self.tail, self.lengths, terms, idf, FIXED, PER_WORD, end),
-            *(allowed, self.first_row, self.offsets, self.terms, k, *scratch),
-        )
-        assert not scratch[0].any() and not scratch[-1].any()  # sums are as they were
-        return result
+        assert not scratch[:2].any()  # as they were
+        return found[:count], scores[:count]
 
 
 def check(bank, terms, idf, end, allowed, k):
-    found, best, rows = bank.search(terms, idf, end, allowed, k)
+    found, best = bank.search(terms, idf, end, allowed, k)
     scores = bank.scores(terms, idf)
     order = [m for m in range(end) if allowed[m] and scores[m] > 0]
     order = sorted(order, key=lambda m: (-scores[m], m))[:k]
-    assert found.tolist() == rows.tolist() == order
+    assert found.tolist() == order
     assert best.tobytes() == scores[order].tobytes()
 
 
@@ -132,6 +129,43 @@ def test_many_documents_equal_a_full_sort(seed, vocabulary, longest, share, k):
     check(bank, terms, idf, end, frozen(rng.random(n) < share, np.uint8), k)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_segments_of_long_and_of_short_documents_equal_a_full_sort(seed):
+    """Of the long ones a code stands for many lengths: sums say less than those of the short."""
+    rng = np.random.default_rng(seed)
+    n, vocabulary = 3000, 3000
+    ends = [1500, 2900]
+    bank = Bank(rng, n, vocabulary, 900, ends, shorter_from=1500)
+    terms, idf = asked(rng, vocabulary // 20, 6)
+    check(bank, terms, idf, n, frozen(np.ones(n), np.uint8), 20)
+
+
+@pytest.mark.parametrize("holders", [120, 3000, 9000])
+@pytest.mark.parametrize("share", [0.001, 0.3, 1.0])
+def test_more_documents_than_a_window_equal_a_full_sort(holders, share):
+    """What a guess left out is found again: of few that are allowed, none may reach it."""
+    rng = np.random.default_rng(holders)
+    n, vocabulary = 80_000, 60
+    sizes = rng.integers(1, 9, n)
+    drawn = rng.integers(40, vocabulary, int(sizes.sum()))
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    for term in range(6):
+        drawn[offsets[rng.permutation(n)[: holders // (1 + term % 3)]]] = term
+    bank = Bank.__new__(Bank)
+    bank.n, bank.vocabulary = n, vocabulary
+    bank.first_row = frozen(np.arange(n + 1), np.uint32)
+    bank.offsets, bank.terms = frozen(offsets, np.uint64), frozen(drawn, np.uint32)
+    bank.lengths = frozen(sizes, np.uint32)
+    bank.index([n - 100])
+    terms = frozen([5, 41, 3, 0, 2, 50, 1], np.uint32)
+    idf = frozen([3.0, 0.4, 4.0, 4.5, 3.5, 0.3, 5.0], np.float32)
+    allowed = frozen(rng.random(n) < share, np.uint8)
+    for end in (n, n - 30_000):
+        for k in (1, 100):
+            check(bank, terms, idf, end, allowed, k)
+        check(bank, terms[1:2], idf[1:2], end, allowed, 100)  # a word with a column alone
+
+
 @settings(max_examples=40)
 @given(st.integers(0, 999), st.sampled_from([3, 60, 700]), st.sampled_from([8, 500]))
 def test_a_code_says_what_its_postings_add(seed, longest, vocabulary):
@@ -140,13 +174,17 @@ def test_a_code_says_what_its_postings_add(seed, longest, vocabulary):
     (segment,) = bank.segments
     starts, held, codes, limits, dense, greatest, columns, first, end = segment
     assert codes.size == 0 or codes.min() >= 1
-    values, most = np.empty((2, 256), np.float32)
-    ratio = code_values(limits, FIXED, PER_WORD, values, most)
+    values, most, one_count = np.empty((3, 256), np.float32)
+    ratio = code_bounds(limits, FIXED, PER_WORD, most)
+    code_values(limits, FIXED, PER_WORD, values)
+    code_counts(limits, one_count)
     counts = bank.counts.astype(np.float32)
     added = counts / (counts + (FIXED + PER_WORD * bank.lengths[held].astype(np.float32)))
     assert (added <= most[codes]).all()
     assert (added * ratio * (1 + 1e-6) >= most[codes]).all()
     exact = values[codes] > 0
+    known = one_count[codes] > 0
+    assert (one_count[codes][known] == counts[known]).all() and known[counts < 12].all()
     assert (added[exact] == values[codes][exact]).all()
     assert np.isneginf(values[codes][~exact]).all()
     assert exact.all() or longest > 3

@@ -1,0 +1,145 @@
+"""What do the few documents score that a search found in a segment? Words in the question's order.
+
+A posting's code stands for one count, but for great ones, and a document's length is read once: so
+its score is that of `_bm25`, to the bit.
+"""
+
+import numpy as np
+
+from recollex_kernels._above import lowest
+from recollex_kernels._impacts import code_counts
+from recollex_kernels._jit import F32, I64, U8, U16, U32, kernel
+from recollex_kernels._lanes import LANES, reaching
+from recollex_kernels._positions import position_of
+from recollex_kernels._segments import columns_of, extent, limits_of, postings_of
+
+_MOST = 0xFFFF
+_UNSURE = np.float32(-np.inf)
+_FAR = 24  # postings for each found document above which it is searched for in a list
+
+
+@kernel
+def _part(f: np.float32, norm: np.float32) -> np.float32:
+    """Return what a posting adds for each unit of idf, -inf of a code without a count."""
+    return f / (f + norm) if f > 0 else _UNSURE
+
+
+@kernel
+def _add_scores(
+    documents: U32,
+    codes: U8,
+    weight: np.float32,
+    counts: F32,
+    norms: F32,
+    first: int,
+    is_found: U32,
+    places: U16,
+    scratch_hits: U32,
+    scores: F32,
+) -> None:
+    """Add a word to those found that hold it; places[d - first] is 1 + where d is found."""
+    start, n = np.uint32(first), 0
+    for p in range(documents.shape[0]):  # bits first: they stay in the first cache
+        at = documents[p] - start
+        scratch_hits[n] = p
+        n += int((is_found[np.uint64(at >> np.uint32(5))] >> (at & np.uint32(31))) & np.uint32(1))
+    for hit in scratch_hits[:n]:
+        place = np.uint64(places[np.uint64(documents[hit] - start)] - np.uint16(1))
+        scores[place] += weight * _part(counts[codes[hit]], norms[place])
+
+
+@kernel
+def _search_scores(
+    documents: U32,
+    codes: U8,
+    begin: int,
+    end: int,
+    weight: np.float32,
+    counts: F32,
+    norms: F32,
+    found: U32,
+    scores: F32,
+) -> None:
+    """As `_add_scores`, of documents found that ascend: their places in the list are sought."""
+    p = begin
+    for i in range(found.shape[0]):
+        d = found[i]
+        while p + LANES <= end and documents[np.uint64(p + LANES - 1)] < d:
+            p += LANES
+        if p + LANES <= documents.shape[0]:
+            at = p + int(lowest(reaching(documents, p, d)))
+        else:
+            at = position_of(documents, p, end, int(d))
+        if at < end and documents[np.uint64(at)] == d:
+            scores[i] += weight * _part(counts[codes[np.uint64(at)]], norms[i])
+
+
+@kernel
+def score_found(
+    table: I64,
+    s: int,
+    terms: U32,
+    idf: F32,
+    begins: I64,
+    ends: I64,
+    columned: I64,
+    fixed: np.float32,
+    per_word: np.float32,
+    lengths: U32,
+    found: U32,
+    scratch_places: U16,
+    scratch_bits: U32,
+    scratch_hits: U32,
+    out: F32,
+) -> None:
+    """Set ``out`` to BM25 scores of documents of segment ``s``, or -inf where codes do not tell.
+
+    Shapes, for documents [first, end) of the segment, Q terms:
+        table, s, terms, idf, fixed, per_word   as for `_word_lists.search_list`
+        begins, ends    int64[Q]     the postings of each term that count, none where they are equal
+        columned        int64[Q]     the number of its column, or -1
+        lengths         uint32[>= end]
+        found           uint32[n], each once; out float32[n]
+        scratch_places  uint16[>= end - first], scratch_bits uint32[> (end - first) / 32]   all 0,
+                        and so they are left
+        scratch_hits    uint32[> postings of a term]
+
+    Cost: for each term .5 ns a posting, or 8 ns each found if they ascend and are few beside it, or
+    2 ns each found if it has a column.
+    """
+    if found.shape[0] >= _MOST:  # their places have no room in 16 bits
+        out[:] = _UNSURE
+        return
+    first, end = extent(table, s)
+    documents, codes = postings_of(table, s)[1:]
+    columns, size = columns_of(table, s)[2], end - first
+    norms, counts = np.empty(found.shape[0], np.float32), np.empty(256, np.float32)
+    code_counts(limits_of(table, s), counts)
+    ascending = True
+    for i in range(found.shape[0]):
+        at = found[i] - np.uint32(first)
+        scratch_places[np.uint64(at)] = i + 1
+        scratch_bits[np.uint64(at >> np.uint32(5))] |= np.uint32(1) << (at & np.uint32(31))
+        norms[i] = fixed + per_word * np.float32(lengths[np.uint64(found[i])])
+        ascending &= i == 0 or found[i] > found[i - 1]
+    out[:] = 0
+    for q in range(terms.shape[0]):
+        b, e = begins[q], ends[q]
+        if b == e:
+            continue
+        if columned[q] >= 0:
+            column = columns[columned[q] * size : (columned[q] + 1) * size]
+            for i in range(found.shape[0]):
+                code = column[np.uint64(found[i] - np.uint32(first))]
+                out[i] += idf[q] * _part(counts[code], norms[i]) if code != 0 else np.float32(0)
+        elif ascending and e - b > _FAR * found.shape[0]:
+            _search_scores(documents, codes, b, e, idf[q], counts, norms, found, out)
+        else:
+            _add_scores(
+                *(documents[b:e], codes[b:e], idf[q], counts, norms, first),
+                *(scratch_bits, scratch_places, scratch_hits, out),
+            )
+    for i in range(found.shape[0]):
+        at = found[i] - np.uint32(first)
+        scratch_places[np.uint64(at)] = 0
+        scratch_bits[np.uint64(at >> np.uint32(5))] = 0
