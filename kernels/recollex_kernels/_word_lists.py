@@ -1,18 +1,19 @@
 """Which documents of a segment may be among the best by the words of a question, and their scores?
 
-MaxScore (Turtle & Flood 1995), term at a time, in four steps:
+MaxScore (Turtle & Flood 1995), term at a time:
 
 1. Bounds. What a posting may add, idf times its code's greatest value, is rounded up to a whole
    number of 16 bits. Of each word the k-th greatest code is found, 64 looked at in a step: what it
    adds is a first guess at what the k-th best reaches. Words with a column are left out.
-2. Few postings. They are added to their documents' sums; these are gathered and set back. If what
-   the words left out could add together does not reach the k-th best, nothing else is looked at.
+2. Few postings. All words but that of the longest list are added to their documents' sums; its list
+   is only held against them. What reaches the guess is collected, and the sums are set back.
 3. Many postings. A window of documents after another, whose sums stay in the caches: postings are
    added, and sums that with the words left out may reach the guess are collected, 64 looked at in
    a step. While the words left out may reach it alone, or would leave too many to look up, the
-   rarest of them joins. The words left out are looked up in their columns, a byte a document. A
-   guess that not k documents reach is replaced by what k do reach, and all is done again.
-4. Scores. Few documents are left; see `_found_scores`.
+   rarest of them joins.
+4. Words left out are looked up in their columns, a byte a document. A guess that not k documents
+   reach is replaced by what k do reach, and all is done again.
+5. Scores. Few documents are left; see `_found_scores`.
 
 So what is pruned, and in which order, changes nothing in a result.
 """
@@ -33,7 +34,7 @@ from recollex_kernels._positions import position_of
 from recollex_kernels._segments import columns_of, extent, limits_of, postings_of
 
 _MOST = 0xFFFF
-_FEW = 32  # documents for each posting from which sums are gathered, not swept
+_FEW = 32  # documents for each posting from which sums are gathered, not looked through
 _HIT = 12  # postings that take as long to add as a candidate takes to look up
 _WINDOW = 32768  # documents whose sums stay in the first cache
 _SAMPLE = 8192  # codes of a word that are looked at for a guess
@@ -71,28 +72,63 @@ def _look_up(columns: U8, base: int, added: U16, found: U32, out: U16) -> None:
 
 
 @kernel
-def _gather(
-    documents: U32,
-    begins: I64,
-    ends: I64,
+def _look_up_all(
+    columns: U8,
+    columned: I64,
+    left_out: I64,
+    size: int,
     first: int,
-    allowed: U8,
-    sums: U16,
+    added: U16,
+    guess: int,
+    start: int,
+    n: int,
     out: U32,
     out_sums: U16,
 ) -> int:
-    """Move the sums of all allowed documents of some lists to ``out``; return how many they are.
+    """Add the words left out to those of [start, n); drop what cannot reach ``guess``."""
+    rest = np.sum(left_out)
+    for q in range(left_out.shape[0]):
+        if left_out[q] > 0:
+            _look_up(columns, columned[q] * size - first, added[q], out[start:n], out_sums[start:n])
+            rest -= left_out[q]
+            n = keep_reaching(max(1, guess - rest), start, n, out, out_sums)
+    return n
 
-    All sums of the lists are 0 then.
-    """
-    n, start = 0, np.uint32(first)
-    for q in range(begins.shape[0]):
-        for d in documents[begins[q] : ends[q]]:
-            at = np.uint64(d - start)
-            held = sums[at]
-            sums[at] = 0
-            out[n], out_sums[n] = d, held
-            n += int(held != 0) & int(allowed[np.uint64(d)])
+
+@kernel
+def _probe(
+    documents: U32,
+    codes: U8,
+    added: U16,
+    first: int,
+    least: int,
+    sums: U16,
+    n: int,
+    out: U32,
+    out_sums: U16,
+) -> int:
+    """Append documents of a list that with it reach ``least``; return the end. No sum changes."""
+    start, limit = np.uint32(first), np.uint16(least)
+    for p in range(documents.shape[0]):
+        d = documents[p]
+        held = np.uint16(sums[np.uint64(d - start)] + added[codes[p]])
+        out[n], out_sums[n] = d, held
+        n += int(held >= limit)
+    return n
+
+
+@kernel
+def _gather(
+    documents: U32, first: int, least: int, sums: U16, n: int, out: U32, out_sums: U16
+) -> int:
+    """Append documents of a list whose sums reach ``least``; their sums are 0 then."""
+    start, limit = np.uint32(first), np.uint16(least)
+    for d in documents:
+        at = np.uint64(d - start)
+        held = sums[at]
+        sums[at] = 0
+        out[n], out_sums[n] = d, held
+        n += int(held >= limit)
     return n
 
 
@@ -123,16 +159,16 @@ def search_list(
     scratch_sums: U16,
     scratch_bits: U32,
     scratch_blocks: U32,
-    scratch_gathered: U32,
-    scratch_held: U16,
+    scratch_hits: U32,
     out: U32,
     out_sums: U16,
     out_scores: F32,
 ) -> tuple[int, int, float]:
     """Append the allowed documents of a segment that may be among the ``k`` best of all segments.
 
-    Returned are how many stand in ``out`` now, and what the sum of each of the k best reaches.
-    ``out_scores`` holds the BM25 score of each, or -inf where only its own words tell.
+    Returned are how many stand in ``out`` now, what the sum of each of the k best reaches, and the
+    greatest ratio so far of what a code adds at most to what it adds at least. ``out_scores`` holds
+    the BM25 score of each, or -inf where only its own words tell.
 
     Shapes, for documents [first, end) of the segment, Q terms:
         table, s            int64[S, 12], in [0, S)   the segment's lists, see `segments`
@@ -140,14 +176,16 @@ def search_list(
         fixed, per_word     as for `_bm25.add_chains`
         allowed             uint8[>= end_document]
         k                   at least 1
-        limit, n            what the last call returned; 0 and 0 at first
+        limit, apart, n     what the last call returned; 0, 1 and 0 at first
+        lengths             uint32[>= end_document]
         scratch_sums        uint16[>= end - first, to the next 64], all 0, and so it is left
+        scratch_bits        uint32[> (end - first) / 32], all 0, and so it is left
         scratch_blocks      uint32[> (end - first) / 64]
-        scratch_gathered, scratch_held   uint32, uint16[>= n + end - first + 64]
+        scratch_hits        uint32[> end - first]
         out, out_sums, out_scores   uint32, uint16, float32[>= n + end - first + 64]
 
     Cost: 0.5 ns a posting of the words without a column, or twice as many of those that are needed;
-    0.03 ns a document; 5 ns a candidate.
+    0.05 ns a document unless postings are few; 5 ns a candidate.
     """
     first, end = extent(table, s)
     if not _any_allowed(allowed, first, min(end, end_document)):
@@ -164,7 +202,7 @@ def search_list(
     added = np.empty((n_terms, 256), np.uint16)
     begins, ends = np.zeros(n_terms, np.int64), np.zeros(n_terms, np.int64)
     columned, left_out = np.full(n_terms, -1, np.int64), np.zeros(n_terms, np.int64)
-    rest = walked = guess = 0
+    rest = walked = guess = longest = 0
     for q in range(n_terms):
         t = np.int64(terms[q])
         if t >= starts.shape[0] - 1:
@@ -184,44 +222,50 @@ def search_list(
             rest += left_out[q]
         else:
             walked += ends[q] - begins[q]
+            longest = max(longest, ends[q] - begins[q])
             if ends[q] - begins[q] >= k:
                 code = reached_by_codes(codes, begins[q], ends[q], k + k // 8)
                 guess = max(guess, int((np.int64(of_code[code]) - n_terms - 2) / apart))
     finish = max(first, min(end, end_document))
     start, error, done = n, n_terms + 2, False
-    if walked * _FEW < size:
-        walked_ends = ends.copy()
-        for q in range(n_terms):
-            if columned[q] >= 0:
-                walked_ends[q] = begins[q]
-            held = documents[begins[q] : walked_ends[q]]
-            _add(held, codes[begins[q] : walked_ends[q]], added[q], first, scratch_sums)
-        m = _gather(
-            *(documents, begins, walked_ends, first, allowed, scratch_sums),
-            *(scratch_gathered, scratch_held),
-        )
-        scratch_held[m : m + n] = out_sums[:n]
-        limit = max(limit, int((reached_by(scratch_held, m + n, k) - error) / apart))
-        done = rest == 0 or limit > rest
-        if done:
-            least = max(1, limit - rest)
-            for i in range(m):
-                out[n], out_sums[n] = scratch_gathered[i], scratch_held[i]
-                n += int(scratch_held[i] >= least)
-            for q in range(n_terms):
-                if left_out[q] > 0:
-                    _look_up(
-                        columns,
-                        columned[q] * size - first,
-                        added[q],
-                        out[start:n],
-                        out_sums[start:n],
-                    )
     for q in range(n_terms):
-        if guess == 0 and not done and ends[q] - begins[q] >= k:
+        if guess == 0 and ends[q] - begins[q] >= k:
             code = reached_by_codes(codes, begins[q], min(ends[q], begins[q] + _SAMPLE), k + k // 8)
             guess = max(guess, int((np.int64(added[q, code]) - error) / apart))
     guess = max(limit, guess)
+    if (walked - longest) * _FEW < size and (guess > rest or rest == 0):
+        biggest = -1
+        for q in range(n_terms):
+            if columned[q] < 0 and begins[q] < ends[q]:
+                if biggest < 0 and ends[q] - begins[q] == longest:
+                    biggest = q
+                    continue
+                held = documents[begins[q] : ends[q]]
+                _add(held, codes[begins[q] : ends[q]], added[q], first, scratch_sums)
+        least = max(1, guess - rest)
+        if biggest >= 0:
+            b, e = begins[biggest], ends[biggest]
+            n = _probe(
+                *(documents[b:e], codes[b:e], added[biggest], first, least, scratch_sums),
+                *(n, out, out_sums),
+            )
+            for i in range(start, n):
+                scratch_sums[np.uint64(out[i] - np.uint32(first))] = 0
+        for q in range(n_terms):
+            if columned[q] < 0 and q != biggest:
+                n = _gather(
+                    *(documents[begins[q] : ends[q]], first, least, scratch_sums, n),
+                    *(out, out_sums),
+                )
+        m, n = n, start
+        for i in range(start, m):
+            out[n], out_sums[n] = out[i], out_sums[i]
+            n += int(allowed[np.uint64(out[i])])
+        n = _look_up_all(
+            *(columns, columned, left_out, size, first, added, guess, start, n, out, out_sums)
+        )
+        limit = max(limit, int((reached_by(out_sums, n, k) - error) / apart))
+        done, guess = limit >= guess, limit
     while not done:
         positions, low, n, last = begins.copy(), first, start, start
         while low < finish:
@@ -253,12 +297,10 @@ def search_list(
                 *(scratch_blocks, n, out, out_sums),
             )
             if rest > 0:
-                for q in range(n_terms):
-                    if left_out[q] > 0:
-                        _look_up(
-                            *(columns, columned[q] * size - first, added[q]),
-                            *(out[here:n], out_sums[here:n]),
-                        )
+                n = _look_up_all(
+                    *(columns, columned, left_out, size, first, added, guess, here, n),
+                    *(out, out_sums),
+                )
             low = high
             if n - last >= 2 * k and low < finish:
                 limit = max(limit, int((reached_by(out_sums, n, k) - error) / apart))
@@ -266,10 +308,9 @@ def search_list(
                 last = n = keep_reaching(guess, start, n, out, out_sums)
         limit = max(limit, int((reached_by(out_sums, n, k) - error) / apart))
         done, guess = limit >= guess, limit
-    limit = max(limit, int((reached_by(out_sums, n, k) - error) / apart))
     n = keep_reaching(limit, start, n, out, out_sums)
     score_found(
         *(table, s, terms, idf, begins, ends, columned, fixed, per_word, lengths, out[start:n]),
-        *(scratch_sums, scratch_bits, scratch_gathered, out_scores[start:n]),
+        *(scratch_sums, scratch_bits, scratch_hits, out_scores[start:n]),
     )
     return n, limit, apart

@@ -17,7 +17,7 @@ from recollex_kernels._segments import extent, postings_of
 from recollex_kernels._word_lists import search_list
 
 NONE = np.uint32(0xFFFFFFFF)
-SCRATCH = 8
+SCRATCH = 7
 """Rows of what a search works in."""
 _FEW = 384  # scores up to which each is compared with all, which takes less than to sort them
 
@@ -162,14 +162,14 @@ def search_weighed(
     n, limit, end, apart = 0, 0, 0, 1.0
     if table.shape[0] > 0:
         end = extent(table, table.shape[0] - 1)[1]
-    found, scores = scratch[6], scratch[7].view(np.float32)
+    found, scores = scratch[4], scratch[6].view(np.float32)
     if k > 0 and terms.shape[0] > 0:
         for s in range(table.shape[0]):
             n, limit, apart = search_list(
                 *(table, s, terms, idf, fixed, per_word, end_document, allowed, k),
                 *(limit, apart, n),
                 *(lengths, scratch[0].view(np.uint16), scratch[1], scratch[2], scratch[3]),
-                *(scratch[4].view(np.uint16), found, scratch[5].view(np.uint16), scores),
+                *(found, scratch[5].view(np.uint16), scores),
             )
         _settle(
             *(found[:n], scores[:n], first_row, forward_offsets, forward_terms),
