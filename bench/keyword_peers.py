@@ -3,7 +3,8 @@
 Claim: at 100,000 and 1,000,000 memories at least 5 times as fast as bm25s and tantivy at p50, 2.5
 times at p99.
 
-Command: python -m bench.keyword_peers [--rows N ...] [--data FOLDER] [--json] [--out FILE]
+Command: python -m bench.keyword_peers [--rows N ...] [--data FOLDER] [--stores FOLDER] [--json]
+[--out FILE]
 
 Check: before the clock starts, recollex and bm25s, with the same k1 and b, give the same ten best
 scores to one part in a thousand for every question (made-up texts, where all split words alike);
@@ -13,15 +14,19 @@ most of theirs with bm25s set to those.
 `search` is the search alone, of a question whose words are known: recollex's is the keyword arm's
 share of a recall, by its trace. `from text` begins at the text and ends at the ids: of recollex, a
 whole recall with that one arm. Texts are made up (see `bench.made_up`), or of the IRC log where
-``--data`` has it; one thread each.
+``--data`` has it; one thread each. The rivals' indexes are kept beside the stores, named by their
+versions: at 1,000,000 memories they take minutes to build.
 """
 
 import argparse
+import os
 import re
+import shutil
 import sqlite3
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +72,7 @@ def main() -> None:
     for size in arguments.rows:
         with made_up_store(arguments.stores, size) as agent:
             asked = [Asked(q.text, q.fields()) for q in made_up.questions(size, QUESTIONS)]
-            texts = [text for batch in made_up.batches(size) for text in batch.texts]
-            rows += measure("made up", agent, texts, asked)
+            rows += measure("made up", agent, Texts(made_up_texts, size), asked, arguments.stores)
         if chat.path_in(arguments.data).exists() and size <= chat.MOST:
             rows += of_chat(arguments, size)
     finish(page(rows), arguments)
@@ -81,13 +85,47 @@ def of_chat(arguments: argparse.Namespace, size: int) -> list[dict[str, Any]]:
     with chat.chat_store(arguments.stores, arguments.data, size, embedder, QUESTIONS) as held:
         agent, lines, recalls = held
         asked = [Asked(recall["query"], recall) for recall in recalls]
-        return measure("irc", agent, [f"{m.speaker}: {m.text}" for m in lines], asked)
+        texts = Texts(lambda _: [f"{m.speaker}: {m.text}" for m in lines], size)
+        return measure("irc", agent, texts, asked, arguments.stores)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts that are made only if an index has to be built of them."""
+
+    make: Callable[[int], list[str]]
+    size: int
+
+    @cached_property
+    def all(self) -> list[str]:
+        return self.make(self.size)
+
+
+def made_up_texts(size: int) -> list[str]:
+    counts = (min(made_up.BATCH, size - first) for first in range(0, size, made_up.BATCH))
+    return [
+        made_up.text_of(line)
+        for number, count in enumerate(counts)
+        for line in made_up.words(number, count)
+    ]
+
+
+def built(folder: Path, name: str, build: Callable[[Path], None]) -> Path:
+    """Return the place of a rival's index, which is built there if it is not there yet."""
+    path = folder / name
+    if not path.exists():
+        making = folder / f".{name}-{os.getpid()}"
+        shutil.rmtree(making, ignore_errors=True)
+        making.mkdir(parents=True)
+        build(making)
+        making.rename(path)
+    return path
 
 
 def measure(
-    corpus: str, agent: recollex.Agent, texts: Sequence[str], asked: list[Asked]
+    corpus: str, agent: recollex.Agent, texts: Texts, asked: list[Asked], stores: Path
 ) -> list[dict[str, Any]]:
-    """Return a row a system; what a rival needs lies in a folder that goes away."""
+    """Return a row a system; the rivals' indexes are kept in folder ``stores``."""
 
     def ours(question: Asked, explain: bool = False) -> recollex.Recall:
         return agent.recall(
@@ -95,24 +133,24 @@ def measure(
         )
 
     plain = corpus == "made up"
-    with tempfile.TemporaryDirectory() as folder:
-        peers = [
-            Bm25s(texts, plain),
-            Tantivy(texts, plain, Path(folder) / "tantivy"),
-            Fts5(texts, plain, Path(folder) / "fts5.db"),
-        ]
-        if plain:
-            check(ours, peers, texts, asked[:CHECKED])
-        searches = [System(peer.name, peer.search, None, peer.parse) for peer in peers]
-        wholes = [System(peer.name, lambda q, p=peer: p.search(p.parse(q))) for peer in peers]
-        searches.insert(0, System("recollex", ours, lambda found: found.trace.stages["keyword"]))
-        wholes.insert(0, System("recollex", lambda question: ours(question).ids))
-        searched, whole = race(searches, asked), race(wholes, asked, repeats=2, seconds=5)
+    name = f"{corpus.replace(' ', '-')}-{texts.size}"
+    peers = [
+        Bm25s(texts, plain, stores, name),
+        Tantivy(texts, plain, stores, name),
+        Fts5(texts, plain, stores, name),
+    ]
+    if plain:
+        check(ours, peers, Bm25s(texts, plain, stores, name, k1=1.2, b=0.75), asked[:CHECKED])
+    searches = [System(peer.name, peer.search, None, peer.parse) for peer in peers]
+    wholes = [System(peer.name, lambda q, p=peer: p.search(p.parse(q))) for peer in peers]
+    searches.insert(0, System("recollex", ours, lambda found: found.trace.stages["keyword"]))
+    wholes.insert(0, System("recollex", lambda question: ours(question).ids))
+    searched, whole = race(searches, asked), race(wholes, asked, repeats=2, seconds=5)
     base, start = searched["recollex"], whole["recollex"]
     return [
         {
             "texts": corpus,
-            "memories": len(texts),
+            "memories": texts.size,
             "system": name,
             "p50 us": spent["p50"],
             "p95": spent["p95"],
@@ -133,11 +171,19 @@ class Bm25s:
 
     name = "bm25s (numba)"
 
-    def __init__(self, texts: Sequence[str], plain: bool, k1: float = K1, b: float = B) -> None:
+    def __init__(
+        self, texts: Texts, plain: bool, stores: Path, name: str, k1: float = K1, b: float = B
+    ) -> None:
         self._plain = plain
         self._stemmer = Stemmer.Stemmer("english")
-        self._index = bm25s.BM25(method="lucene", k1=k1, b=b, backend="numba")
-        self._index.index(self._tokens(texts), show_progress=False)
+
+        def build(folder: Path) -> None:
+            index = bm25s.BM25(method="lucene", k1=k1, b=b, backend="numba")
+            index.index(self._tokens(texts.all), show_progress=False)
+            index.save(folder, show_progress=False)
+
+        path = built(stores, f"bm25s-{version('bm25s')}-{k1}-{b}-{name}", build)
+        self._index = bm25s.BM25.load(path, show_progress=False, backend="numba")
 
     def _tokens(self, texts: Sequence[str]) -> Any:
         if self._plain:
@@ -172,18 +218,21 @@ class Tantivy:
 
     name = "tantivy"
 
-    def __init__(self, texts: Sequence[str], plain: bool, folder: Path) -> None:
-        builder = tantivy.SchemaBuilder()
-        splitter = "whitespace" if plain else "en_stem"
-        builder.add_text_field("text", tokenizer_name=splitter, index_option="freq")
-        builder.add_integer_field("place", fast=True)
-        folder.mkdir()
-        self._index = tantivy.Index(builder.build(), path=str(folder))
-        writer = self._index.writer(heap_size=256_000_000, num_threads=1)
-        for place, text in enumerate(texts):
-            writer.add_document(tantivy.Document(text=text, place=place))
-        writer.commit()
-        writer.wait_merging_threads()
+    def __init__(self, texts: Texts, plain: bool, stores: Path, name: str) -> None:
+        def build(folder: Path) -> None:
+            builder = tantivy.SchemaBuilder()
+            splitter = "whitespace" if plain else "en_stem"
+            builder.add_text_field("text", tokenizer_name=splitter, index_option="freq")
+            builder.add_integer_field("place", fast=True)
+            index = tantivy.Index(builder.build(), path=str(folder))
+            writer = index.writer(heap_size=256_000_000, num_threads=1)
+            for place, text in enumerate(texts.all):
+                writer.add_document(tantivy.Document(text=text, place=place))
+            writer.commit()
+            writer.wait_merging_threads()
+
+        path = built(stores, f"tantivy-{version('tantivy')}-{name}", build)
+        self._index = tantivy.Index.open(str(path))
         self._index.reload()
         self._searcher = self._index.searcher()
 
@@ -204,18 +253,24 @@ class Fts5:
 
     name = "SQLite FTS5"
 
-    def __init__(self, texts: Sequence[str], plain: bool, path: Path) -> None:
+    def __init__(self, texts: Texts, plain: bool, stores: Path, name: str) -> None:
         splitter = "ascii" if plain else "porter unicode61"
-        self._database = sqlite3.connect(path)
-        self._database.execute("pragma cache_size = -1000000")
-        self._database.execute(
-            f"create virtual table words using fts5(text, content='', tokenize='{splitter}')"
-        )
-        with self._database:
-            self._database.executemany(
-                "insert into words (rowid, text) values (?, ?)", enumerate(texts)
+
+        def build(folder: Path) -> None:
+            database = sqlite3.connect(folder / "words.db")
+            database.execute(
+                f"create virtual table words using fts5(text, content='', tokenize='{splitter}')"
             )
-            self._database.execute("insert into words (words) values ('optimize')")
+            with database:
+                database.executemany(
+                    "insert into words (rowid, text) values (?, ?)", enumerate(texts.all)
+                )
+                database.execute("insert into words (words) values ('optimize')")
+            database.close()
+
+        path = built(stores, f"fts5-{sqlite3.sqlite_version}-{name}", build)
+        self._database = sqlite3.connect(path / "words.db")
+        self._database.execute("pragma cache_size = -1000000")
 
     def parse(self, question: Asked) -> str:
         words = re.findall(r"[^\W_]+", question.text.lower())
@@ -233,12 +288,11 @@ class Fts5:
 def check(
     ours: Callable[..., recollex.Recall],
     peers: Sequence[Any],
-    texts: Sequence[str],
+    theirs: Bm25s,
     asked: list[Asked],
 ) -> None:
-    """Raise unless all search the same texts for the same words."""
+    """Raise unless all search the same texts for the same words; ``theirs`` has tantivy's k1, b."""
     same, *others = peers
-    theirs = Bm25s(texts, plain=True, k1=1.2, b=0.75)
     shared: dict[str, list[float]] = {peer.name: [] for peer in others}
     for question in asked:
         found = [memory.scores["keyword"] for memory in ours(question, explain=True)[:10]]
