@@ -223,13 +223,13 @@ def search_list(
         else:
             walked += ends[q] - begins[q]
             longest = max(longest, ends[q] - begins[q])
-            if ends[q] - begins[q] >= k:
+            if limit == 0 and ends[q] - begins[q] >= k:
                 code = reached_by_codes(codes, begins[q], ends[q], k + k // 8)
                 guess = max(guess, int((np.int64(of_code[code]) - n_terms - 2) / apart))
     finish = max(first, min(end, end_document))
     start, error, done = n, n_terms + 2, False
     for q in range(n_terms):
-        if guess == 0 and ends[q] - begins[q] >= k:
+        if guess + limit == 0 and ends[q] - begins[q] >= k:
             code = reached_by_codes(codes, begins[q], min(ends[q], begins[q] + _SAMPLE), k + k // 8)
             guess = max(guess, int((np.int64(added[q, code]) - error) / apart))
     guess = max(limit, guess)

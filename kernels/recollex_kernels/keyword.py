@@ -19,7 +19,7 @@ from recollex_kernels._word_lists import search_list
 NONE = np.uint32(0xFFFFFFFF)
 SCRATCH = 7
 """Rows of what a search works in."""
-_FEW = 384  # scores up to which each is compared with all, which takes less than to sort them
+_FEW = 160  # scores up to which each is compared with all, which takes less than to sort them
 
 
 @kernel
@@ -300,7 +300,7 @@ def _best(found: U32, scores: F32, k: int, out: U32, out_scores: F32) -> int:
 
     Returned is how many they are.
 
-    Cost: O(n + k log k) as a rule; up to 384, each is compared with all, 64 at a time.
+    Cost: O(n + k log k) as a rule; up to 160, each is compared with all, 64 at a time.
     """
     n = found.shape[0]
     size = int(max(0, min(k, n)))
