@@ -55,7 +55,8 @@ def store_full(error: OSError, path: Path, what: str) -> StoreFullError:
     ``what`` completes "cannot ...", for instance "append 512 bytes to the log".
     """
     reason = error.strerror or str(error)
-    message = f"cannot {what}: {reason}; nothing of this call was stored: free space and retry"
+    advice = "retry" if isinstance(error, TooManyFilesError) else "free space and retry"
+    message = f"cannot {what}: {reason}; nothing of this call was stored: {advice}"
     return StoreFullError(error.errno, message, str(path))
 
 
