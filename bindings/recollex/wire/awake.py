@@ -10,7 +10,7 @@ while they sleep.
 
 import os
 
-ANSWER = 0.001
+ANSWER = 0.002
 """Seconds for which a client looks for an answer."""
 QUESTION = 0.0002
 """Seconds for which a server looks for the next question."""
