@@ -329,6 +329,7 @@ def page(rows: list[dict[str, Any]], scans: list[dict[str, Any]]) -> Page:
             1.3,
         )
         for row in scans
+        if row["memories"] >= 10_000
     ]
     sections = [
         Section(
