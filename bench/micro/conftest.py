@@ -25,6 +25,8 @@ from recollex import presets
 ROWS = 20_000
 TAIL = 6_000
 QUESTIONS = 8
+VIEWS: list[Any] = []
+"""Held to the end: tables of segments name arrays by where they lie."""
 
 
 @dataclass
@@ -119,8 +121,10 @@ def record() -> dict[str, Call]:
                 for batch in batches[-late:]:
                     agent.retain(**batch.fields())
                 work(agent, made_up.questions(ROWS, QUESTIONS))
+                VIEWS.append(agent.engine.view())
                 agent.checkpoint()
                 work(agent, made_up.questions(ROWS, QUESTIONS))
+                VIEWS.append(agent.engine.view())
     return found
 
 
