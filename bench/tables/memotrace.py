@@ -88,15 +88,7 @@ for _trigger in ("periodic", "backfill", "salience", "event"):
 class Score:
     """What one system got, over all histories."""
 
-    right: dict[str, list[float]] = field(
-        default_factory=lambda: {
-            "Acc-AR": [],
-            "Acc-AW": [],
-            "Acc-both": [],
-            "hit@5": [],
-            "R@10": [],
-        }
-    )
+    right: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in RIGHT})
     conflicts: list[float] = field(default_factory=list)
     triples: list[int] = field(default_factory=lambda: [0, 0, 0])  # shared, ours, the model's
     tokens: int = 0

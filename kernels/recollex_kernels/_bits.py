@@ -30,9 +30,7 @@ _BUILD: Any = _cgutils  # its functions carry no types
 _SHORT, _WORD, _LONG = ir.IntType(16), ir.IntType(32), ir.IntType(64)
 _ROUNDS = 4
 _MIXED = 6  # words of a row that are summed in vector code: 384 components
-_WIDEST = (
-    4.5  # steps in the largest component of a query: few are, and what clips them helps the rest
-)
+_WIDEST = 4.5  # steps in a query's largest component: few are so, and clipped they help the rest
 PLANES = 3
 """Bits of a query's components."""
 TOGETHER = 8
