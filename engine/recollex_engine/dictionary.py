@@ -165,10 +165,6 @@ class Dictionary:
         self._offsets.extend(ends)  # the strings count from here on
         self._known.update(zip(strings, range(first, first + len(strings)), strict=True))
 
-    def intern_many(self, strings: Iterable[str]) -> Numbers:
-        """Return the strings' numbers, in order, adding the new ones. uint32[len(strings)]."""
-        return np.array([self.intern(string) for string in strings], dtype=np.uint32)
-
     def string(self, number: int) -> str:
         """Return the string that has this number."""
         if not 0 <= number < self.count:

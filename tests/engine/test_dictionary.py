@@ -18,7 +18,7 @@ WORDS = [f"word {n}" for n in range(3000)]
 @pytest.fixture
 def stored(tmp_path):
     dictionary = Dictionary()
-    dictionary.intern_many(WORDS)
+    dictionary.add_many(WORDS)
     dictionary.persist(tmp_path, "terms", 1)
     return Dictionary(tmp_path, "terms", len(WORDS), 1)
 
@@ -36,7 +36,7 @@ def test_numbers_are_dense_in_the_order_of_arrival(stored):
 def test_the_empty_string_and_every_script(tmp_path):
     dictionary = Dictionary()
     strings = ["", "a", "é", "日本", "a\0b", "😀", " "]
-    assert dictionary.intern_many(strings).tolist() == list(range(7))
+    assert [dictionary.intern(each) for each in strings] == list(range(7))
     dictionary.persist(tmp_path, "x", 1)
     again = Dictionary(tmp_path, "x", 7, 1)
     assert again.strings(range(7)) == strings
@@ -82,10 +82,10 @@ def test_equal_hashes_are_told_apart(tmp_path, monkeypatch):
     real = dictionary_module._hash
     monkeypatch.setattr(dictionary_module, "_hash", lambda data: real(data) % 7)
     dictionary = Dictionary()
-    dictionary.intern_many(WORDS[:1500])
+    dictionary.add_many(WORDS[:1500])
     dictionary.persist(tmp_path, "x", 1)
     dictionary.adopt(1)
-    dictionary.intern_many(WORDS[1500:])
+    dictionary.add_many(WORDS[1500:])
     dictionary.persist(tmp_path, "x", 2)
     data = (tmp_path / "x.index-2").read_bytes()
     hashes = np.frombuffer(data, "<u8", 3000, 16).tolist()
@@ -124,7 +124,7 @@ def test_an_index_holds_its_hashes_in_order(stored, tmp_path):
 
 
 def test_a_full_disk_loses_nothing(stored, tmp_path, monkeypatch):
-    stored.intern_many(f"more {n}" for n in range(100))
+    stored.add_many([f"more {n}" for n in range(100)])
     real = os.pwrite
     left = 0
 
@@ -151,7 +151,7 @@ def test_a_full_disk_loses_nothing(stored, tmp_path, monkeypatch):
 
 def test_lookups_run_beside_interning_and_checkpoints(tmp_path):
     dictionary = Dictionary()
-    dictionary.intern_many(WORDS)
+    dictionary.add_many(WORDS)
     done = threading.Event()
     wrong = []
 
@@ -166,7 +166,8 @@ def test_lookups_run_beside_interning_and_checkpoints(tmp_path):
     for reader in readers:
         reader.start()
     for generation in range(1, 6):
-        dictionary.intern_many(f"{generation} {n}" for n in range(300))
+        for n in range(300):
+            dictionary.intern(f"{generation} {n}")
         dictionary.persist(tmp_path, "x", generation, sync=False)
         dictionary.adopt(generation)
     done.set()
@@ -209,11 +210,15 @@ class Dictionaries(RuleBasedStateMachine):
         expected = NONE if expected is None else expected
         assert self.dictionary.get_many([string, string]).tolist() == [expected] * 2
 
-    @rule(n=st.sampled_from([1, 700]))
-    def intern_new(self, n):
+    @rule(n=st.sampled_from([1, 700]), together=st.booleans())
+    def add_new(self, n, together):
         new = [f"new {len(self.model) + i}" for i in range(n)]
         expected = list(range(len(self.model), len(self.model) + n))
-        assert self.dictionary.intern_many(new).tolist() == expected
+        if together:
+            self.dictionary.add_many(new)
+            assert self.dictionary.get_many(new).tolist() == expected
+        else:
+            assert [self.dictionary.intern(each) for each in new] == expected
         self.model += new
 
     @rule(data=st.data(), adopt=st.booleans(), publish=st.booleans())
