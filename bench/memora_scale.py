@@ -36,7 +36,7 @@ from bench import chat, made_up
 from bench.drawing import Plot
 from bench.kept_stores import AGENT, add_arguments, made_up_store
 from bench.latency import Bound, Page, Section, System, claim, finish, parse, race
-from bench.rundata import percentiles
+from bench.rundata import percentiles, process_memory
 
 QUESTIONS = 200
 CALLERS = (1, 16, 100)
@@ -192,25 +192,18 @@ def resident(path: Path, asked: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def _resident(path: Path, asked: list[dict[str, Any]]) -> dict[str, float]:
-    before = _status()
+    before = process_memory()
     with recollex.open(path, embedder=recollex.GivenVectors(made_up.DIMENSION)) as store:
         agent = store.agent(AGENT)
         for question in asked:
             _ = agent.recall(**question).ids
-        after = _status()
+        after = process_memory()
     return {
         "resident MB": after["VmRSS"],
         "of it not files": after["RssAnon"],
         "peak": after["VmHWM"],
         "before opening": before["VmRSS"],
     }
-
-
-def _status() -> dict[str, float]:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    pairs = [line.split(":", 1) for line in lines]
-    wanted = ("VmRSS", "RssAnon", "VmHWM")
-    return {name: int(value.split()[0]) / 1024 for name, value in pairs if name in wanted}
 
 
 def checkpoint(path: Path, rows: int) -> list[dict[str, Any]]:

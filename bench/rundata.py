@@ -1,4 +1,4 @@
-"""What every table needs: where it was measured, and percentiles."""
+"""What every table needs: where it was measured, percentiles, and what a process takes."""
 
 import os
 import platform
@@ -32,3 +32,11 @@ def environment() -> dict[str, Any]:
 def percentiles(values: Sequence[float]) -> dict[str, float]:
     """Return p50, p95 and p99."""
     return {f"p{p}": float(np.percentile(values, p)) for p in (50, 95, 99)} if len(values) else {}
+
+
+def process_memory() -> dict[str, float]:
+    """Return this process's megabytes: resident, of it not files, and resident at the most."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    pairs = [line.split(":", 1) for line in lines]
+    wanted = ("VmRSS", "RssAnon", "VmHWM")
+    return {name: int(value.split()[0]) / 1024 for name, value in pairs if name in wanted}
