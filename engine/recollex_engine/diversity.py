@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from recollex_engine.candidates import Candidates
 from recollex_engine.question import check_count, check_number
+from recollex_engine.statement import check_flag
 from recollex_kernels.diversity import fingerprints, gram, mmr, mmr_of_gram, suspects
 
 _QUOTES = str.maketrans(
@@ -72,6 +73,7 @@ class Diversity:
 
     def __post_init__(self) -> None:
         check_count(self.limit, "limit", 1, 100_000)
+        check_flag(self.collapse, "collapse")
         if self.balance is not None:
             check_number(self.balance, "balance", 0, 1)
         if self.threshold is not None:

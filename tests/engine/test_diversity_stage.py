@@ -157,6 +157,7 @@ def test_particulars_are_in_order():
         ({"balance": 1.5}, r"balance must lie in \[0, 1\], got 1.5"),
         ({"threshold": -0.1}, "threshold must lie in"),
         ({"limit": 0}, "limit must lie in"),
+        ({"collapse": 0.9}, "collapse must be True or False, got 0.9"),
     ],
 )
 def test_what_makes_no_sense_is_refused(arguments, message):
