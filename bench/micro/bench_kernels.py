@@ -10,6 +10,10 @@ of them to a naive oracle.
 
 from typing import Any
 
+import msgpack
+
+from recollex.server.framing import Framing
+
 ROUNDS = 200
 SECONDS = 1.0
 """Of one kernel, about; a call that takes longer is made three times."""
@@ -19,3 +23,12 @@ def bench_kernel(call: Any, benchmark: Any) -> None:
     call.again()
     benchmark.extra_info["bytes"] = sum(getattr(each, "nbytes", 0) for each in call.arguments)
     benchmark.pedantic(call.again, rounds=call.rounds(ROUNDS, SECONDS), warmup_rounds=2)
+
+
+def bench_framing(benchmark: Any) -> None:
+    """Find the end of a request of 2 KB (`message.value_end`)."""
+    data = msgpack.packb({"op": "recall", "query": "tea " * 100, "embedding": bytes(1_536)})
+    framing = Framing()
+    assert framing.end(data, len(data)) == len(data)
+    benchmark.extra_info["bytes"] = len(data)
+    benchmark.pedantic(framing.end, (data, len(data)), rounds=ROUNDS, warmup_rounds=2)

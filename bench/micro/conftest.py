@@ -1,8 +1,8 @@
 """The arguments of every kernel, as an agent's own work calls it.
 
-`record` retains, recalls in every preset, filtered, quoted, under a cut, and checkpoints, with
-each kernel that the engine names wrapped to note its last arguments, the largest call winning. So a
-kernel has its row as soon as something calls it.
+`record` retains, recalls in every preset, filtered, quoted, explained, under a cut and through a
+graph, and checkpoints, with each kernel that the engine names wrapped to note its last arguments,
+the largest call winning. One that the engine names and nothing called is an error.
 """
 
 import sys
@@ -21,6 +21,7 @@ import pytest
 import recollex
 from bench import made_up
 from recollex import presets
+from recollex_engine import graphs, links
 
 ROWS = 20_000
 TAIL = 6_000
@@ -59,15 +60,30 @@ def is_kernel(value: Any) -> bool:
     return hasattr(value, "py_func") and home.startswith("recollex_kernels.")
 
 
+def named(kernel: Any) -> str:
+    return f"{kernel.__module__.removeprefix('recollex_kernels.')}.{kernel.__name__}"
+
+
+def callers() -> list[tuple[Any, str, Any]]:
+    """Return where kernels are called from: a module, the name there, the kernel."""
+    modules = [m for n, m in sorted(sys.modules.items()) if n.startswith("recollex_engine.")]
+    return [
+        (module, name, value)
+        for module in modules
+        for name, value in sorted(vars(module).items())
+        if is_kernel(value)
+    ]
+
+
 @contextmanager
 def recording(found: dict[str, Call]) -> Iterator[None]:
     """Note the arguments of every kernel that the engine calls meanwhile."""
     changed: list[tuple[Any, str, Any]] = []
 
     def wrapped(kernel: Any) -> Any:
-        named = list(signature(kernel.py_func).parameters)
-        epoch = named.index("epoch") if "epoch" in named else None
-        name = f"{kernel.__module__.removeprefix('recollex_kernels.')}.{kernel.__name__}"
+        parameters = list(signature(kernel.py_func).parameters)
+        epoch = parameters.index("epoch") if "epoch" in parameters else None
+        name = named(kernel)
 
         def call(*arguments: Any) -> Any:
             before = found.get(name)
@@ -77,14 +93,13 @@ def recording(found: dict[str, Call]) -> Iterator[None]:
 
         return call
 
-    modules = [m for n, m in sorted(sys.modules.items()) if n.startswith("recollex_engine.")]
-    for module in modules:
-        for name, value in sorted(vars(module).items()):
-            if is_kernel(value):
-                changed.append((module, name, value))
-                setattr(module, name, wrapped(value))
+    for module, name, value in callers():
+        changed.append((module, name, value))
+        setattr(module, name, wrapped(value))
     try:
         yield
+        wanted = {named(value) for _, _, value in changed}
+        assert found.keys() == wanted, f"nothing calls {sorted(wanted - found.keys())}"
     finally:
         for module, name, value in changed:
             setattr(module, name, value)
@@ -109,7 +124,10 @@ def record() -> dict[str, Call]:
     found: dict[str, Call] = {}
     with tempfile.TemporaryDirectory() as folder:
         embedder = recollex.GivenVectors(made_up.DIMENSION)
-        with recollex.open(Path(folder) / "store", embedder=embedder, durability="off") as store:
+        with (
+            recollex.open(Path(folder) / "store", embedder=embedder, durability="off") as store,
+            small_crossovers(),
+        ):
             agent = store.agent("micro")
             batches = list(made_up.batches(ROWS))
             late = TAIL // made_up.BATCH
@@ -120,12 +138,32 @@ def record() -> dict[str, Call]:
             with recording(found):
                 for batch in batches[-late:]:
                     agent.retain(**batch.fields())
+                    work(agent, made_up.questions(ROWS, 1))
+                agent.forget(agent.list(limit=1)[0].id)
                 work(agent, made_up.questions(ROWS, QUESTIONS))
                 VIEWS.append(agent.engine.view())
                 agent.checkpoint()
                 work(agent, made_up.questions(ROWS, QUESTIONS))
                 VIEWS.append(agent.engine.view())
+                for graph in VIEWS[-1].indexes.graphs:
+                    graph.rows_of_slots()  # as where threads inserted side by side
+                late_interaction(agent, made_up.questions(ROWS, 1)[0])
     return found
+
+
+@contextmanager
+def small_crossovers() -> Iterator[None]:
+    """Let a graph be built, and likely links be looked for, of as few memories as there are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graphs, "GRAPH_ROWS", ROWS // 2)
+        patch.setattr(links, "EXACT_ROWS", ROWS - TAIL // 2)
+        yield
+
+
+def late_interaction(agent: recollex.Agent, question: made_up.Question) -> None:
+    """Compare the tokens of a question with those of memories, by the model's own."""
+    preset = replace(presets.default, reranker=presets.LateInteraction())
+    agent.recall(**question.fields(), preset=preset, thinking_budget=10)
 
 
 def work(agent: recollex.Agent, questions: list[made_up.Question]) -> None:
@@ -135,10 +173,11 @@ def work(agent: recollex.Agent, questions: list[made_up.Question]) -> None:
         fusion=presets.ReciprocalRank(),
         self_anchoring=presets.SelfAnchoring(),
         reranker=presets.Heuristic(),
-        diversity=presets.Diversity(collapse=0.9),
+        diversity=presets.Diversity(collapse=True),
     )
     chosen = [presets.default, presets.tempr, presets.memora, presets.satf, variety]
     chosen.append(replace(presets.default, overflow="stop"))
+    chosen.append(replace(variety, diversity=presets.Diversity(collapse=True, threshold=0.95)))
     past = agent.list(limit=1)[0].recorded_at
     for question in questions:
         fields = question.fields()
@@ -152,9 +191,11 @@ def work(agent: recollex.Agent, questions: list[made_up.Question]) -> None:
             {"entities": [made_up.name(3)]},
             {"as_recorded": past},
             {"exact": True},
+            {"explain": True},
         ]
         for options in filtered:
-            agent.recall(**fields, **options)
+            for memory in agent.recall(**fields, **options)[:1]:
+                assert memory.id and memory.tags is not None and memory.ranks is not None
         words = fields["query"].split()
         dated = f"{fields['query']} in March 2024"
         agent.recall(f'"{words[0]}" {fields["query"]}', **rest(fields))
