@@ -73,6 +73,7 @@ bench: $(WARM) $(BENCH) ## the latency tables at small sizes (DATA=folder of the
 	@$(BIN)/python -m bench.many_agents --agents $(AGENTS) --out "$(OUT)/many_agents.json"
 	@$(BIN)/python -m bench.cold_start --out "$(OUT)/cold_start.json"
 	@$(BIN)/python -m bench.store --rows $(SIZES) --out "$(OUT)/store.json"
+	@$(BIN)/python -m bench.ingest --rows $(SIZES) --out "$(OUT)/ingest.json"
 	@$(if $(DATA),,echo "more with the data sets: make bench DATA=folder (bench/README.md)")
 
 bench-full: ## the same to 1,000,000 memories and 10,000 agents, much of it building
