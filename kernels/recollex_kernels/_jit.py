@@ -4,7 +4,8 @@ import hashlib
 import os
 import platform
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -12,7 +13,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 from llvmlite import binding as llvm
-from numba.core.event import Event, Listener, register
+from numba.core.event import Event, Listener, install_listener, register
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -52,7 +53,10 @@ def _cache_folder() -> Path | None:
 
 
 _CACHE = _cache_folder()
+_OWN = f"{os.getpid():x}-{os.urandom(4).hex()}"
+"""This process, in the names of the files that it writes into the cache."""
 _REGISTER: Any = register
+_INSTALL: Any = install_listener
 _CONFIG: Any = numba.config  # its names are set at run time, out of mypy's sight
 
 
@@ -63,8 +67,7 @@ class _Compiling(Listener):
         self._told: Callable[[], None] | None = told
 
     def on_start(self, event: Event) -> None:
-        function = event.data["dispatcher"].py_func
-        if self._told is not None and function.__module__.startswith(__package__):
+        if self._told is not None and _is_kernel(event):
             told, self._told = self._told, None
             told()
 
@@ -72,9 +75,36 @@ class _Compiling(Listener):
         pass
 
 
+class _Compiled(Listener):
+    """Tells of each kernel that was compiled."""
+
+    def __init__(self, told: Callable[[], None]) -> None:
+        self._told = told
+
+    def on_start(self, event: Event) -> None:
+        pass
+
+    def on_end(self, event: Event) -> None:
+        if _is_kernel(event):
+            self._told()
+
+
+def _is_kernel(event: Event) -> bool:
+    """Return whether what is compiled is ours, and not what numba compiles for us."""
+    home: str = event.data["dispatcher"].py_func.__module__
+    return home.startswith(__package__)
+
+
 def tell_of_compiling(told: Callable[[], None]) -> None:
     """Call ``told``, once, before a kernel is compiled for the first time."""
     _REGISTER("numba:compile", _Compiling(told))
+
+
+@contextmanager
+def each_compiled(told: Callable[[], None]) -> Iterator[None]:
+    """Call ``told`` behind each kernel that is compiled while the body runs, in its thread."""
+    with _INSTALL("numba:compile", _Compiled(told)):
+        yield
 
 
 def kernel(function: Function) -> Function:
@@ -92,4 +122,17 @@ def kernel(function: Function) -> Function:
         compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     finally:
         _CONFIG.CACHE_DIR = before
+    _name_own_files(compiled)
     return cast(Function, compiled)
+
+
+def _name_own_files(compiled: Any) -> None:
+    """Let two processes that compile at once write no file of one name.
+
+    Numba counts a kernel's files from 1 and writes the index before the file that it names. Of two
+    processes that compile one kernel for different types, the index of the one could name the file
+    of the other, and the wrong code would run. With names of its own the later index only forgets
+    the other's file, which is then compiled once more.
+    """
+    files = compiled._cache._cache_file
+    files._data_name_pattern = files._data_name_pattern.replace("{number", f"{_OWN}.{{number")

@@ -102,3 +102,50 @@ def test_who_asks_to_is_told_once_that_something_is_compiled(source, tmp_path):
             check=True,
         )
         assert run.stdout == expected
+
+
+EACH = """
+from recollex_kernels._jit import each_compiled
+from recollex_kernels.toy import answer
+with each_compiled(lambda: print("compiled")):
+    answer(1), answer(2), answer(1.0)
+answer(1j)
+"""
+
+
+def test_who_asks_to_is_told_of_each_kernel_while_it_lasts(source, tmp_path):
+    environment = {**os.environ, "PYTHONPATH": str(source.parent), "RECOLLEX_CACHE": str(tmp_path)}
+    for expected in ("compiled\n" * 2, ""):
+        run = subprocess.run(
+            [sys.executable, "-c", EACH],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert run.stdout == expected
+
+
+BESIDE = """
+from recollex_kernels.toy import answer
+files = answer._cache._cache_file
+files._load_index = dict  # another process saves meanwhile: neither sees the other's file,
+files._save_index = lambda overloads: None  # and its index is the later one
+print(answer(1))
+"""
+
+
+def test_of_two_processes_that_compile_a_kernel_at_once_none_runs_the_code_of_the_other(
+    source, tmp_path
+):
+    environment = {**os.environ, "PYTHONPATH": str(source.parent), "RECOLLEX_CACHE": str(tmp_path)}
+
+    def said(script):
+        command = [sys.executable, "-c", script]
+        run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        return run.stdout
+
+    ask = "from recollex_kernels.toy import answer; print(answer(1.5), {0})"
+    assert said(ask.format("1")) == "42.5 1\n"
+    assert said(BESIDE) == "42\n"
+    assert said(ask.format("dict(answer.stats.cache_hits)")) == "42.5 {(float64,): 1}\n"

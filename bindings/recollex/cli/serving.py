@@ -9,7 +9,7 @@ from typing import Any
 import recollex
 from recollex.cli.opening import say
 from recollex.cli.parser import Arguments
-from recollex.cli.upkeep import warm
+from recollex.cli.warming import warm
 from recollex.server.access import Access
 from recollex.server.limits import Limits
 from recollex.server.listener import tls_context

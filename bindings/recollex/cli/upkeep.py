@@ -1,13 +1,11 @@
 """The subcommands that keep things in order: verify, checkpoint, reembed, warmup."""
 
-import tempfile
 import time
-from typing import Any
 
 import recollex
 from recollex.cli.opening import existing_agent, existing_store, say
 from recollex.cli.parser import Arguments
-from recollex.demo.conversation import turns
+from recollex.cli.warming import warm
 
 
 def verify(arguments: Arguments) -> int:
@@ -65,18 +63,3 @@ def warmup(arguments: Arguments) -> int:
     model = warm(arguments.embedder)
     print(f"ready: {model}, kernels compiled ({time.perf_counter() - started:.1f} s)")
     return 0
-
-
-def warm(embedder: Any) -> str | None:
-    """Use everything once that the first caller would wait for; returns the model's fingerprint."""
-    with (
-        tempfile.TemporaryDirectory(prefix="recollex-") as folder,
-        recollex.open(folder, embedder=embedder) as store,
-    ):
-        agent = store.agent("warmup")
-        agent.retain_dialogue(turns(), document_id="warmup")
-        for exact in (False, True):
-            agent.recall("What did Ines say in March about the blue van?", exact=exact)
-        agent.checkpoint()
-        agent.recall("Who moved to Lisbon last spring?", explain=True)
-        return agent.stats().model

@@ -1,0 +1,128 @@
+"""Using everything once before somebody waits for it, in two processes: `recollex warmup`.
+
+Kernels call kernels, and a tree of them is compiled by whoever calls its root, on one core. Nearly
+all of that work is in two halves of about one size: what searches words, with what only the papers'
+presets call; and what searches vectors and ranks. So a second process does the first half, with
+vectors of its own making and no model, while this one does the other; both keep what they compiled
+in one folder. Then this one uses everything, and compiles what is still missing.
+"""
+
+import gc
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import recollex
+from recollex import presets
+from recollex.cli.opening import say
+from recollex.demo.conversation import turns
+from recollex.progress import progress_bar
+from recollex_engine.preset import PRESETS
+from recollex_kernels._jit import each_compiled
+
+WORDS = replace(presets.default, arms=("keyword",), fusion=presets.ReciprocalRank())
+VECTORS = replace(presets.default, arms=("semantic",))
+QUESTION = "What did Ines say in March about the blue van?"
+ONE = b"."
+"""What the second process writes behind each kernel."""
+
+
+def warm(embedder: Any) -> str | None:
+    """Use everything once that the first caller would wait for; returns the model's fingerprint.
+
+    Three quarters of a minute on two cores, some seconds when all of it was compiled before.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="recollex-") as folder,
+        progress_bar(None, "compiling", "kernels", delay=1) as told,
+        ExitStack() as stack,
+    ):
+        wait = stack.enter_context(_second_process(told)) if _cores() > 1 else None
+        if told is not None:
+            stack.enter_context(each_compiled(partial(told, 1)))
+        with recollex.open(folder, embedder=embedder) as store:
+            agent = store.agent("warmup")
+            agent.retain_dialogue(turns(), document_id="warmup")
+            if wait is not None:
+                agent.recall(QUESTION, preset=VECTORS)
+                wait()
+            for exact in (False, True):
+                agent.recall(QUESTION, exact=exact)
+            agent.checkpoint()
+            agent.recall("Who moved to Lisbon last spring?", explain=True)
+            for name in PRESETS:
+                agent.recall(QUESTION, preset=name)
+            return agent.stats().model
+
+
+def compile_words() -> None:
+    """Search words once, and recall in each paper's way; say `ONE` behind each kernel."""
+    gc.set_threshold(100_000, 20, 100)  # as the command line does for its own process
+    vector = np.ones(8, np.float32)
+    with (
+        tempfile.TemporaryDirectory(prefix="recollex-") as folder,
+        each_compiled(partial(_tell, 1)),
+        recollex.open(folder, embedder=recollex.GivenVectors(8), durability="off") as store,
+    ):
+        agent = store.agent("warmup")
+        texts = [f"Ines saw boat {n} in Lisbon in March." for n in range(20)]
+        agent.retain(texts, embedding=np.tile(vector, (20, 1)), document_id="warmup")
+        agent.recall(QUESTION, query_embedding=vector, preset=WORDS)
+        agent.checkpoint()
+        for name in PRESETS:
+            if name != presets.default.name:
+                agent.recall(QUESTION, query_embedding=vector, preset=name)
+
+
+def _tell(descriptor: int) -> None:
+    os.write(descriptor, ONE)
+
+
+@contextmanager
+def _second_process(told: Callable[[int], None] | None) -> Iterator[Callable[[], None]]:
+    """Run `compile_words` beside the body; give what waits for its end, telling of its kernels.
+
+    A process that fails costs time and nothing else: it is named, and its half is done here.
+    """
+    command = [sys.executable, "-c", f"from {__name__} import compile_words; compile_words()"]
+    paths = os.pathsep.join(path for path in sys.path if path)
+    with tempfile.TemporaryFile() as wrong:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=wrong,
+            env=os.environ | {"PYTHONPATH": paths, "PYTHONSAFEPATH": "1"},
+        )
+
+        def wait() -> None:
+            assert process.stdout is not None
+            while said := os.read(process.stdout.fileno(), 1024):
+                if told is not None:
+                    told(said.count(ONE))
+            if code := process.wait():
+                wrong.seek(0)
+                last = wrong.read().decode(errors="replace").strip().rpartition("\n")[2]
+                say(f"the second process that compiles ended with {code}, one goes on: {last}")
+
+        try:
+            yield wait
+        finally:
+            process.kill()
+            process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,91 @@
+"""`recollex warmup`: two processes compile, of which one may fail, or be missing."""
+
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollex.cli import warming
+from recollex.progress import listening
+from tests.bindings.word_vectors import WordVectors
+
+
+@pytest.fixture
+def second(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """Return what makes a shell script the second process."""
+
+    def be(script: str) -> None:
+        path = tmp_path / "python"
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+        monkeypatch.setattr(sys, "executable", str(path))
+        monkeypatch.setattr(warming, "_cores", lambda: 2)
+
+    return be
+
+
+def test_kernels_of_the_second_process_are_counted(second: Any) -> None:
+    second("printf ..; sleep 0.1; printf .")
+    counted: list[int] = []
+    with warming._second_process(counted.append) as wait:
+        wait()
+    assert sum(counted) == 3
+
+
+def test_a_second_process_that_fails_is_named_and_its_half_done_here(
+    second: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    second("echo one >&2; echo 'MemoryError: no room' >&2; kill -9 $$")
+    assert warming.warm(WordVectors()) == "words-64"
+    said = capsys.readouterr().err
+    assert "ended with -9, one goes on: MemoryError: no room" in said
+
+
+def test_a_second_process_does_not_outlive_an_error_here(second: Any, tmp_path: Path) -> None:
+    second(f"echo $$ > {tmp_path}/number; exec sleep 60")
+    with pytest.raises(KeyError), warming._second_process(None):
+        while not (tmp_path / "number").exists() or not (tmp_path / "number").read_text():
+            pass
+        raise KeyError
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "number").read_text()), 0)
+
+
+def test_on_one_core_there_is_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warming, "_cores", lambda: 1)
+    monkeypatch.setattr(subprocess, "Popen", None)
+    assert warming.warm(WordVectors()) == "words-64"
+
+
+def test_the_second_process_needs_neither_model_nor_caller(tmp_path: Path) -> None:
+    command = "from recollex.cli.warming import compile_words; compile_words()"
+    paths = os.pathsep.join(path for path in sys.path if path)
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", command],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": paths, "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.replace(b".", b"") == b""
+
+
+def test_whoever_listens_is_told_of_both(second: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    second("printf ..")
+
+    @contextmanager
+    def compiled(told: Any) -> Any:
+        told()
+        yield
+
+    monkeypatch.setattr(warming, "each_compiled", compiled)
+    monkeypatch.setattr("recollex.progress.PAUSE", 0)
+    counted: list[tuple[int, int | None]] = []
+    with listening(lambda done, total: counted.append((done, total))):
+        warming.warm(WordVectors())
+    assert counted[-1] == (3, None)
