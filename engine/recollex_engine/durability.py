@@ -68,6 +68,11 @@ class GroupCommit:
         if self._closed:
             raise ClosedError(f"{self._name} was closed: open it again")
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether a write could not be made durable, or was poisoned."""
+        return self._failure is not None
+
     def wrote(self, op: int) -> None:
         """Note that operations up to ``op`` were written, though not flushed."""
         with self._changed:

@@ -1,5 +1,6 @@
 """Writing the operation log, the truth of an agent: see `log_format` for its bytes."""
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -8,8 +9,14 @@ from types import TracebackType
 
 from recollex_engine.disk import flush, flush_folder, open_file, replace_file, store_full, write_at
 from recollex_engine.durability import Durability, GroupCommit
-from recollex_engine.errors import CorruptError, InputError
-from recollex_engine.log_files import compress_file, file_exists, file_numbers, plain_path
+from recollex_engine.errors import CorruptError, InputError, StoreFullError
+from recollex_engine.log_files import (
+    compress_file,
+    file_exists,
+    file_numbers,
+    plain_path,
+    restore_file,
+)
 from recollex_engine.log_format import (
     SALT_BYTES,
     START,
@@ -19,6 +26,10 @@ from recollex_engine.log_format import (
     encode_transaction,
 )
 from recollex_engine.log_reader import LogFollower
+
+WORTH_COMPRESSING = range(16 << 10, (256 << 10) + 1)
+"""Bytes of a last file that is compressed at closing: fewer save no blocks of a disk, and of more
+the reading behind a checkpoint would take longer."""
 
 
 class LogWriter:
@@ -53,6 +64,7 @@ class LogWriter:
         known_op: int = 0,
         before_flush: Callable[[], None] | None = None,
         flushed: Callable[[float], None] | None = None,
+        read: Callable[[LogFollower], None] | None = None,
     ) -> None:
         self.folder = folder
         self._before_flush = before_flush  # what the log speaks of must be durable before it is
@@ -65,7 +77,7 @@ class LogWriter:
                 raise CorruptError(folder, f"the log up to operation {start.op}", "no files")
             folder.mkdir(parents=True, exist_ok=True)
             self._create_file(1, START)
-        self._position = self._recover(START if start is None else start, known_op)
+        self._position = self._recover(START if start is None else start, known_op, read)
 
     @property
     def position(self) -> Position:
@@ -170,14 +182,23 @@ class LogWriter:
         return len(files)
 
     def close(self) -> None:
-        """Flush as the mode promises and close; the second call does nothing."""
+        """Flush as the mode promises and close; the second call does nothing.
+
+        A last file that was written to and is of `WORTH_COMPRESSING` bytes is compressed; on a full
+        disk it stays plain.
+        """
+        whole = False
         try:
             self._commits.close()
+            whole = self._fd >= 0 and not self._commits.has_failed
         finally:
             with self._descriptor_lock, self._lock:
                 if self._fd >= 0:
                     os.close(self._fd)
                     self._fd = -1
+        if whole and self._position.offset in WORTH_COMPRESSING:
+            with contextlib.suppress(StoreFullError):
+                compress_file(self.folder, self._position.file)
 
     def __enter__(self) -> "LogWriter":
         return self
@@ -190,10 +211,14 @@ class LogWriter:
     ) -> None:
         self.close()
 
-    def _recover(self, start: Position, known_op: int) -> Position:
-        """Return the end of the last whole transaction, with the file open and cut there."""
+    def _recover(
+        self, start: Position, known_op: int, read: Callable[[LogFollower], None] | None
+    ) -> Position:
+        """Return the end of the last whole transaction, with the file cut there."""
         follower = LogFollower(self.folder, start, verify=True)
         try:
+            if read is not None:
+                read(follower)
             for _ in follower.read_records():
                 pass
         finally:
@@ -205,8 +230,9 @@ class LogWriter:
         for leftover in self.folder.glob("*.tmp"):
             leftover.unlink()
         path = plain_path(self.folder, end.file)
-        if path.stat().st_size > end.offset:
-            os.truncate(path, end.offset)
+        with contextlib.suppress(FileNotFoundError):  # compressed; written again, it ends there
+            if path.stat().st_size > end.offset:
+                os.truncate(path, end.offset)
         return end
 
     def _create_file(self, file: int, before: Position) -> Position:
@@ -227,6 +253,7 @@ class LogWriter:
             if self._fd < 0:
                 file = self._position.file
                 try:
+                    restore_file(self.folder, file, self._position.offset)
                     self._fd = self._open_file(file)
                 except OSError as error:
                     raise store_full(error, plain_path(self.folder, file), "open it") from error
@@ -245,5 +272,6 @@ class LogWriter:
                 op = self._position.op
             if self._before_flush is not None:
                 self._before_flush()
-            flush(self._opened())
+            if self._fd >= 0 or plain_path(self.folder, self._position.file).exists():
+                flush(self._opened())  # else it is compressed, which makes it durable
             return op

@@ -1,4 +1,8 @@
-"""The files of a log folder: their names, opening them plain or compressed, compressing them."""
+"""The files of a log folder: their names, opening them plain or compressed, changing the form.
+
+A file has one content and at every moment at least one of two forms; where both are there, the
+plain one counts: it may have been written to since.
+"""
 
 import contextlib
 import gzip
@@ -8,11 +12,14 @@ import shutil
 import zlib
 from pathlib import Path
 
-from recollex_engine.disk import flush_folder, open_file, store_full
+from recollex_engine.disk import flush_folder, open_file, replace_file, store_full
 from recollex_engine.errors import CorruptError
 
 _NAME = re.compile(r"(\d{8,})\.jsonl(\.gz)?")
 _COMPRESSION_LEVEL = 6
+_GZIP = 31  # of zlib: a gzip header, and its checksum at the end
+_SMALL = 1 << 20
+"""Compressed bytes up to which a file is decompressed whole, in a third of the time."""
 
 
 def plain_path(folder: Path, file: int) -> Path:
@@ -27,7 +34,8 @@ def compressed_path(folder: Path, file: int) -> Path:
 
 def file_exists(folder: Path, file: int) -> bool:
     """Return whether the log has this file, in either form."""
-    return plain_path(folder, file).exists() or compressed_path(folder, file).exists()
+    plain = plain_path(folder, file)  # once more: it may be written plain again meanwhile
+    return plain.exists() or compressed_path(folder, file).exists() or plain.exists()
 
 
 def file_numbers(folder: Path) -> list[int]:
@@ -41,34 +49,62 @@ def file_numbers(folder: Path) -> list[int]:
 class LogFile:
     """One log file open for reading, at offsets in its uncompressed bytes.
 
-    It stays readable when the file is compressed and unlinked meanwhile: the descriptor keeps the
-    plain bytes. Not for several threads at once.
+    It stays readable when the file changes its form meanwhile: the descriptor keeps the bytes that
+    there were. Not for several threads at once.
     """
 
     def __init__(self, folder: Path, file: int) -> None:
-        self.path = plain_path(folder, file)
+        self._plain, self._compressed = plain_path(folder, file), compressed_path(folder, file)
         self._fd = -1  # before anything that can fail: `close` looks at it
         self._gzip: gzip.GzipFile | None = None
-        try:
-            self._fd = open_file(self.path, os.O_RDONLY)
-        except FileNotFoundError:  # compressing renames the new form before it unlinks the old
-            self.path = compressed_path(folder, file)
+        self._whole: bytes | None = None
+        # Changing the form makes the new one before it takes the old one away, in both directions.
+        for path in (self._plain, self._compressed, self._plain):
             try:
-                self._gzip = gzip.GzipFile(self.path, "rb")
+                self._fd = open_file(path, os.O_RDONLY)
+                self.path = path
+                return
             except FileNotFoundError:
-                self.path = plain_path(folder, file)
-                raise CorruptError(self.path, "a file of the log", "none") from None
+                continue
+        self.path = self._plain
+        raise CorruptError(self.path, "a file of the log", "none") from None
 
     def read(self, offset: int, size: int) -> bytes:
         """Return up to ``size`` bytes at ``offset``; b"" at the end of the file."""
-        if self._gzip is None:
+        if self.path is self._plain:
             return os.pread(self._fd, size, offset)
         try:
+            if self._whole is None and self._gzip is None:
+                self._decompress()
+            if self._whole is not None:
+                return self._whole[offset : offset + size]
+            assert self._gzip is not None
             if self._gzip.tell() != offset:
                 self._gzip.seek(offset)
             return self._gzip.read(size)
         except (OSError, EOFError, zlib.error) as error:
             raise CorruptError(self.path, "compressed lines", f"damage ({error})") from error
+
+    def _decompress(self) -> None:
+        """Decompress a small file whole; make ready to do it piece by piece with a large one."""
+        size = os.fstat(self._fd).st_size
+        if size <= _SMALL:
+            self._whole = zlib.decompress(os.pread(self._fd, size, 0), wbits=_GZIP)
+        else:
+            source = os.fdopen(self._fd, "rb", closefd=False)
+            self._gzip = gzip.GzipFile(fileobj=source, mode="rb")
+
+    def is_superseded(self) -> bool:
+        """Return whether the file has another form by now, which may go on behind this one's end.
+
+        Cost: 4 us.
+        """
+        for path in (self._plain, self._compressed):
+            try:
+                return not os.path.samestat(path.stat(), os.fstat(self._fd))
+            except FileNotFoundError:
+                continue
+        return False
 
     def line_number(self, offset: int) -> int:
         """Return the 1-based number of the line that holds ``offset``. Cost: reads up to it."""
@@ -94,7 +130,7 @@ class LogFile:
 
 
 def compress_file(folder: Path, file: int) -> None:
-    """Replace a sealed file by its compressed form; readers find one of the two at every moment.
+    """Replace a file by its compressed form; readers find one of the two at every moment.
 
     The same bytes in give the same bytes out. Raises `StoreFullError` with the plain file kept.
     """
@@ -115,3 +151,21 @@ def compress_file(folder: Path, file: int) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise store_full(error, compressed, f"compress {plain.name}") from error
+
+
+def restore_file(folder: Path, file: int, size: int) -> None:
+    """Replace a compressed file by its first ``size`` plain bytes; readers always find one form.
+
+    Raises `StoreFullError` with the compressed file kept. Does nothing to a plain file.
+    """
+    plain, compressed = plain_path(folder, file), compressed_path(folder, file)
+    if plain.exists():
+        return
+    source = LogFile(folder, file)
+    try:
+        data = source.read(0, size)
+    finally:
+        source.close()
+    replace_file(plain, data)
+    with contextlib.suppress(OSError):  # the plain one counts
+        compressed.unlink()

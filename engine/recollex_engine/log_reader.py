@@ -92,6 +92,9 @@ class LogFollower:
             yield from self._read_file(until_op, sealed=False)
             if until_op is not None and self.position.op >= until_op:
                 return
+            if self._file.is_superseded():  # a writer closed and another opened meanwhile
+                self.close()
+                continue
             if not file_exists(self._folder, self.position.file + 1):
                 return
             # The next file exists, so this one is sealed; what was added to it between the end

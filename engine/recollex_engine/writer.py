@@ -61,26 +61,37 @@ class Writer:
             self.clock = clock
             self.lexicon = Lexicon()
             self.shown = BEFORE_ALL_TIMES  # the latest time of which somebody was shown a cut
+            self.vectors: VectorsWriter | None = None
+            self.lock = threading.RLock()
+            self._publishing = threading.Lock()
+            self._together = threading.local()
             self.replica = Replica(folder)
+            lost: list[Path] = []
+
+            def read(follower: LogFollower) -> None:
+                try:
+                    self._recover(follower, watching)
+                except CorruptError as error:
+                    if self.settings is None or error.path != self.replica.vectors_path:
+                        raise
+                    lost.append(error.path)
+
             self.log = LogWriter(
                 folder / LOG,
                 self.replica.position,
                 durability=durability,
                 flushed=flushed,
                 before_flush=self._flush_vectors,
+                read=read,
             )
-            self.vectors: VectorsWriter | None = None
-            self.lock = threading.RLock()
-            self._publishing = threading.Lock()
-            self._together = threading.local()
-            try:
-                self._recover(watching)
-            except CorruptError as error:
-                if self.settings is None or error.path != self.replica.vectors_path:
-                    raise
-                restore_vectors(self.log, error.path, embedder_for, clock)
+            if lost:
+                restore_vectors(self.log, lost[0], embedder_for, clock)
                 self.replica = Replica(folder)
-                self._recover(watching)
+                follower = LogFollower(folder / LOG, self.replica.position)
+                try:
+                    self._recover(follower, watching)
+                finally:
+                    follower.close()
             self.commit_word = CommitWord(folder / "COMMIT", writable=True)
             # Never back, not even after the manifest was lost: readers wait for a greater one.
             self.replica.generation = max(self.replica.generation, self.commit_word.generation)
@@ -92,18 +103,14 @@ class Writer:
             self._let_go()
             raise
 
-    def _recover(self, watching: Watching | None) -> None:
+    def _recover(self, follower: LogFollower, watching: Watching | None) -> None:
         """Apply what the log holds beyond the last checkpoint, and see that its vectors are there.
 
         Raises `CorruptError` with the path of the vectors file if they are not.
         """
         replica = self.replica
-        follower = LogFollower(replica.folder / LOG, replica.position)
-        try:
-            with watched(watching, replica.folder, replica.published) as progress:
-                replica.follow(follower, None, check_vectors=True, progress=progress)
-        finally:
-            follower.close()
+        with watched(watching, replica.folder, replica.published) as progress:
+            replica.follow(follower, None, check_vectors=True, progress=progress)
         if replica.columns.rows:
             replica.rows_of_file(0, replica.columns.rows)
 

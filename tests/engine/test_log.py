@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from recollex_engine import disk
+from recollex_engine import log as log_module
 from recollex_engine.errors import ClosedError, CorruptError, InputError, StoreFullError
 from recollex_engine.log import LogWriter
 from recollex_engine.log_files import compressed_path, plain_path
@@ -275,6 +276,8 @@ def test_compression_that_fails_keeps_the_plain_file(folder, monkeypatch):
 class Log(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(log_module, "WORTH_COMPRESSING", range(600, 1 << 20))
         self.folder = Log.root / str(next(Log.number))
         self.log = LogWriter(self.folder, durability="off")
         self.model = []
@@ -322,9 +325,25 @@ class Log(RuleBasedStateMachine):
     @rule(data=st.data(), tail=st.sampled_from([b"", b"{", b'{"op":', b"\0\0\n\0"]))
     def reopen_after_a_crash(self, data, tail):
         end = self.log.position
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(log_module, "WORTH_COMPRESSING", range(0))
+            self.log.close()
+        if (plain := plain_path(self.folder, end.file)).exists():
+            with plain.open("ab") as file:
+                file.write(tail)
+        start = data.draw(st.sampled_from([None, *self.starts]))
+        self.log = LogWriter(self.folder, start, durability="off")
+        assert self.log.position == end
+
+    @rule(data=st.data())
+    def reopen(self, data):
+        end = self.log.position
+        written = self.log._fd >= 0
         self.log.close()
-        with plain_path(self.folder, end.file).open("ab") as file:
-            file.write(tail)
+        if written:
+            small = end.offset < log_module.WORTH_COMPRESSING.start
+            assert plain_path(self.folder, end.file).exists() == small
+            assert compressed_path(self.folder, end.file).exists() != small
         start = data.draw(st.sampled_from([None, *self.starts]))
         self.log = LogWriter(self.folder, start, durability="off")
         assert self.log.position == end
@@ -350,6 +369,7 @@ class Log(RuleBasedStateMachine):
     def teardown(self):
         self.log.close()
         self.follower.close()
+        self.patch.undo()
 
 
 @pytest.fixture(autouse=True, scope="module")

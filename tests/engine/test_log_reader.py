@@ -81,6 +81,25 @@ def test_a_follower_reads_across_rotation_and_compression(log):
     late.close()
 
 
+@pytest.mark.parametrize("in_between", [False, True])
+def test_a_follower_goes_on_where_a_log_was_closed_and_opened_again(tmp_path, in_between):
+    follower = LogReader(tmp_path, verify=True).follow()
+    seen, n = [], 0
+    for _ in range(4):
+        with LogWriter(tmp_path, durability="off") as log:
+            for _ in range(30):
+                log.append(n, [note(n, "x" * 1000)])
+                n += 1
+                if in_between and n % 7 == 0:
+                    seen += numbers(follower.read_new(log.position.op))
+        if in_between:
+            seen += numbers(follower.read_new(log.position.op))
+        assert compressed_path(tmp_path, 1).exists()
+    seen += numbers(follower.read_new(n))
+    assert seen == list(range(n))
+    follower.close()
+
+
 def test_a_follower_forgets_what_a_failed_write_left(log):
     follower = LogReader(log.folder).follow()
     log.append(1, [note(1)])

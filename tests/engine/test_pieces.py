@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
-import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +18,7 @@ from recollex_engine import rerankers as rerankers_module
 from recollex_engine.applying import apply
 from recollex_engine.candidates import Candidates
 from recollex_engine.columns import Columns
-from recollex_engine.log_reader import LogFollower
+from recollex_engine.log_reader import LogFollower, LogReader
 from recollex_engine.manifest import Manifest
 from recollex_engine.models.cross_encoder import load_cross_encoder
 from recollex_engine.models.encoder import load_encoder
@@ -421,8 +420,8 @@ def test_what_a_policy_hides_of_a_turn_is_in_no_id(tmp_path, encoder):
 
 
 def test_the_record_is_as_documented(folder, encoder):
-    lines = [line for path in folder.rglob("*.jsonl") for line in path.read_bytes().splitlines()]
-    payloads = [orjson.loads(line).get("payload", {}) for line in lines]
+    logs = [LogReader(path).transactions() for path in folder.rglob("log")]
+    payloads = [each.payload or {} for log in logs for t in log for each in t.operations]
     (said,) = [each["pieces"] for each in payloads if each.get("text") == "Ann moved to Oslo."]
     assert np.frombuffer(decoded(said[0]), "<u2").tolist() == plain(encoder, "Ann moved to Oslo.")
     assert "=" not in said[0]
