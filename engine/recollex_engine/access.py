@@ -10,6 +10,7 @@ from recollex_engine.fact_view import FactView
 from recollex_engine.maintenance import Maintenance
 from recollex_engine.reader import Reader
 from recollex_engine.replica import Replica
+from recollex_engine.residency import map_ahead
 from recollex_engine.settings import Settings
 from recollex_engine.surroundings import Embedder, Surroundings
 from recollex_engine.tokens import TokenCounter, open_counter
@@ -36,6 +37,7 @@ class Access:
         self._facts: FactView | None = None
         self.clock = surroundings.clock
         self._closed = False
+        self._mapped_ahead = False
         if folder.exists() and not surroundings.read_only:
             self._writing()  # a second writer learns it here, not at its first retain
 
@@ -103,6 +105,12 @@ class Access:
             return self._writer.replica
         assert self._reader is not None
         return self._reader.replica
+
+    def _after_recall(self, view: View) -> None:
+        """Have pages mapped for the next recalls, once; the first would only wait for it."""
+        if not self._mapped_ahead:
+            self._mapped_ahead = True
+            map_ahead(view)
 
     @property
     def embedder(self) -> Embedder:

@@ -291,7 +291,9 @@ class Agent(Access):
         settings = view.columns.settings
         analyzer = self._analyzer(settings.language)
         name = settings.counter
-        return recall(view, question, preset, analyzer, embedder, now, name, explain, self.counter)
+        found = recall(view, question, preset, analyzer, embedder, now, name, explain, self.counter)
+        self._after_recall(view)
+        return found
 
     def op_at(self, recorded_at: int) -> int:
         """Return the last operation recorded by a time; 0 if there was none.

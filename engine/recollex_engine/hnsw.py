@@ -138,6 +138,12 @@ class Hnsw:
         in_order = np.empty(0, np.uint32)
         return cls(path, first_row, end_row, width, nodes, places, top, start, in_order)
 
+    @property
+    def links(self) -> npt.NDArray[np.uint8]:
+        """The part of the file that a walk reads: what lies behind the vectors."""
+        rows, columns = _numbers(self.nodes, 0, np.uint32, 2)
+        return self.nodes[_SIZES + rows * columns :]
+
     def kept(self, share: float, budget: int) -> int:
         """Return how many nodes a walk keeps for ``budget`` rows, if that share is allowed.
 
