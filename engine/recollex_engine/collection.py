@@ -1,4 +1,4 @@
-"""When may the cyclic garbage collector stay out of the way? While a batch is being recorded.
+"""When may the cyclic garbage collector stay out of the way? While a batch is recorded, or read.
 
 A batch makes tens of containers a memory, none of them in a cycle and all gone when it is in the
 columns. The collector would look through them, and now and then through the whole process, again

@@ -227,8 +227,9 @@ class LogWriter:
         if end.op < known_op:
             path = plain_path(self.folder, end.file)
             raise CorruptError(path, f"operations up to {known_op}", f"only up to {end.op}")
-        for leftover in self.folder.glob("*.tmp"):
-            leftover.unlink()
+        for name in os.listdir(self.folder):  # noqa: PTH208 - a fifth of the time of glob
+            if name.endswith(".tmp"):
+                (self.folder / name).unlink()
         path = plain_path(self.folder, end.file)
         with contextlib.suppress(FileNotFoundError):  # compressed; written again, it ends there
             if path.stat().st_size > end.offset:

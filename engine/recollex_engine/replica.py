@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from recollex_engine.applying import apply
 from recollex_engine.batches import Batches
+from recollex_engine.collection import paused
 from recollex_engine.columns import Columns, Stored
 from recollex_engine.errors import CorruptError
 from recollex_engine.hnsw import Coded, Hnsw
@@ -201,14 +202,18 @@ class Replica:
         of what was found, and must not be used further.
         """
         batches = Batches(self.columns.rows)
-        for transactions in _groups(follower.read_new(until_op)):
-            for transaction in transactions:
-                for operation in transaction.operations:
-                    if operation.kind == REEMBED and operation.op > self._known:
-                        raise Reembedded
-                    batches.add(operation)
+        groups = _groups(follower.read_new(until_op))
+        while True:
             before = self.columns.op
-            self.apply(transactions)
+            with paused(True):
+                if (transactions := next(groups, None)) is None:
+                    break
+                for transaction in transactions:
+                    for operation in transaction.operations:
+                        if operation.kind == REEMBED and operation.op > self._known:
+                            raise Reembedded
+                        batches.add(operation)
+                self.apply(transactions)
             if progress is not None:
                 progress(self.columns.op - before)
         if check_vectors and batches.in_force:

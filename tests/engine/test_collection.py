@@ -3,8 +3,10 @@
 import gc
 import threading
 
+import numpy as np
 import pytest
 
+import recollex
 from recollex_engine.collection import paused
 
 
@@ -42,3 +44,26 @@ def test_it_runs_again_after_an_error_and_stays_off_for_those_who_want_it_off():
 def test_a_small_batch_does_not_pause_it():
     with paused(False):
         assert gc.isenabled()
+
+
+def test_it_stays_out_of_the_way_while_a_log_is_read(tmp_path):
+    embedder = recollex.GivenVectors(8)
+    with recollex.open(tmp_path, embedder=embedder) as store:
+        texts = [f"Ann saw boat {n}." for n in range(200)]
+        store.agent("a").retain(texts, embedding=np.eye(8, dtype=np.float32)[np.arange(200) % 8])
+    passes = []
+
+    def noted(phase, _info):
+        passes.append(phase)
+
+    before = gc.get_threshold()
+    with recollex.open(tmp_path, embedder=embedder) as store:
+        gc.callbacks.append(noted)
+        gc.set_threshold(100, 1000, 1000)
+        try:
+            store.agent("a")
+        finally:
+            gc.set_threshold(*before)
+            gc.callbacks.remove(noted)
+        assert store.agent("a").stats().memories == 200
+    assert len(passes) < 30  # two a pass: ten were found, and eighty where it was not paused

@@ -223,3 +223,27 @@ def test_a_log_that_was_only_read_is_left_as_it_is(tmp_path, notes):
     with LogWriter(tmp_path) as log:
         log.sync()
     assert [(path.name, path.stat().st_mtime_ns) for path in tmp_path.iterdir()] == before
+
+
+def test_what_was_decompressed_last_is_kept_for_that_file_alone(tmp_path, monkeypatch):
+    opened = []
+    real = log_files.zlib.decompress
+
+    def counting(*arguments, **options):
+        opened.append(1)
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(log_files.zlib, "decompress", counting)
+
+    def head():
+        file = LogFile(tmp_path, 1)
+        try:
+            return file.read(0, 6)
+        finally:
+            file.close()
+
+    for n in range(3):
+        plain_path(tmp_path, 1).write_bytes(b"line %d\n" % n * 1000)
+        compress_file(tmp_path, 1)  # of one size each time, and perhaps of one inode
+        assert [head(), head()] == [b"line %d" % n] * 2
+        assert len(opened) == n + 1
