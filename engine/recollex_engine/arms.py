@@ -27,6 +27,10 @@ CASCADE_ROWS = 4096
 PROPOSED = 576
 """Rows that one bit or a graph proposes at least, and `PROPOSED_EACH` for each memory wanted."""
 PROPOSED_EACH = 5
+SCORED = 32
+"""Of the rows that one bit proposes four bits choose so many, and `SCORED_EACH` for each memory
+wanted, to be compared exactly; where a memory may have several rows, all are."""
+SCORED_EACH = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,14 +251,17 @@ def compare(
     floor: float,
     budget: int,
 ) -> Ranked:
-    """Rank the memories of those rows [first_row, end_row) that one bit a component proposes.
+    """Rank the memories of those rows [first_row, end_row) that one and four bits propose.
 
     Of few rows, all are compared. It is a function of the rows, the query and what is allowed.
     """
     if end_row - first_row <= CASCADE_ROWS:
         return scan(view, first_row, end_row, query, allowed, floor, budget)
+    proposed = max(PROPOSED, PROPOSED_EACH * budget)
     memories, rows, scores = cascade_top(
         view.vectors,
+        view.codes,
+        view.buffer("code_step"),
         view.bits,
         view.buffer("code_factor"),
         first_row,
@@ -265,7 +272,8 @@ def compare(
         query,
         floor,
         budget,
-        max(PROPOSED, PROPOSED_EACH * budget),
+        proposed,
+        SCORED + int(SCORED_EACH * budget) if view.rows == view.memories else proposed,
     )
     return Ranked(memories, scores, rows)
 

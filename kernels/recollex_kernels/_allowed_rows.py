@@ -27,10 +27,11 @@ def _words_of(allowed: U8, low: int, high: int) -> U64:
 @kernel
 def rows_of_allowed(
     first: int, end: int, memory_of_row: U32, first_row: U32, allowed: U8
-) -> tuple[bool, U32]:
-    """Return whether few memories of rows [first, end) are allowed, and then their rows, ascending.
+) -> tuple[bool, bool, U32]:
+    """Return whether all memories of rows [first, end) are allowed, whether few are, their rows.
 
-    Where every third is allowed, or more, to look at all rows costs less: nothing is listed.
+    Where every third is allowed, or more, to look at all rows costs less: none is listed, else
+    they ascend.
 
     Cost: a byte a memory, and 2 ns for each that is allowed, where few are.
     """
@@ -40,7 +41,7 @@ def rows_of_allowed(
     for word in words:
         count += count_bits(word)
     if count * _SPARSE >= high - low:
-        return False, np.empty(0, np.uint32)
+        return count == high - low, False, np.empty(0, np.uint32)
     more = end - first - (high - low)  # each memory has one of the rows, some have more
     rows = np.empty(count + more, np.uint32)
     n = 0
@@ -53,4 +54,4 @@ def rows_of_allowed(
                 if first <= row < end:
                     rows[n] = row
                     n += 1
-    return True, rows[:n]
+    return False, True, rows[:n]

@@ -7,7 +7,7 @@ from recollex_kernels._jit import F32, U16, U32, kernel
 from recollex_kernels._pruned import prune
 from recollex_kernels._scores import strongest
 
-_AHEAD = 8  # rows asked of memory before they are read
+_AHEAD = 16  # rows asked of memory before they are read
 
 
 @kernel

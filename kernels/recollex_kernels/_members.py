@@ -22,6 +22,7 @@ def _sum_lists(
     bits: Bits,
     before: U32,
     memories: U32,
+    chosen: I64,
     table: I64,
     s: int,
     fixed: np.float32,
@@ -30,15 +31,15 @@ def _sum_lists(
     idf: F32,
     out: F32,
 ) -> None:
-    """Add each word to the memories of segment ``s`` that hold it."""
+    """Add each word to the ``chosen`` memories of segment ``s`` that hold it, by their places."""
     first, end = extent(table, s)
     starts, documents, codes = postings_of(table, s)
     dense, _, columns = columns_of(table, s)
     values = np.empty(256, np.float32)
     code_values(limits_of(table, s), fixed, per_word, values)
     size, end_document = end - first, bits[0].shape[0] << 6
-    low = np.searchsorted(memories, first)
-    high = np.searchsorted(memories, end)
+    low = np.searchsorted(chosen, np.searchsorted(memories, first))
+    high = np.searchsorted(chosen, np.searchsorted(memories, end))
     for q in range(terms.shape[0]):
         t = np.int64(terms[q])
         if t >= starts.shape[0] - 1 or starts[t + 1] == starts[t]:
@@ -46,10 +47,10 @@ def _sum_lists(
         if (starts[t + 1] - starts[t]) * DENSE > size:
             at = np.searchsorted(dense, terms[q]) * size
             column = columns[at : at + size]
-            for i in range(low, high):
+            for i in chosen[low:high]:  # loads that wait together: no branch on what is held
                 code = column[np.uint64(memories[i] - np.uint32(first))]
-                if code != 0:
-                    out[i] += idf[q] * values[code]
+                value = values[code]
+                out[i] += idf[q] * (value if code != 0 else np.float32(0))
             continue
         stop = position_of(documents, starts[t], starts[t + 1], end_document)
         held, own = documents[starts[t] : stop], codes[starts[t] : stop]
@@ -100,7 +101,7 @@ def scores_among(
     if table.shape[0] > 0 and _walked(table, terms) < _PATIENCE * n:
         sums = np.zeros(memories.shape[0], np.float32)
         for s in range(table.shape[0]):
-            _sum_lists(bits, before, memories, table, s, fixed, per_word, terms, idf, sums)
+            _sum_lists(bits, before, memories, chosen, table, s, fixed, per_word, terms, idf, sums)
         end = extent(table, table.shape[0] - 1)[1]
         for i in range(n):
             scores[i] = sums[chosen[i]]

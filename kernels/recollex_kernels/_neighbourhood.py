@@ -10,7 +10,7 @@ from recollex_kernels._neighbours import neighbours
 from recollex_kernels._prefetch import prefetch
 from recollex_kernels._scores import strongest
 
-_AHEAD = 8  # rows asked of memory before they are read: they lie anywhere, and waiting costs most
+_AHEAD = 16  # rows asked of memory before they are read: they lie anywhere, and waiting costs most
 _SEEN = 32  # rows whose pages are looked up before that: a page that nobody used takes as long
 
 
@@ -31,7 +31,7 @@ def _weigh(
     zero: float,
     unit: float,
 ) -> tuple[F64, F64]:
-    """Return the evidence of ``memories``; that of ``known``, which ascend too, is copied.
+    """Return the evidence of ``memories``; that of ``known`` is copied: some of them, ascending.
 
     bits, before, memories: a set, and what `listed` returns of it.
     told: the greatest similarity of each of ``memories``, NaN where it is to be computed; or empty.
@@ -39,15 +39,18 @@ def _weigh(
     n = memories.shape[0]
     keyword, semantic = np.zeros(n, np.float64), np.zeros(n, np.float64)
     new = np.empty(n, np.int64)
-    count, at = 0, 0
-    for i in range(n):
-        while at < known.shape[0] and known[at] < memories[i]:
-            at += 1
-        if at < known.shape[0] and known[at] == memories[i]:
-            keyword[i], semantic[i] = known_keyword[at], known_semantic[at]
-        else:
+    count, at, last = 0, 0, known.shape[0] - 1
+    if last < 0:
+        count = n
+        new[:] = np.arange(n)
+    else:
+        for i in range(n):  # each is the next known one or a new one: without a branch on which
+            is_known = known[at] == memories[i]
+            keyword[i] = known_keyword[at] if is_known else 0.0
+            semantic[i] = known_semantic[at] if is_known else 0.0
             new[count] = i
-            count += 1
+            count += 1 - int(is_known)
+            at = min(at + int(is_known), last)
     if asked[-2].shape[0] > 0 and count > 0:
         scores = scores_among(bits, before, memories, new[:count], first_row, asked)
         for j in range(count):

@@ -45,21 +45,22 @@ def best_of_document(documents: U32, scores: F64) -> F64:
     keys = np.full(1 << bits, NONE, np.uint32)
     best = np.zeros(1 << bits, np.float64)
     at = np.full(n, -1, np.int64)
-    for i in range(n):
-        label = documents[i]
+    i = 0
+    while i < n:
+        first, label, most = i, documents[i], scores[i]
+        i += 1
+        while i < n and documents[i] == label:  # most stand beside their own
+            most = max(most, scores[i])
+            i += 1
         if label == NONE:
-            continue
-        if i > 0 and label == documents[i - 1]:  # most stand beside their own
-            best[at[i - 1]] = max(best[at[i - 1]], scores[i])
-            at[i] = at[i - 1]
             continue
         place = ((np.int64(label) * 2654435769) >> 7) & mask  # Knuth's multiplicative hash
         while keys[place] != NONE and keys[place] != label:
             place = (place + 1) & mask
-        if keys[place] == NONE or scores[i] > best[place]:
-            best[place] = scores[i]
+        if keys[place] == NONE or most > best[place]:
+            best[place] = most
         keys[place] = label
-        at[i] = place
+        at[first:i] = place
     out = np.zeros(n, np.float64)
     for i in range(n):
         if at[i] >= 0:
@@ -95,6 +96,15 @@ def asks(memories: U32 | I64, text: U8, text_offset: U64) -> U8:
         if end - first >= 2 and text[end - 2] == 0xD8 and text[end - 1] == 0x9F:
             out[i] = 1
     return out
+
+
+@kernel
+def _add(part: F64, number: int, table: F64, scores: F64) -> None:
+    """Add a part to the scores, and keep it where there is a table."""
+    for i in range(part.shape[0]):
+        scores[i] += part[i]
+    if table.shape[0] > 0:
+        table[number] = part
 
 
 @kernel
@@ -194,46 +204,62 @@ def parts_of(
     questions = asks(memories, text, text_offset)
     answers = asks(asked, text, text_offset)
     table = np.zeros((weights.shape[0], n) if tabled else (0, 0), np.float64)
-    scores = np.empty(n, np.float64)
-    parts = np.zeros(weights.shape[0], np.float64)
+    scores, part = np.zeros(n, np.float64), np.empty(n, np.float64)
     for i in range(n):
-        at, m = places[i], memories[i]
-        parts[_KEYWORD] = weights[_KEYWORD] * keyword[at]
-        parts[_SEMANTIC] = weights[_SEMANTIC] * semantic[at]
-        for side in range(4):
-            near = x[beside[i, side]] if beside[i, side] >= 0 else 0.0
-            parts[_BESIDE + side] = weights[_BESIDE + side] * near
-        parts[_DOCUMENT] = weights[_DOCUMENT] * best[at]
-        parts[_QUESTION] = weights[_QUESTION] * questions[i]
-        parts[_ANSWER] = weights[_ANSWER] * answers[i]
-        size = min(np.int64(words[m]), brevity.shape[0] - 1)
-        parts[_BREVITY] = weights[_BREVITY] * brevity[size]
-        parts[SPEAKER] = 0.0
-        for s in range(named.shape[0]):
-            if speaker[m] == named[s]:
-                parts[SPEAKER] = weights[SPEAKER]
-        parts[_ASSOCIATION] = weights[_ASSOCIATION] * received[i]
-        parts[_MOMENT] = weights[_MOMENT] * moment[i]
-        if weights[_IN_RANGE] != 0:
-            since, until = event_start[m], event_end[m]
+        part[i] = weights[_KEYWORD] * keyword[places[i]]
+    _add(part, _KEYWORD, table, scores)
+    for i in range(n):
+        part[i] = weights[_SEMANTIC] * semantic[places[i]]
+    _add(part, _SEMANTIC, table, scores)
+    for side in range(4):
+        for i in range(n):
+            near = x[max(beside[i, side], 0)]
+            part[i] = weights[_BESIDE + side] * (near if beside[i, side] >= 0 else 0.0)
+        _add(part, _BESIDE + side, table, scores)
+    for i in range(n):
+        part[i] = weights[_DOCUMENT] * best[places[i]]
+    _add(part, _DOCUMENT, table, scores)
+    _add(weights[_QUESTION] * questions, _QUESTION, table, scores)
+    _add(weights[_ANSWER] * answers, _ANSWER, table, scores)
+    for i in range(n):
+        size = min(np.int64(words[memories[i]]), brevity.shape[0] - 1)
+        part[i] = weights[_BREVITY] * brevity[size]
+    _add(part, _BREVITY, table, scores)
+    if named.shape[0] > 0:
+        for i in range(n):
+            part[i] = 0.0
+            for s in range(named.shape[0]):
+                if speaker[memories[i]] == named[s]:
+                    part[i] = weights[SPEAKER]
+        _add(part, SPEAKER, table, scores)
+    _add(weights[_ASSOCIATION] * received, _ASSOCIATION, table, scores)
+    if weights[_MOMENT] != 0:
+        _add(weights[_MOMENT] * moment, _MOMENT, table, scores)
+    if weights[_IN_RANGE] != 0:
+        for i in range(n):
+            since, until = event_start[memories[i]], event_end[memories[i]]
             inside = since < end and (until > start or since >= start)
-            parts[_IN_RANGE] = weights[_IN_RANGE] if inside else 0.0
-        if weights[_PHRASE] != 0:
-            place = np.searchsorted(quoted, m)
-            holds = place < quoted.shape[0] and quoted[place] == m
-            parts[_PHRASE] = weights[_PHRASE] * np.float64(shares[place]) if holds else 0.0
-        if weights[_DATED] != 0:
-            parts[_DATED] = weights[_DATED] if event_start[m] != when[i] else 0.0
-        parts[_RECENCY] = weights[_RECENCY] * fresh[i]
-        if weights[_ORDER] != 0:
-            parts[_ORDER] = weights[_ORDER] * ((when[i] - first) / max(1, last - first))
-        if weights[_PRESENT] != 0:
-            stands = np.int64(document[m]) == present
-            parts[_PRESENT] = weights[_PRESENT] if stands else 0.0
-        total = 0.0
-        for part in range(parts.shape[0]):
-            total += parts[part]
-            if tabled:
-                table[part, i] = parts[part]
-        scores[i] = total
+            part[i] = weights[_IN_RANGE] if inside else 0.0
+        _add(part, _IN_RANGE, table, scores)
+    if weights[_PHRASE] != 0:
+        for i in range(n):
+            place = np.searchsorted(quoted, memories[i])
+            holds = place < quoted.shape[0] and quoted[place] == memories[i]
+            part[i] = weights[_PHRASE] * np.float64(shares[place]) if holds else 0.0
+        _add(part, _PHRASE, table, scores)
+    if weights[_DATED] != 0:
+        for i in range(n):
+            part[i] = weights[_DATED] if event_start[memories[i]] != when[i] else 0.0
+        _add(part, _DATED, table, scores)
+    if weights[_RECENCY] != 0:
+        _add(weights[_RECENCY] * fresh, _RECENCY, table, scores)
+    if weights[_ORDER] != 0:
+        for i in range(n):
+            part[i] = weights[_ORDER] * ((when[i] - first) / max(1, last - first))
+        _add(part, _ORDER, table, scores)
+    if weights[_PRESENT] != 0:
+        for i in range(n):
+            stands = np.int64(document[memories[i]]) == present
+            part[i] = weights[_PRESENT] if stands else 0.0
+        _add(part, _PRESENT, table, scores)
     return table, scores, n - 1 - best_first(scores[::-1].copy())

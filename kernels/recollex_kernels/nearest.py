@@ -200,7 +200,7 @@ def scan_top(
     if size == 0:
         return np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty(0, np.float32)
     limit = np.float32(floor)
-    few, listed = rows_of_allowed(first, end, memory_of_row, first_row, allowed)
+    _, few, listed = rows_of_allowed(first, end, memory_of_row, first_row, allowed)
     count = listed.shape[0] if few else end - first
     best = np.empty(room(size), np.float32)
     memories = np.empty(room(size), np.uint32)

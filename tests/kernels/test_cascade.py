@@ -17,7 +17,9 @@ from tests.kernels.unit_vectors import (
     clustered,
     cosines_of,
     digits,
+    encoded,
     estimates,
+    four_bit_estimates,
     frozen,
     scale_of_turned,
     signs_of,
@@ -34,10 +36,11 @@ def sums_of(held, first, groups, planes, out):
     plane_sums(held, first, groups, planes, out)
 
 
-def oracle(vectors, first, end, memory_of_row, allowed, query, floor, k, proposed):
-    guess = estimates(vectors, query)
+def oracle(vectors, first, end, memory_of_row, allowed, query, floor, k, proposed, scored):
+    guess, better = estimates(vectors, query), four_bit_estimates(vectors, query)
     rows = [row for row in range(first, end) if allowed[memory_of_row[row]]]
     near = sorted(rows, key=lambda row: (-guess[row], row))[:proposed]
+    near = sorted(near, key=lambda row: (-better[row], row))[:scored]
     scores = cosines_of(vectors, range(len(vectors)), query)
     best = {}
     for row in sorted(near):
@@ -50,7 +53,7 @@ def oracle(vectors, first, end, memory_of_row, allowed, query, floor, k, propose
 
 @given(st.integers(0, 10**6), st.sampled_from([2, 4, 0]), st.sampled_from([-2.0, 0.3]))
 @settings(max_examples=60)
-def test_the_best_of_those_whose_estimates_are_the_greatest(seed, grid, floor):
+def test_the_best_of_those_whose_estimates_are_the_greatest_twice(seed, grid, floor):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 9000 if seed % 4 == 0 else 1500))
     width = int(rng.choice([8, 40, 64, 72, 384]))
@@ -61,8 +64,10 @@ def test_the_best_of_those_whose_estimates_are_the_greatest(seed, grid, floor):
     first = int(rng.integers(0, n) if rng.random() < 0.3 else 0)
     end = int(rng.integers(first, n + 1) if rng.random() < 0.3 else n)
     k, proposed = int(rng.choice([0, 1, 10, 5000])), int(rng.choice([1, 30, 5000]))
+    scored = int(rng.choice([1, 20, 5000]))
     found = cascade_top(
         bits(vectors),
+        *encoded(vectors)[:2],
         *(frozen(part, part.dtype) for part in signs_of(vectors)),
         first,
         end,
@@ -73,8 +78,10 @@ def test_the_best_of_those_whose_estimates_are_the_greatest(seed, grid, floor):
         floor,
         k,
         proposed,
+        scored,
     )
-    expected = oracle(vectors, first, end, memory_of_row, allowed, query, floor, k, proposed)
+    limits = floor, k, proposed, scored
+    expected = oracle(vectors, first, end, memory_of_row, allowed, query, *limits)
     assert tuple(part.tolist() for part in found) == expected
 
 
@@ -119,6 +126,7 @@ def test_rows_of_zeros_and_a_query_of_zeros_are_ranked_by_row():
     numbers = frozen(np.arange(701), np.uint32)
     found = cascade_top(
         bits(vectors),
+        *encoded(vectors)[:2],
         *signs_of(vectors),
         0,
         700,
@@ -129,6 +137,7 @@ def test_rows_of_zeros_and_a_query_of_zeros_are_ranked_by_row():
         -1.0,
         5,
         600,
+        10,
     )
     assert found[0].tolist() == [0, 1, 2, 3, 4]
 
@@ -137,19 +146,22 @@ PLAIN = """
 import hashlib
 import numpy as np
 from recollex_kernels.cascade import cascade_top, encode_signs
+from recollex_kernels.vectors import encode
 
 rng = np.random.default_rng(1)
 for width in (40, 384):
     vectors = rng.standard_normal((5000, width)).astype(np.float16).view(np.uint16)
     words, factors = np.empty((5000, -(-width // 64)), np.uint64), np.empty(5000, np.float32)
     encode_signs(vectors, words, factors)
+    codes, steps = np.empty((5000, width // 2), np.uint8), np.empty((3, 5000), np.float32)
+    encode(vectors, codes, *steps)
     print(hashlib.sha256(words.tobytes() + factors.tobytes()).hexdigest())
     numbers = np.arange(5001, dtype=np.uint32)
     allowed = (rng.random(5000) < 0.2).astype(np.uint8)
     query = rng.standard_normal(width).astype(np.float32)
-    parts = (vectors, words, factors, 0, 5000, numbers[:5000], numbers)
+    parts = (vectors, codes, steps[0], words, factors, 0, 5000, numbers[:5000], numbers)
     for mask in (np.ones_like(allowed), allowed):
-        for part in cascade_top(*parts, mask, query, -1e9, 40, 90):
+        for part in cascade_top(*parts, mask, query, -1e9, 40, 90, 60):
             print(part.tolist())
 """
 

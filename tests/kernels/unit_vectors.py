@@ -84,3 +84,13 @@ def estimates(vectors, query):
     d = digits(q)
     whole = 2 * (unpacked(words, len(q)) @ d) - d.sum()
     return whole.astype(np.float32) * factors
+
+
+def four_bit_estimates(vectors, query):
+    """What four bits a component say: the equation, with whole numbers of row and query."""
+    codes, steps, *_ = encoded(vectors)
+    u = np.hstack([codes & 15, codes >> 4]).astype(int)
+    step = np.float64(np.abs(query).max()) / 127
+    d = np.rint(query / step).astype(int) if step else np.zeros(len(query), int)
+    whole = 2 * (u @ d) - 15 * d.sum()
+    return whole.astype(np.float32) * steps
