@@ -25,8 +25,11 @@ graph goes on from one node."""
 CASCADE_ROWS = 4096
 """Rows up to which all are compared exactly, which takes as long as the cascade."""
 PROPOSED = 576
-"""Rows that one bit or a graph proposes at least, and `PROPOSED_EACH` for each memory wanted."""
+"""Rows that a graph proposes at least, and `PROPOSED_EACH` for each memory wanted."""
 PROPOSED_EACH = 5
+LIKELY = 896
+"""Rows that one bit proposes at least, and `LIKELY_EACH` for each memory wanted."""
+LIKELY_EACH = 8
 SCORED = 32
 """Of the rows that one bit proposes four bits choose so many, and `SCORED_EACH` for each memory
 wanted, to be compared exactly; where a memory may have several rows, all are."""
@@ -257,7 +260,7 @@ def compare(
     """
     if end_row - first_row <= CASCADE_ROWS:
         return scan(view, first_row, end_row, query, allowed, floor, budget)
-    proposed = max(PROPOSED, PROPOSED_EACH * budget)
+    proposed = max(LIKELY, LIKELY_EACH * budget)
     memories, rows, scores = cascade_top(
         view.vectors,
         view.codes,

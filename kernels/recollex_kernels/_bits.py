@@ -25,7 +25,6 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from recollex_kernels._jit import F32, I32, U64, kernel
-from recollex_kernels._prefetch import ask_for
 
 _BUILD: Any = _cgutils  # its functions carry no types
 _SHORT, _WORD, _LONG = ir.IntType(16), ir.IntType(32), ir.IntType(64)
@@ -36,7 +35,6 @@ PLANES = 3
 """Bits of a query's components."""
 TOGETHER = 8
 """Rows whose sums are computed at once."""
-_AHEAD = 512  # words asked of memory before they are read: by itself it stops at the page's end
 
 
 @kernel
@@ -213,8 +211,6 @@ def _sums_code(typing: Any, bits: Any, first: Any, groups: Any, planes: Any, out
                 ]
                 with _BUILD.for_range(b, args[2]) as loop:
                     group = b.gep(base, [b.mul(loop.index, _LONG(TOGETHER * _MIXED))])
-                    for i in range(_MIXED):  # a cache line each
-                        ask_for(b, b.gep(group, [_LONG(_AHEAD + TOGETHER * i)]))
                     counts = [
                         b.trunc(
                             _counted(

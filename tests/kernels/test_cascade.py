@@ -19,6 +19,7 @@ from tests.kernels.unit_vectors import (
     digits,
     encoded,
     estimates,
+    estimates_by_levels,
     four_bit_estimates,
     frozen,
     scale_of_turned,
@@ -37,7 +38,7 @@ def sums_of(held, first, groups, planes, out):
 
 
 def oracle(vectors, first, end, memory_of_row, allowed, query, floor, k, proposed, scored):
-    guess, better = estimates(vectors, query), four_bit_estimates(vectors, query)
+    guess, better = estimates_by_levels(vectors, query), four_bit_estimates(vectors, query)
     rows = [row for row in range(first, end) if allowed[memory_of_row[row]]]
     near = sorted(rows, key=lambda row: (-guess[row], row))[:proposed]
     near = sorted(near, key=lambda row: (-better[row], row))[:scored]

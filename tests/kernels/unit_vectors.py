@@ -86,6 +86,21 @@ def estimates(vectors, query):
     return whole.astype(np.float32) * factors
 
 
+def levels(q):
+    """The odd whole numbers of a turned query: its signs, three where it is large."""
+    q = q.astype(np.float64)
+    large = q * q * len(q) > sum((q * q).tolist())  # in order, as a loop adds
+    return np.where(q >= 0, 1, -1) * (1 + 2 * large)
+
+
+def estimates_by_levels(vectors, query):
+    """What one bit a component says of a query of four levels."""
+    words, factors = signs_of(vectors)
+    q = turned(query)
+    whole = (2 * unpacked(words, len(q)) - 1) @ levels(q)
+    return whole.astype(np.float32) * factors
+
+
 def four_bit_estimates(vectors, query):
     """What four bits a component say: the equation, with whole numbers of row and query."""
     codes, steps, *_ = encoded(vectors)

@@ -1,0 +1,63 @@
+import numba
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollex_kernels._levels import PLANES, TOGETHER, encode_levels, level_sums
+from tests.kernels.unit_vectors import (
+    clustered,
+    cosines_of,
+    estimates_by_levels,
+    levels,
+    turned,
+    unpacked,
+)
+
+settings.register_profile("kernels", deadline=None)
+settings.load_profile("kernels")
+
+
+@numba.njit
+def sums_of(held, first, groups, planes, out):
+    level_sums(held, first, groups, planes, out)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([1, 2, 6, 7]), st.integers(1, 9))
+def test_sums_tell_the_products_of_signs_and_levels(seed, words, groups):
+    rng = np.random.default_rng(seed)
+    rows, width = groups * TOGETHER, 64 * words
+    held = rng.integers(0, 2**64, (rows + 3, words), np.uint64)
+    query = rng.standard_normal(width).astype(np.float32)
+    if seed % 3 == 0:  # the greatest sum: all bits differ, and all but one are large
+        held[:] = 2**64 - 1
+        query[:] = -1
+        query[0] = 0
+    planes = np.empty((PLANES, TOGETHER * words), np.uint64)
+    total = encode_levels(query, planes)
+    out = np.empty(rows, np.int32)
+    sums_of(held, 3, groups, planes, out)
+    products = (2 * unpacked(held[3:], width) - 1) @ levels(query)
+    assert (total - 2 * out).tolist() == products.tolist()
+
+
+@given(st.integers(0, 10**6), st.sampled_from([8, 40, 72]))
+def test_components_beyond_the_width_count_nothing(seed, width):
+    query = np.random.default_rng(seed).integers(-3, 4, width).astype(np.float32)
+    planes = np.empty((PLANES, TOGETHER * -(-width // 64)), np.uint64)
+    total = encode_levels(query, planes)
+    assert total == np.abs(levels(query)).sum()
+    held = np.ones((TOGETHER, width), np.uint8)
+    held = np.packbits(np.pad(held, ((0, 0), (0, -width % 64))), axis=1, bitorder="little")
+    out = np.empty(TOGETHER, np.int32)
+    sums_of(held.view(np.uint64), 0, 1, planes, out)
+    assert (total - 2 * out).tolist() == [levels(query).sum()] * TOGETHER
+
+
+def test_estimates_err_by_less_than_a_twentieth():
+    vectors = clustered(3000, 384, 5)
+    query = vectors[7].astype(np.float32)
+    q = turned(query)
+    scale = (q @ q) / (q @ levels(q))
+    apart = estimates_by_levels(vectors, query) * scale - cosines_of(vectors, range(3000), query)
+    assert abs(apart.mean()) < 0.01
+    assert apart.std() < 0.05
