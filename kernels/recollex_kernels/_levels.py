@@ -119,7 +119,7 @@ def _sums_code(typing: Any, bits: Any, first: Any, groups: Any, planes: Any, out
                 with _BUILD.for_range(b, args[2]) as loop:
                     group = b.gep(base, [b.mul(loop.index, _LONG(TOGETHER * _MIXED))])
                     for i in range(_MIXED):  # a cache line each
-                        ask_for(b, b.gep(group, [_LONG(_AHEAD + TOGETHER * i)]))
+                        ask_for(b, b.gep(group, [_LONG(_AHEAD + TOGETHER * i)]), kept=0)
                     lanes = None  # byte i of lane l is S of word 8 i + l, at most 192
                     for i in range(_MIXED):
                         word = _load(b, group, _LONG(TOGETHER * i))

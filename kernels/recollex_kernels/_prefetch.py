@@ -12,11 +12,14 @@ _BUILD: Any = _cgutils  # its functions carry no types
 _I32, _BYTE = ir.IntType(32), ir.IntType(8).as_pointer()
 
 
-def ask_for(b: Any, pointer: Any) -> None:
-    """Add to the code of ``b`` that memory is asked for the cache line of ``pointer``."""
+def ask_for(b: Any, pointer: Any, kept: int = 3) -> None:
+    """Add to the code of ``b`` that memory is asked for the cache line of ``pointer``.
+
+    kept: 0 for what is read once, and should drive nothing else out of the caches.
+    """
     kind = ir.FunctionType(ir.VoidType(), [_BYTE, _I32, _I32, _I32])
     fetch = _BUILD.get_or_insert_function(b.module, kind, "llvm.prefetch")
-    b.call(fetch, [b.bitcast(pointer, _BYTE), _I32(0), _I32(3), _I32(1)])
+    b.call(fetch, [b.bitcast(pointer, _BYTE), _I32(0), _I32(kept), _I32(1)])
 
 
 def _code(typing: Any, items: Any, place: Any) -> Any:
