@@ -83,11 +83,11 @@ def take_reaching(
 
     Cost: 0.02 ns a sum, 2 ns an appended one.
     """
-    limit, blocks, end = np.uint16(least), 0, start
+    limit, blocks, end = np.uint16(least), np.uint64(0), np.uint64(start)
     for place in range(0, size, LANES):  # without a branch, which would be guessed wrong too often
         scratch_blocks[blocks] = place
-        blocks += int(reaching(sums, place, limit) != 0)
-    for block in scratch_blocks[:blocks]:
+        blocks += np.uint64(reaching(sums, place, limit) != 0)
+    for block in scratch_blocks[: np.int64(blocks)]:
         held = int(block)
         bits, place = reaching(sums, held, limit), first + held
         count = count_bits(bits)
@@ -95,21 +95,22 @@ def take_reaching(
             at = lowest(bits) & (LANES - 1)
             bits &= bits - np.uint64(1)
             out[end], out_sums[end] = place + at, sums[np.uint64(held + at)]
-            end += int(i < count) & int(allowed[np.uint64(place + at)])
+            end += np.uint64(int(i < count) & int(allowed[np.uint64(place + at)]))
         for _ in range(4, count):
             at = lowest(bits) & (LANES - 1)
             bits &= bits - np.uint64(1)
             out[end], out_sums[end] = place + at, sums[np.uint64(held + at)]
-            end += int(allowed[np.uint64(place + at)])
+            end += np.uint64(allowed[np.uint64(place + at)])
     sums[:size] = 0
-    return end
+    return np.int64(end)
 
 
 @kernel
 def keep_reaching(least: int, start: int, n: int, out: U32, out_sums: U16) -> int:
     """Drop those of [start, n) whose sum is below ``least``; return how many there are now."""
-    kept = start
+    kept, limit = np.uint64(start), np.uint16(least)
     for i in range(start, n):
-        out[kept], out_sums[kept] = out[i], out_sums[i]
-        kept += int(out_sums[i] >= least)
-    return kept
+        held = out_sums[np.uint64(i)]
+        out[kept], out_sums[kept] = out[np.uint64(i)], held
+        kept += np.uint64(held >= limit)
+    return np.int64(kept)

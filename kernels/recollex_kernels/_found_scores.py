@@ -38,12 +38,13 @@ def _add_scores(
     scores: F32,
 ) -> None:
     """Add a word to those found that hold it; places[d - first] is 1 + where d is found."""
-    start, n = np.uint32(first), 0
+    start, n = np.uint32(first), np.uint64(0)
     for p in range(documents.shape[0]):  # bits first: they stay in the first cache
         at = documents[p] - start
         scratch_hits[n] = p
-        n += int((is_found[np.uint64(at >> np.uint32(5))] >> (at & np.uint32(31))) & np.uint32(1))
-    for hit in scratch_hits[:n]:
+        held = is_found[np.uint64(at >> np.uint32(5))] >> (at & np.uint32(31))
+        n += np.uint64(held & np.uint32(1))
+    for hit in scratch_hits[: np.int64(n)]:
         place = np.uint64(places[np.uint64(documents[hit] - start)] - np.uint16(1))
         scores[place] += weight * _part(counts[codes[hit]], norms[place])
 
@@ -75,6 +76,28 @@ def _search_scores(
 
 
 @kernel
+def _sort(found: U32, first: int, bits: U32) -> None:
+    """Put them in order, each once, by marking them among the ``bits``, which are 0."""
+    low, high = np.uint32(0xFFFFFFFF), np.uint32(0)
+    for d in found:
+        at = d - np.uint32(first)
+        word = at >> np.uint32(5)
+        bits[np.uint64(word)] |= np.uint32(1) << (at & np.uint32(31))
+        low, high = min(low, word), max(high, word)
+    n = 0
+    for place in range(low & ~(LANES - 1), np.int64(high) + 1, LANES):
+        words = reaching(bits, place, np.uint32(1))
+        while words != 0:
+            word = place + lowest(words)
+            words &= words - np.uint64(1)
+            held = np.uint64(bits[np.uint64(word)])
+            while held != 0:
+                found[np.uint64(n)] = np.uint32(first + 32 * word + lowest(held))
+                held &= held - np.uint64(1)
+                n += 1
+
+
+@kernel
 def score_found(
     table: I64,
     s: int,
@@ -99,7 +122,7 @@ def score_found(
         begins, ends    int64[Q]     the postings of each term that count, none where they are equal
         columned        int64[Q]     the number of its column, or -1
         lengths         uint32[>= end]
-        found           uint32[n], each once; out float32[n]
+        found           uint32[n], each once, which are put in order; out float32[n]
         scratch_places  uint16[>= end - first], scratch_bits uint32[> (end - first) / 32]   all 0,
                         and so they are left
         scratch_hits    uint32[> postings of a term]
@@ -115,13 +138,10 @@ def score_found(
     columns, size = columns_of(table, s)[2], end - first
     norms, counts = np.empty(found.shape[0], np.float32), np.empty(256, np.float32)
     code_counts(limits_of(table, s), counts)
-    ascending = True
+    _sort(found, first, scratch_bits)
     for i in range(found.shape[0]):
-        at = found[i] - np.uint32(first)
-        scratch_places[np.uint64(at)] = i + 1
-        scratch_bits[np.uint64(at >> np.uint32(5))] |= np.uint32(1) << (at & np.uint32(31))
+        scratch_places[np.uint64(found[i] - np.uint32(first))] = i + 1
         norms[i] = fixed + per_word * np.float32(lengths[np.uint64(found[i])])
-        ascending &= i == 0 or found[i] > found[i - 1]
     out[:] = 0
     for q in range(terms.shape[0]):
         b, e = begins[q], ends[q]
@@ -132,7 +152,7 @@ def score_found(
             for i in range(found.shape[0]):
                 code = column[np.uint64(found[i] - np.uint32(first))]
                 out[i] += idf[q] * _part(counts[code], norms[i]) if code != 0 else np.float32(0)
-        elif ascending and e - b > _FAR * found.shape[0]:
+        elif e - b > _FAR * found.shape[0]:
             _search_scores(documents, codes, b, e, idf[q], counts, norms, found, out)
         else:
             _add_scores(

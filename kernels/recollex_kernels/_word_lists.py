@@ -20,6 +20,7 @@ So what is pruned, and in which order, changes nothing in a result.
 
 import numpy as np
 
+from recollex_kernels._above import count_bits, lowest
 from recollex_kernels._bounds import (
     count_reaching,
     keep_reaching,
@@ -27,9 +28,9 @@ from recollex_kernels._bounds import (
     reached_by_codes,
     take_reaching,
 )
-from recollex_kernels._found_scores import score_found
 from recollex_kernels._impacts import DENSE, code_bounds
 from recollex_kernels._jit import F32, I64, U8, U16, U32, kernel
+from recollex_kernels._lanes import LANES, reaching
 from recollex_kernels._positions import position_of
 from recollex_kernels._segments import columns_of, extent, limits_of, postings_of
 
@@ -108,13 +109,13 @@ def _probe(
     out_sums: U16,
 ) -> int:
     """Append documents of a list that with it reach ``least``; return the end. No sum changes."""
-    start, limit = np.uint32(first), np.uint16(least)
+    start, limit, to = np.uint32(first), np.uint16(least), np.uint64(n)
     for p in range(documents.shape[0]):
         d = documents[p]
         held = np.uint16(sums[np.uint64(d - start)] + added[codes[p]])
-        out[n], out_sums[n] = d, held
-        n += int(held >= limit)
-    return n
+        out[to], out_sums[to] = d, held
+        to += np.uint64(held >= limit)
+    return np.int64(to)
 
 
 @kernel
@@ -122,14 +123,14 @@ def _gather(
     documents: U32, first: int, least: int, sums: U16, n: int, out: U32, out_sums: U16
 ) -> int:
     """Append documents of a list whose sums reach ``least``; their sums are 0 then."""
-    start, limit = np.uint32(first), np.uint16(least)
+    start, limit, to = np.uint32(first), np.uint16(least), np.uint64(n)
     for d in documents:
         at = np.uint64(d - start)
         held = sums[at]
         sums[at] = 0
-        out[n], out_sums[n] = d, held
-        n += int(held >= limit)
-    return n
+        out[to], out_sums[to] = d, held
+        to += np.uint64(held >= limit)
+    return np.int64(to)
 
 
 @kernel
@@ -139,6 +140,29 @@ def _any_allowed(allowed: U8, first: int, end: int) -> bool:
     while d < end and allowed[np.uint64(d)] == 0:
         d += 1
     return d < end
+
+
+@kernel
+def _all_allowed(least: int, start: int, n: int, out: U32, out_sums: U16, allowed: U8) -> bool:
+    """Return whether all of [start, n) whose sums reach ``least`` are; sums behind n are 0."""
+    refused = np.uint8(0)
+    for place in range(start & ~(LANES - 1), n, LANES):
+        bits = reaching(out_sums, place, np.uint16(least))
+        for _ in range(count_bits(bits)):
+            refused |= np.uint8(1) ^ allowed[np.uint64(out[np.uint64(place + lowest(bits))])]
+            bits &= bits - np.uint64(1)
+    return refused == 0
+
+
+@kernel
+def _keep_allowed(start: int, n: int, out: U32, out_sums: U16, allowed: U8) -> int:
+    """Drop those of [start, n) that are not; return how many there are now."""
+    kept = np.uint64(start)
+    for i in range(start, n):
+        d = out[np.uint64(i)]
+        out[kept], out_sums[kept] = d, out_sums[np.uint64(i)]
+        kept += np.uint64(allowed[np.uint64(d)])
+    return np.int64(kept)
 
 
 @kernel
@@ -155,14 +179,13 @@ def search_list(
     limit: int,
     apart: float,
     n: int,
-    lengths: U32,
     scratch_sums: U16,
-    scratch_bits: U32,
     scratch_blocks: U32,
-    scratch_hits: U32,
+    begins: I64,
+    ends: I64,
+    columned: I64,
     out: U32,
     out_sums: U16,
-    out_scores: F32,
 ) -> tuple[int, int, float]:
     """Append the allowed documents of a segment that may be among the ``k`` best of all segments.
 
@@ -188,6 +211,7 @@ def search_list(
     0.05 ns a document unless postings are few; 5 ns a candidate.
     """
     first, end = extent(table, s)
+    begins[:], ends[:], columned[:] = 0, 0, -1
     if not _any_allowed(allowed, first, min(end, end_document)):
         return n, limit, apart
     starts, documents, codes = postings_of(table, s)
@@ -200,8 +224,7 @@ def search_list(
     most = np.empty(256, np.float32)
     apart = max(apart, code_bounds(limits_of(table, s), fixed, per_word, most))
     added = np.empty((n_terms, 256), np.uint16)
-    begins, ends = np.zeros(n_terms, np.int64), np.zeros(n_terms, np.int64)
-    columned, left_out = np.full(n_terms, -1, np.int64), np.zeros(n_terms, np.int64)
+    left_out = np.zeros(n_terms, np.int64)
     rest = walked = guess = longest = 0
     for q in range(n_terms):
         t = np.int64(terms[q])
@@ -257,10 +280,15 @@ def search_list(
                     *(documents[begins[q] : ends[q]], first, least, scratch_sums, n),
                     *(out, out_sums),
                 )
-        m, n = n, start
-        for i in range(start, m):
-            out[n], out_sums[n] = out[i], out_sums[i]
-            n += int(allowed[np.uint64(out[i])])
+        reached = reached_by(out_sums, n, k)
+        if reached > 0 and not _all_allowed(reached, start, n, out, out_sums, allowed):
+            n = _keep_allowed(start, n, out, out_sums, allowed)
+            reached = reached_by(out_sums, n, k)
+        limit = max(limit, int((reached - error) / apart))
+        if limit > guess:
+            guess = limit
+            n = keep_reaching(guess - rest, start, n, out, out_sums)
+        n = _keep_allowed(start, n, out, out_sums, allowed)
         n = _look_up_all(
             *(columns, columned, left_out, size, first, added, guess, start, n, out, out_sums)
         )
@@ -308,9 +336,4 @@ def search_list(
                 last = n = keep_reaching(guess, start, n, out, out_sums)
         limit = max(limit, int((reached_by(out_sums, n, k) - error) / apart))
         done, guess = limit >= guess, limit
-    n = keep_reaching(limit, start, n, out, out_sums)
-    score_found(
-        *(table, s, terms, idf, begins, ends, columned, fixed, per_word, lengths, out[start:n]),
-        *(scratch_sums, scratch_bits, scratch_hits, out_scores[start:n]),
-    )
-    return n, limit, apart
+    return keep_reaching(limit, start, n, out, out_sums), limit, apart

@@ -7,7 +7,9 @@ small one.
 
 import numpy as np
 
+from recollex_kernels._bounds import keep_reaching
 from recollex_kernels._bm25 import add_chains, best_rows, scores_of
+from recollex_kernels._found_scores import score_found
 from recollex_kernels._jit import F32, I64, U8, U32, U64, kernel
 from recollex_kernels._lanes import LANES
 from recollex_kernels._positions import position_of
@@ -159,18 +161,31 @@ def search_weighed(
 
     Cost: that of its steps.
     """
-    n, limit, end, apart = 0, 0, 0, 1.0
-    if table.shape[0] > 0:
-        end = extent(table, table.shape[0] - 1)[1]
+    n, limit, end, apart, segments = 0, 0, 0, 1.0, table.shape[0]
+    if segments > 0:
+        end = extent(table, segments - 1)[1]
     found, scores = scratch[4], scratch[6].view(np.float32)
     if k > 0 and terms.shape[0] > 0:
-        for s in range(table.shape[0]):
+        places = np.empty((3, segments, terms.shape[0]), np.int64)
+        sums = scratch[5].view(np.uint16)
+        for s in range(segments):
             n, limit, apart = search_list(
                 *(table, s, terms, idf, fixed, per_word, end_document, allowed, k),
-                *(limit, apart, n),
-                *(lengths, scratch[0].view(np.uint16), scratch[1], scratch[2], scratch[3]),
-                *(found, scratch[5].view(np.uint16), scores),
+                *(limit, apart, n, scratch[0].view(np.uint16), scratch[2]),
+                *(places[0, s], places[1, s], places[2, s], found, sums),
             )
+        n = keep_reaching(limit, 0, n, found, sums)
+        start = 0
+        for s in range(segments):
+            last = start
+            while last < n and found[last] < extent(table, s)[1]:
+                last += 1
+            score_found(
+                *(table, s, terms, idf, places[0, s], places[1, s], places[2, s]),
+                *(fixed, per_word, lengths, found[start:last]),
+                *(scratch[0].view(np.uint16), scratch[1], scratch[3], scores[start:last]),
+            )
+            start = last
         _settle(
             *(found[:n], scores[:n], first_row, forward_offsets, forward_terms),
             *(lengths, fixed, per_word, terms, idf),
@@ -272,14 +287,18 @@ def _settle(
     idf: F32,
 ) -> None:
     """Score the documents whose score is -inf by their own words."""
-    unsure, count = np.empty(found.shape[0], np.int64), 0
+    count = 0
     for i in range(found.shape[0]):
-        unsure[count] = i
         count += int(scores[i] < 0)
     if count > 0:
-        true = np.empty(count, np.float32)
+        unsure, true = np.empty(count, np.int64), np.empty(count, np.float32)
+        at = 0
+        for i in range(found.shape[0]):
+            if scores[i] < 0:
+                unsure[at] = i
+                at += 1
         scores_of(
-            found[unsure[:count]],
+            found[unsure],
             first_row,
             forward_offsets,
             forward_terms,
@@ -306,23 +325,24 @@ def _best(found: U32, scores: F32, k: int, out: U32, out_scores: F32) -> int:
     size = int(max(0, min(k, n)))
     least = np.float32(kth_greatest(scores, size)) if n > _FEW and size > 0 else np.float32(0)
     padded = (n + LANES - 1) & ~(LANES - 1)  # so that no compare is left over behind the vectors
-    keys, count = np.zeros(padded, np.int64), 0
+    keys, count = np.zeros(padded, np.int64), np.uint64(0)
     bits = scores.view(np.uint32)  # of positive numbers, in their order
     for i in range(n):
         keys[count] = (np.int64(bits[i]) << np.int64(32)) | np.int64(NONE - found[i])
-        count += int(scores[i] >= least)
+        count += np.uint64(scores[i] >= least)
     ordered = np.empty(max(size, 1), np.int64)
-    if count <= _FEW:
-        padded = (count + LANES - 1) & ~(LANES - 1)
-        keys[count:padded] = 0
-        for i in range(count):
+    few = np.int64(count)
+    if few <= _FEW:
+        padded = (few + LANES - 1) & ~(LANES - 1)
+        keys[few:padded] = 0
+        for i in range(few):
             key, above = keys[i], np.int64(0)
             for j in range(padded):
                 above += np.int64(keys[j] > key)
             if above < size:
                 ordered[above] = key
     else:
-        ordered = np.sort(keys[:count])[::-1]
+        ordered = np.sort(keys[:few])[::-1]
     best = out_scores.view(np.uint32)
     for i in range(size):
         out[i] = NONE - np.uint32(ordered[i] & np.int64(NONE))
