@@ -143,11 +143,11 @@ def keyword(
     memories, words = view.memories, len(terms)
     mean = view.total_length / memories or 1.0
     fixed, per_word = k1 * (1 - b), k1 * b / mean
-    best, scores = np.empty(budget, np.uint32), np.empty(budget, np.float32)
-    rows, known = np.empty(budget, np.uint32), np.empty(words, np.uint32)
-    idf = np.empty(words, np.float32)
+    best, scores = np.empty(budget, _U32), np.empty(budget, _F32)
+    rows, known, idf = np.empty(budget, _U32), np.empty(words, _U32), np.empty(words, _F32)
     found, met, most, unknown = search_words(
-        *view.indexed_words,
+        view.posting_lists,
+        view.text_places,
         terms,
         fixed,
         per_word,
@@ -169,6 +169,7 @@ def keyword(
 
 
 _scratch = WordScratch()
+_U32, _F32 = np.dtype(np.uint32), np.dtype(np.float32)  # to make one of a class takes as long again
 
 
 def semantic(

@@ -20,12 +20,11 @@ from recollex_engine.postings import Postings
 from recollex_engine.schema import NONE, words
 from recollex_engine.tail import Tail, TailPostings
 from recollex_engine.timeline import Timeline
-from recollex_kernels.segments import table
+from recollex_kernels.segments import places, table
 
 Array: TypeAlias = npt.NDArray[Any]
 ThreeArrays: TypeAlias = tuple[Array, Array, Array]
 FiveArrays: TypeAlias = tuple[Array, Array, Array, Array, Array]
-NineArrays: TypeAlias = tuple[Array, Array, Array, Array, Array, Array, Array, Array, Array]
 SixArrays: TypeAlias = tuple[Array, Array, Array, Array, Array, Array]
 
 _NO_TAIL = Tail(0).now
@@ -133,19 +132,17 @@ class View:
         )
 
     @cached_property
-    def indexed_words(self) -> NineArrays:
-        """What `recollex_kernels.keyword.search_words` is given of a view, in its order."""
+    def text_places(self) -> npt.NDArray[np.int64]:
+        """Where the words of memories lie that no segment has, as `search_words` takes it.
+
+        `tail` and the buffers keep them alive.
+        """
         tail, buffer = self.tail, self.buffer
-        return (
-            self.posting_lists,
-            tail.head,
-            tail.previous,
-            tail.memories,
-            tail.counts,
-            buffer("words"),
-            buffer("first_row"),
-            buffer("term_offset"),
-            buffer("term"),
+        return places(
+            (
+                *(tail.head, tail.previous, tail.memories, tail.counts, buffer("words")),
+                *(buffer("first_row"), buffer("term_offset"), buffer("term")),
+            )
         )
 
     @property

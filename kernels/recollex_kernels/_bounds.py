@@ -102,7 +102,7 @@ def take_reaching(
             out[end], out_sums[end] = place + at, sums[np.uint64(held + at)]
             end += np.uint64(allowed[np.uint64(place + at)])
     sums[:size] = 0
-    return np.int64(end)
+    return int(np.int64(end))
 
 
 @kernel
@@ -113,4 +113,4 @@ def keep_reaching(least: int, start: int, n: int, out: U32, out_sums: U16) -> in
         held = out_sums[np.uint64(i)]
         out[kept], out_sums[kept] = out[np.uint64(i)], held
         kept += np.uint64(held >= limit)
-    return np.int64(kept)
+    return int(np.int64(kept))

@@ -13,8 +13,11 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from recollex_kernels._jit import I64, U8, U32, kernel
+from recollex_kernels._jit import I64, U8, U32, U64, kernel
 
+Texts: TypeAlias = tuple[U32, U32, U32, U8, U32, U32, U64, U32]
+"""What no segment has: head, previous, documents and counts of the chains (see ``tail``); lengths,
+first_row, forward_offsets, forward_terms (see ``_bm25``)."""
 Lists: TypeAlias = tuple[I64, U32, U8, U32, U32, U8, U8, int, int]
 """Of documents [first, end): starts, documents (see `postings.build_postings`); codes, limits,
 dense, greatest, columns (see `impacts.grade_postings`); first, end."""
@@ -33,6 +36,29 @@ def _pointer_code(typing: Any, address: Any) -> Any:
 
 
 _pointer: Any = intrinsic(_pointer_code)
+
+
+@kernel
+def chains_of(texts: I64) -> tuple[U32, U32, U32, U8]:
+    """Return the chains of the tail: head, previous, documents and counts (see ``tail``)."""
+    n = texts[1, 1]
+    return (
+        _carray(_pointer(texts[0, 0]), (texts[0, 1],), np.uint32),
+        _carray(_pointer(texts[1, 0]), (n,), np.uint32),
+        _carray(_pointer(texts[2, 0]), (n,), np.uint32),
+        _carray(_pointer(texts[3, 0]), (n,), np.uint8),
+    )
+
+
+@kernel
+def forward_of(texts: I64) -> tuple[U32, U32, U64, U32]:
+    """Return the documents' lengths, first rows, and their rows' offsets and terms."""
+    return (
+        _carray(_pointer(texts[4, 0]), (texts[4, 1],), np.uint32),
+        _carray(_pointer(texts[5, 0]), (texts[5, 1],), np.uint32),
+        _carray(_pointer(texts[6, 0]), (texts[6, 1],), np.uint64),
+        _carray(_pointer(texts[7, 0]), (texts[7, 1],), np.uint32),
+    )
 
 
 @kernel

@@ -35,9 +35,10 @@ from recollex_kernels._positions import position_of
 from recollex_kernels._segments import columns_of, extent, limits_of, postings_of
 
 _MOST = 0xFFFF
-_FEW = 32  # documents for each posting from which sums are gathered, not looked through
+_FEW = 16  # documents for each posting from which sums are gathered, not looked through
 _HIT = 12  # postings that take as long to add as a candidate takes to look up
 _WINDOW = 32768  # documents whose sums stay in the first cache
+_SHARE = 16  # of a segment, whose best tell what the best of all may reach
 _SAMPLE = 8192  # codes of a word that are looked at for a guess
 
 
@@ -53,16 +54,15 @@ def _add_below(
     documents: U32, codes: U8, added: U16, p: int, end: int, first: int, stop: int, sums: U16
 ) -> int:
     """Add the postings of [p, end) whose document is below ``stop``; return the next one."""
-    start, beyond = np.uint32(first), np.uint32(stop)
-    while p + 8 <= end and documents[np.uint64(p + 7)] < beyond:
-        for i in range(8):
-            at = np.uint64(p + i)
-            sums[np.uint64(documents[at] - start)] += added[codes[at]]
-        p += 8
-    while p < end and documents[np.uint64(p)] < beyond:
-        sums[np.uint64(documents[np.uint64(p)] - start)] += added[codes[np.uint64(p)]]
-        p += 1
-    return p
+    behind, beyond = p, np.uint32(stop)
+    while behind + LANES <= end and documents[np.uint64(behind + LANES - 1)] < beyond:
+        behind += LANES
+    if behind + LANES <= documents.shape[0]:
+        behind = min(end, behind + int(lowest(reaching(documents, behind, beyond))))
+    else:
+        behind = position_of(documents, behind, end, stop)
+    _add(documents[p:behind], codes[p:behind], added, first, sums)
+    return behind
 
 
 @kernel
@@ -115,7 +115,7 @@ def _probe(
         held = np.uint16(sums[np.uint64(d - start)] + added[codes[p]])
         out[to], out_sums[to] = d, held
         to += np.uint64(held >= limit)
-    return np.int64(to)
+    return int(np.int64(to))
 
 
 @kernel
@@ -130,7 +130,7 @@ def _gather(
         sums[at] = 0
         out[to], out_sums[to] = d, held
         to += np.uint64(held >= limit)
-    return np.int64(to)
+    return int(np.int64(to))
 
 
 @kernel
@@ -151,7 +151,7 @@ def _all_allowed(least: int, start: int, n: int, out: U32, out_sums: U16, allowe
         for _ in range(count_bits(bits)):
             refused |= np.uint8(1) ^ allowed[np.uint64(out[np.uint64(place + lowest(bits))])]
             bits &= bits - np.uint64(1)
-    return refused == 0
+    return int(refused) == 0
 
 
 @kernel
@@ -162,7 +162,7 @@ def _keep_allowed(start: int, n: int, out: U32, out_sums: U16, allowed: U8) -> i
         d = out[np.uint64(i)]
         out[kept], out_sums[kept] = d, out_sums[np.uint64(i)]
         kept += np.uint64(allowed[np.uint64(d)])
-    return np.int64(kept)
+    return int(np.int64(kept))
 
 
 @kernel
@@ -296,8 +296,9 @@ def search_list(
         done, guess = limit >= guess, limit
     while not done:
         positions, low, n, last = begins.copy(), first, start, start
+        sampled = size // _SHARE & ~(LANES - 1) if limit == 0 else 0
         while low < finish:
-            high = min(finish, low + _WINDOW)
+            high = min(finish, low + (sampled if sampled > 0 and low == first else _WINDOW))
             for q in range(n_terms):
                 if left_out[q] == 0:
                     positions[q] = _add_below(
@@ -330,6 +331,10 @@ def search_list(
                     *(out, out_sums),
                 )
             low = high
+            if sampled > 0 and high == first + sampled and start == 0:
+                likely = k / _SHARE
+                reached = reached_by(out_sums, n, 1 + int(likely + 3 * np.sqrt(likely)))
+                guess = max(guess, int((reached - error) / apart))
             if n - last >= 2 * k and low < finish:
                 limit = max(limit, int((reached_by(out_sums, n, k) - error) / apart))
                 guess = max(limit, guess)

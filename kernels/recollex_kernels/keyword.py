@@ -7,20 +7,22 @@ small one.
 
 import numpy as np
 
-from recollex_kernels._bounds import keep_reaching
 from recollex_kernels._bm25 import add_chains, best_rows, scores_of
+from recollex_kernels._bounds import keep_reaching
 from recollex_kernels._found_scores import score_found
+from recollex_kernels._impacts import DENSE
 from recollex_kernels._jit import F32, I64, U8, U32, U64, kernel
 from recollex_kernels._lanes import LANES
 from recollex_kernels._positions import position_of
 from recollex_kernels._prefetch import prefetch
 from recollex_kernels._scores import kth_greatest
-from recollex_kernels._segments import extent, postings_of
+from recollex_kernels._segments import chains_of, extent, forward_of, postings_of
 from recollex_kernels._word_lists import search_list
 
 NONE = np.uint32(0xFFFFFFFF)
 SCRATCH = 7
 """Rows of what a search works in."""
+_ASKED = 16  # lines of a list that are asked of memory; it goes on by itself
 _FEW = 160  # scores up to which each is compared with all, which takes less than to sort them
 
 
@@ -68,15 +70,18 @@ def chain_frequency(head: U32, previous: U32, documents: U32, terms: U32, end_do
 def _ask_for_lists(table: I64, s: int, terms: U32) -> None:
     """Ask memory for how the terms' lists begin, whence it goes on by itself."""
     starts, documents, codes = postings_of(table, s)
+    first, last = extent(table, s)
     for t in terms:
         if np.int64(t) >= starts.shape[0] - 1:
             continue
         begin, end = starts[np.uint64(t)], starts[np.uint64(t) + np.uint64(1)]
         prefetch(documents, end - 1)
-        for line in range(4):
+        if (end - begin) * DENSE > last - first:
+            continue
+        for line in range(min(_ASKED, (end - begin + 15) >> 4)):
             prefetch(documents, begin + 16 * line)
-        prefetch(codes, begin)
-        prefetch(codes, begin + 64)
+        for line in range(min(_ASKED >> 2, (end - begin + 63) >> 6)):
+            prefetch(codes, begin + 64 * line)
 
 
 @kernel
@@ -208,14 +213,7 @@ def search_weighed(
 @kernel
 def search_words(
     table: I64,
-    head: U32,
-    previous: U32,
-    chain_documents: U32,
-    chain_counts: U8,
-    lengths: U32,
-    first_row: U32,
-    forward_offsets: U64 | I64,
-    forward_terms: U32,
+    texts: I64,
     terms: U32,
     fixed: float,
     per_word: float,
@@ -233,42 +231,26 @@ def search_words(
 
     Also returned are the last two that `word_weights` returns. Results come in arrays of the
     caller's, because each one that a kernel makes costs .6 us to hand over, and each that it is
-    given .05.
+    given .1: so those of a view come as addresses.
 
-    Shapes: as for the three; out_memories, out_scores, out_rows [k]; out_terms, out_idf [Q].
+    Shapes: as for the three; texts int64[8, 2], see `segments.places`; out_memories, out_scores,
+    out_rows [k]; out_terms, out_idf [Q].
     """
+    head, previous, chain_documents, chain_counts = chains_of(texts)
+    lengths, first_row, forward_offsets, forward_terms = forward_of(texts)
     known, most, unmet = word_weights(
         *(table, head, previous, chain_documents, terms, end_document, out_terms, out_idf)
     )
     terms, idf = out_terms[:known], out_idf[:known]
     small, large = np.float32(fixed), np.float32(per_word)
     found = search_weighed(
-        table,
-        head,
-        previous,
-        chain_documents,
-        chain_counts,
-        lengths,
-        first_row,
-        forward_offsets,
-        forward_terms,
-        terms,
-        idf,
-        small,
-        large,
+        *(table, head, previous, chain_documents, chain_counts, lengths, first_row),
+        *(forward_offsets, forward_terms, terms, idf, small, large),
         *(end_document, allowed, k, scratch, out_memories, out_scores),
     )
     best_rows(
-        first_row,
-        forward_offsets,
-        forward_terms,
-        out_memories[:found],
-        terms,
-        idf,
-        small,
-        large,
-        end_document,
-        out_rows,
+        *(first_row, forward_offsets, forward_terms, out_memories[:found], terms, idf),
+        *(small, large, end_document, out_rows),
     )
     return found, known, most, unmet
 

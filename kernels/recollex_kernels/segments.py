@@ -7,6 +7,7 @@ import numpy as np
 from recollex_kernels._jit import I64
 from recollex_kernels._segments import FIELDS, FIRST
 from recollex_kernels._segments import Lists as Lists
+from recollex_kernels._segments import Texts as Texts
 
 
 def table(segments: Sequence[Lists]) -> I64:
@@ -18,3 +19,8 @@ def table(segments: Sequence[Lists]) -> I64:
         row[:FIRST] = [array.ctypes.data for array in arrays]
         row[FIRST:] = first, end, len(starts) - 1, len(documents), len(dense)
     return rows
+
+
+def places(texts: Texts) -> I64:
+    """Return where the arrays of ``texts`` lie and their lengths: int64[8, 2], good as long."""
+    return np.array([(array.ctypes.data, len(array)) for array in texts], np.int64)
