@@ -11,6 +11,7 @@ from recollex_kernels._impacts import code_counts
 from recollex_kernels._jit import F32, I64, U8, U16, U32, kernel
 from recollex_kernels._lanes import LANES, reaching
 from recollex_kernels._positions import position_of
+from recollex_kernels._prefetch import prefetch
 from recollex_kernels._segments import columns_of, extent, limits_of, postings_of
 
 _MOST = 0xFFFF
@@ -138,6 +139,8 @@ def score_found(
     columns, size = columns_of(table, s)[2], end - first
     norms, counts = np.empty(found.shape[0], np.float32), np.empty(256, np.float32)
     code_counts(limits_of(table, s), counts)
+    for d in found:
+        prefetch(lengths, np.int64(d))
     _sort(found, first, scratch_bits)
     for i in range(found.shape[0]):
         scratch_places[np.uint64(found[i] - np.uint32(first))] = i + 1

@@ -32,9 +32,11 @@ from recollex_kernels._impacts import DENSE, code_bounds
 from recollex_kernels._jit import F32, I64, U8, U16, U32, kernel
 from recollex_kernels._lanes import LANES, reaching
 from recollex_kernels._positions import position_of
+from recollex_kernels._prefetch import prefetch
 from recollex_kernels._segments import columns_of, extent, limits_of, postings_of
 
 _MOST = 0xFFFF
+_AHEAD = 512  # postings
 _FEW = 16  # documents for each posting from which sums are gathered, not looked through
 _HIT = 12  # postings that take as long to add as a candidate takes to look up
 _WINDOW = 32768  # documents whose sums stay in the first cache
@@ -44,9 +46,20 @@ _SAMPLE = 8192  # codes of a word that are looked at for a guess
 
 @kernel
 def _add(documents: U32, codes: U8, added: U16, first: int, sums: U16) -> None:
-    start = np.uint32(first)
-    for p in range(documents.shape[0]):
-        sums[np.uint64(documents[p] - start)] += added[codes[p]]
+    start, size = np.uint32(first), documents.shape[0]
+    for block in range(0, size, LANES):
+        _ask_ahead(documents, codes, block)
+        for p in range(block, min(size, block + LANES)):
+            at = np.uint64(p)
+            sums[np.uint64(documents[at] - start)] += added[codes[at]]
+
+
+@kernel
+def _ask_ahead(documents: U32, codes: U8, p: int) -> None:
+    """Ask memory for 64 postings that will be read a little later than posting ``p``."""
+    prefetch(codes, p + _AHEAD)
+    for line in range(4):
+        prefetch(documents, p + _AHEAD + 16 * line)
 
 
 @kernel
@@ -63,6 +76,13 @@ def _add_below(
         behind = position_of(documents, behind, end, stop)
     _add(documents[p:behind], codes[p:behind], added, first, sums)
     return behind
+
+
+@kernel
+def _ask_for(columns: U8, base: int, found: U32) -> None:
+    """Ask memory for what `_look_up` will read."""
+    for d in found:
+        prefetch(columns, base + np.int64(d))
 
 
 @kernel
@@ -110,11 +130,13 @@ def _probe(
 ) -> int:
     """Append documents of a list that with it reach ``least``; return the end. No sum changes."""
     start, limit, to = np.uint32(first), np.uint16(least), np.uint64(n)
-    for p in range(documents.shape[0]):
-        d = documents[p]
-        held = np.uint16(sums[np.uint64(d - start)] + added[codes[p]])
-        out[to], out_sums[to] = d, held
-        to += np.uint64(held >= limit)
+    for block in range(0, documents.shape[0], LANES):
+        _ask_ahead(documents, codes, block)
+        for p in range(block, min(documents.shape[0], block + LANES)):
+            d = documents[np.uint64(p)]
+            held = np.uint16(sums[np.uint64(d - start)] + added[codes[np.uint64(p)]])
+            out[to], out_sums[to] = d, held
+            to += np.uint64(held >= limit)
     return int(np.int64(to))
 
 
@@ -288,6 +310,9 @@ def search_list(
         if limit > guess:
             guess = limit
             n = keep_reaching(guess - rest, start, n, out, out_sums)
+        for q in range(n_terms):
+            if left_out[q] > 0:
+                _ask_for(columns, columned[q] * size - first, out[start:n])
         n = _keep_allowed(start, n, out, out_sums, allowed)
         n = _look_up_all(
             *(columns, columned, left_out, size, first, added, guess, start, n, out, out_sums)

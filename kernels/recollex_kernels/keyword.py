@@ -7,12 +7,13 @@ small one.
 
 import numpy as np
 
+from recollex_kernels._above import count_bits
 from recollex_kernels._bm25 import add_chains, best_rows, scores_of
 from recollex_kernels._bounds import keep_reaching
 from recollex_kernels._found_scores import score_found
 from recollex_kernels._impacts import DENSE
 from recollex_kernels._jit import F32, I64, U8, U32, U64, kernel
-from recollex_kernels._lanes import LANES
+from recollex_kernels._lanes import LANES, reaching
 from recollex_kernels._positions import position_of
 from recollex_kernels._prefetch import prefetch
 from recollex_kernels._scores import kth_greatest
@@ -299,34 +300,38 @@ def _settle(
 def _best(found: U32, scores: F32, k: int, out: U32, out_scores: F32) -> int:
     """Set the ``k`` of greatest score, in order; ties to the lower document. Scores are above 0.
 
-    Returned is how many they are.
+    Returned is how many they are. Documents that ascend; their order is lost.
 
     Cost: O(n + k log k) as a rule; up to 160, each is compared with all, 64 at a time.
     """
     n = found.shape[0]
     size = int(max(0, min(k, n)))
-    least = np.float32(kth_greatest(scores, size)) if n > _FEW and size > 0 else np.float32(0)
-    padded = (n + LANES - 1) & ~(LANES - 1)  # so that no compare is left over behind the vectors
-    keys, count = np.zeros(padded, np.int64), np.uint64(0)
-    bits = scores.view(np.uint32)  # of positive numbers, in their order
-    for i in range(n):
-        keys[count] = (np.int64(bits[i]) << np.int64(32)) | np.int64(NONE - found[i])
-        count += np.uint64(scores[i] >= least)
-    ordered = np.empty(max(size, 1), np.int64)
-    few = np.int64(count)
-    if few <= _FEW:
-        padded = (few + LANES - 1) & ~(LANES - 1)
-        keys[few:padded] = 0
-        for i in range(few):
-            key, above = keys[i], np.int64(0)
-            for j in range(padded):
-                above += np.int64(keys[j] > key)
-            if above < size:
-                ordered[above] = key
+    if size == 0:
+        return 0
+    bits, best = scores.view(np.uint32), out_scores.view(np.uint32)  # of positive numbers, in order
+    if n > _FEW:
+        least, kept = np.float32(kth_greatest(scores, size)), np.uint64(0)
+        for i in range(n):
+            found[kept], bits[kept] = found[i], bits[i]
+            kept += np.uint64(bits[i] >= least.view(np.uint32))
+        n = np.int64(kept)
+    if n <= _FEW:
+        order, before = np.zeros(_FEW + LANES, np.uint32), np.zeros(_FEW, np.int64)
+        order[:n] = bits[:n]
+        for i in range(n):
+            above = 0
+            for place in range(0, n, LANES):
+                above += count_bits(reaching(order, place, order[i] + np.uint32(1)))
+            place = above + before[above]  # equal ones came earlier
+            before[above] += 1
+            if place < size:
+                out[place], best[place] = found[i], order[i]
     else:
-        ordered = np.sort(keys[:few])[::-1]
-    best = out_scores.view(np.uint32)
-    for i in range(size):
-        out[i] = NONE - np.uint32(ordered[i] & np.int64(NONE))
-        best[i] = np.uint32(ordered[i] >> np.int64(32))
+        keys = np.empty(n, np.int64)
+        for i in range(n):
+            keys[i] = (np.int64(bits[i]) << np.int64(32)) | np.int64(NONE - found[i])
+        keys = np.sort(keys)[::-1]
+        for i in range(size):
+            out[i] = NONE - np.uint32(keys[i] & np.int64(NONE))
+            best[i] = np.uint32(keys[i] >> np.int64(32))
     return size
