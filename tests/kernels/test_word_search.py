@@ -10,9 +10,9 @@ from recollex_kernels._bm25 import scores_of
 from recollex_kernels._impacts import DENSE, code_bounds, code_counts, code_values
 from recollex_kernels._members import scores_among
 from recollex_kernels.impacts import grade_postings
-from recollex_kernels.keyword import SCRATCH, search_weighed
+from recollex_kernels.keyword import NONE, SCRATCH, _best, search_weighed, search_words
 from recollex_kernels.postings import build_postings
-from recollex_kernels.segments import table
+from recollex_kernels.segments import places, table
 from recollex_kernels.tail import extend_chains, publish_chains
 
 settings.register_profile("kernels", deadline=None)
@@ -34,9 +34,17 @@ class Bank:
         sizes = rng.integers(0, longest + 1, n)
         sizes[slice(n if shorter_from is None else shorter_from, None)] //= 30
         drawn = (vocabulary * rng.random(int(sizes.sum())) ** 3).astype(np.uint32)
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        self.n, self.vocabulary = n, vocabulary
-        self.first_row = frozen(np.arange(n + 1), np.uint32)
+        self.hold(np.concatenate([[0], np.cumsum(sizes)]), drawn, sizes, vocabulary, ends)
+
+    @classmethod
+    def of(cls, *forward):
+        bank = cls.__new__(cls)
+        bank.hold(*forward)
+        return bank
+
+    def hold(self, offsets, drawn, sizes, vocabulary, ends):
+        self.n, self.vocabulary = len(sizes), vocabulary
+        self.first_row = frozen(np.arange(self.n + 1), np.uint32)
         self.offsets, self.terms = frozen(offsets, np.uint64), frozen(drawn, np.uint32)
         self.lengths = frozen(sizes, np.uint32)
         self.index(ends)
@@ -151,12 +159,7 @@ def test_more_documents_than_a_window_equal_a_full_sort(holders, share):
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     for term in range(6):
         drawn[offsets[rng.permutation(n)[: holders // (1 + term % 3)]]] = term
-    bank = Bank.__new__(Bank)
-    bank.n, bank.vocabulary = n, vocabulary
-    bank.first_row = frozen(np.arange(n + 1), np.uint32)
-    bank.offsets, bank.terms = frozen(offsets, np.uint64), frozen(drawn, np.uint32)
-    bank.lengths = frozen(sizes, np.uint32)
-    bank.index([n - 100])
+    bank = Bank.of(offsets, drawn, sizes, vocabulary, [n - 100])
     terms = frozen([5, 41, 3, 0, 2, 50, 1], np.uint32)
     idf = frozen([3.0, 0.4, 4.0, 4.5, 3.5, 0.3, 5.0], np.float32)
     allowed = frozen(rng.random(n) < share, np.uint8)
@@ -164,6 +167,69 @@ def test_more_documents_than_a_window_equal_a_full_sort(holders, share):
         for k in (1, 100):
             check(bank, terms, idf, end, allowed, k)
         check(bank, terms[1:2], idf[1:2], end, allowed, 100)  # a word with a column alone
+
+
+@pytest.mark.parametrize("few", [20, 4000])
+def test_a_beginning_unlike_the_rest_equals_a_full_sort(few):
+    """Many words are searched in windows, and the first tells what the best of all may reach."""
+    rng = np.random.default_rng(few)
+    n, vocabulary, k = 80_000, 60, 100
+    sizes = rng.integers(1, 9, n)
+    drawn = rng.integers(40, vocabulary, int(sizes.sum()))
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    for term in range(5):
+        held = np.concatenate([np.arange(few), rng.permutation(np.arange(few, n))[:3000]])
+        place = np.minimum(term, sizes[held] - 1)  # the first documents hold most of the words
+        drawn[offsets[held] + place] = term
+    bank = Bank.of(offsets, drawn, sizes, vocabulary, [n])
+    terms = frozen([0, 1, 2, 3, 4], np.uint32)
+    idf = frozen([3.0, 3.1, 3.2, 3.3, 3.4], np.float32)
+    for first in (0, few // 2):
+        allowed = np.ones(n, np.uint8)
+        allowed[:first] = 0
+        check(bank, terms, idf, n, frozen(allowed, np.uint8), k)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 999), st.integers(1, 400), st.integers(0, 300))
+def test_the_best_are_those_of_a_full_sort(seed, n, k):
+    rng = np.random.default_rng(seed)
+    found = np.sort(rng.permutation(1000)[:n]).astype(np.uint32)
+    scores = rng.choice([0.25, 1.5, 1.75, 2.0, 9.0], n).astype(np.float32)
+    order = np.lexsort((found, -scores))[:k]
+    expected = found[order].tolist(), scores[order].tolist()
+    out, out_scores = np.empty(k, np.uint32), np.empty(k, np.float32)
+    assert _best(found, scores, k, out, out_scores) == min(n, k)
+    assert (out[:n].tolist(), out_scores[:n].tolist()) == expected
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 999), st.integers(1, 8))
+def test_words_are_weighed_by_the_view_and_searched_in_one_call(seed, count):
+    rng = np.random.default_rng(seed)
+    n = 300
+    bank = Bank(rng, n, 30, 9, sorted(rng.integers(0, n, 2).tolist()))
+    end, k = int(rng.integers(1, n + 1)), 12
+    asked_for = [*rng.permutation(32)[:count].tolist(), int(NONE)]
+    held = [bank.terms[bank.offsets[m] : bank.offsets[m + 1]].tolist() for m in range(end)]
+    df = np.array([sum(term in words for words in held) for term in asked_for])
+    expected = np.log1p((end - df + 0.5) / (df + 0.5))
+    best, rows, known = np.empty(k, np.uint32), np.empty(k, np.uint32), np.empty(9, np.uint32)
+    scores, idf = np.empty(k, np.float32), np.empty(9, np.float32)
+    texts = (*bank.tail, bank.lengths, bank.first_row, bank.offsets, bank.terms)
+    found, met, most, unmet = search_words(
+        *(table(bank.segments), places(texts), frozen(asked_for, np.uint32)),
+        *(float(FIXED), float(PER_WORD), end, frozen(np.ones(n), np.uint8), k),
+        *(np.zeros((SCRATCH, n + 128), np.uint32), best, scores, rows, known, idf),
+    )
+    assert known[:met].tolist() == asked_for[:-1]
+    assert np.allclose(idf[:met], expected[:-1])
+    assert np.isclose(most, expected.sum())
+    assert np.isclose(unmet, expected[df == 0].sum() / expected.sum())
+    own = bank.scores(known[:met], idf[:met])
+    order = sorted((m for m in range(end) if own[m] > 0), key=lambda m: (-own[m], m))[:k]
+    assert best[:found].tolist() == order == rows[:found].tolist()
+    assert scores[:found].tobytes() == own[order].tobytes()
 
 
 @settings(max_examples=40)
