@@ -1,4 +1,4 @@
-"""Which documents of a segment may be among the best by the words of a question, and their scores?
+"""Which documents of a segment may be among the best by the words of a question?
 
 MaxScore (Turtle & Flood 1995), term at a time:
 
@@ -6,16 +6,18 @@ MaxScore (Turtle & Flood 1995), term at a time:
    number of 16 bits. Of each word the k-th greatest code is found, 64 looked at in a step: what it
    adds is a first guess at what the k-th best reaches. Words with a column are left out.
 2. Few postings. All words but that of the longest list are added to their documents' sums; its list
-   is only held against them. What reaches the guess is collected, and the sums are set back.
+   is only held against them. What reaches the guess is collected, and the sums are set back. What
+   the k-th best of these reaches is a better guess, before any word left out is looked up.
 3. Many postings. A window of documents after another, whose sums stay in the caches: postings are
    added, and sums that with the words left out may reach the guess are collected, 64 looked at in
    a step. While the words left out may reach it alone, or would leave too many to look up, the
-   rarest of them joins.
+   rarest of them joins. The first window is a sixteenth of the segment: what about a sixteenth of
+   k reach in it is a better guess.
 4. Words left out are looked up in their columns, a byte a document. A guess that not k documents
    reach is replaced by what k do reach, and all is done again.
-5. Scores. Few documents are left; see `_found_scores`.
 
-So what is pruned, and in which order, changes nothing in a result.
+Few documents are left; `_found_scores` scores them once all segments were searched. So what is
+pruned, and in which order, changes nothing in a result.
 """
 
 import numpy as np
@@ -82,7 +84,7 @@ def _add_below(
 def _ask_for(columns: U8, base: int, found: U32) -> None:
     """Ask memory for what `_look_up` will read."""
     for d in found:
-        prefetch(columns, base + np.int64(d))
+        prefetch(columns, base + int(d))
 
 
 @kernel
@@ -212,8 +214,9 @@ def search_list(
     """Append the allowed documents of a segment that may be among the ``k`` best of all segments.
 
     Returned are how many stand in ``out`` now, what the sum of each of the k best reaches, and the
-    greatest ratio so far of what a code adds at most to what it adds at least. ``out_scores`` holds
-    the BM25 score of each, or -inf where only its own words tell.
+    greatest ratio so far of what a code adds at most to what it adds at least. Set are which
+    postings of each term count (none where ``begins`` and ``ends`` are equal), and the number of
+    its column or -1.
 
     Shapes, for documents [first, end) of the segment, Q terms:
         table, s            int64[S, 12], in [0, S)   the segment's lists, see `segments`
@@ -222,12 +225,10 @@ def search_list(
         allowed             uint8[>= end_document]
         k                   at least 1
         limit, apart, n     what the last call returned; 0, 1 and 0 at first
-        lengths             uint32[>= end_document]
         scratch_sums        uint16[>= end - first, to the next 64], all 0, and so it is left
-        scratch_bits        uint32[> (end - first) / 32], all 0, and so it is left
         scratch_blocks      uint32[> (end - first) / 64]
-        scratch_hits        uint32[> end - first]
-        out, out_sums, out_scores   uint32, uint16, float32[>= n + end - first + 64]
+        begins, ends, columned   int64[Q]
+        out, out_sums       uint32, uint16[>= n + end - first + 64]
 
     Cost: 0.5 ns a posting of the words without a column, or twice as many of those that are needed;
     0.05 ns a document unless postings are few; 5 ns a candidate.
@@ -319,9 +320,9 @@ def search_list(
         )
         limit = max(limit, int((reached_by(out_sums, n, k) - error) / apart))
         done, guess = limit >= guess, limit
+    sampled = size // _SHARE & ~(LANES - 1) if limit == 0 else 0
     while not done:
         positions, low, n, last = begins.copy(), first, start, start
-        sampled = size // _SHARE & ~(LANES - 1) if limit == 0 else 0
         while low < finish:
             high = min(finish, low + (sampled if sampled > 0 and low == first else _WINDOW))
             for q in range(n_terms):
@@ -365,5 +366,5 @@ def search_list(
                 guess = max(limit, guess)
                 last = n = keep_reaching(guess, start, n, out, out_sums)
         limit = max(limit, int((reached_by(out_sums, n, k) - error) / apart))
-        done, guess = limit >= guess, limit
+        done, guess, sampled = limit >= guess, limit, 0
     return keep_reaching(limit, start, n, out, out_sums), limit, apart

@@ -23,7 +23,7 @@ from recollex_kernels._word_lists import search_list
 NONE = np.uint32(0xFFFFFFFF)
 SCRATCH = 7
 """Rows of what a search works in."""
-_ASKED = 16  # lines of a list that are asked of memory; it goes on by itself
+_ASKED = 32  # lines of a list that are asked of memory; it goes on by itself
 _FEW = 160  # scores up to which each is compared with all, which takes less than to sort them
 
 

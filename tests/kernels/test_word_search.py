@@ -184,9 +184,9 @@ def test_a_beginning_unlike_the_rest_equals_a_full_sort(few):
     bank = Bank.of(offsets, drawn, sizes, vocabulary, [n])
     terms = frozen([0, 1, 2, 3, 4], np.uint32)
     idf = frozen([3.0, 3.1, 3.2, 3.3, 3.4], np.float32)
-    for first in (0, few // 2):
-        allowed = np.ones(n, np.uint8)
-        allowed[:first] = 0
+    for first, end in ((0, n), (few // 2, n), (0, 20)):
+        allowed = np.zeros(n, np.uint8)
+        allowed[first:end] = 1
         check(bank, terms, idf, n, frozen(allowed, np.uint8), k)
 
 
