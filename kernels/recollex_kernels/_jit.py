@@ -91,8 +91,8 @@ class _Compiled(Listener):
 
 def _is_kernel(event: Event) -> bool:
     """Return whether what is compiled is ours, and not what numba compiles for us."""
-    home: str = event.data["dispatcher"].py_func.__module__
-    return home.startswith(__package__)
+    home: str | None = event.data["dispatcher"].py_func.__module__  # none of what `exec` made
+    return home is not None and home.startswith(__package__)
 
 
 def tell_of_compiling(told: Callable[[], None]) -> None:
