@@ -1,4 +1,4 @@
-"""Where one bit a component proposes rows: nearly the exact answer, and always the same one."""
+"""Where one and four bits choose rows: nearly the exact answer, and always the same one."""
 
 import shutil
 from datetime import UTC, datetime
@@ -18,8 +18,8 @@ OPTIONS = ({}, {"tags": ["odd"]}, {"tags": ["rare"]}, {"thinking_budget": 20})
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(arms, "CASCADE_ROWS", 100)
-    monkeypatch.setattr(arms, "PROPOSED", 60)
-    monkeypatch.setattr(arms, "PROPOSED_EACH", 3)
+    monkeypatch.setattr(arms, "LIKELY", 60)
+    monkeypatch.setattr(arms, "LIKELY_EACH", 3)
     return tmp_path / "store"
 
 
