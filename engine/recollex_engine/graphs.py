@@ -16,19 +16,23 @@ from recollex_engine.hnsw import Hnsw, extend_graph, least_width
 from recollex_engine.manifest import GraphEntry
 from recollex_engine.replica import Replica
 
-GRAPH_ROWS = 524_288
-"""Rows of an agent up to which no graph is built: comparing one bit a component is faster.
+GRAPH_ROWS = 262_144
+"""Rows of an agent up to which no graph is built: comparing one bit a component is as fast.
 
-Microseconds for the first hundred, p50, one thread, two cores of AMD EPYC:
+Microseconds for the first hundred, p50, one thread, two cores of AMD EPYC; the walk as wide as it
+was found that it must be, and in brackets as narrow as finds .99 of the ten:
 
 | rows | one bit a component, recall@10 | graph, recall@10 |
 | --- | --- | --- |
-| 99,000, MiniLM on IRC | 240, 1.0 | 750, .989 (256 candidates); 1,390, .997 (512) |
-| 262,144, made up | 550, 1.0 | - |
-| 524,288, made up | 1,320, 1.0 | - |
-| 1,000,000, made up | 2,730, 1.0 | 1,130, .997 (four graphs); 615, .998 (one, 256 candidates) |
+| 99,000, MiniLM on IRC | 136, .996 | 379, .993 (310, .992) |
+| 198,000, MiniLM on IRC | 248, .998 | 464, .993 (387, .992) |
+| 131,072, made up | 169, 1.0 | 168, 1.0 (133, 1.0) |
+| 262,144, made up | 327, 1.0 | 144, 1.0 |
+| 524,288, made up | 975, 1.0 | 202, 1.0 |
 
-usearch's own f16 took 1,500 for .989 and 2,770 for .996 of the 99,000.
+Real messages need a walk three to four times as wide as what is made up, and there are no more of
+them: up to 262,144 rows one bit takes 1.25 us a thousand, so 330,000 would take as long as a walk;
+behind that its 48 bytes a row leave the caches, and it takes half as long again.
 """
 GRAPH_MOST = 1 << 20
 """Rows of a graph: while it is extended, all of it is in memory, 560 MB at 384 dimensions."""
