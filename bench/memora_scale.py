@@ -106,16 +106,16 @@ def whole(corpus: str, agent: recollex.Agent, asked: list[dict[str, Any]]) -> li
             shared.append(len(ten[0] & ten[1]) / max(1, len(ten[1])))
         assert np.mean(shared) >= 0.98, (corpus, preset, np.mean(shared))
         stages: dict[str, list[float]] = {}
-
-        def ask(
-            question: dict[str, Any], preset: str = preset, stages: dict[str, list[float]] = stages
-        ) -> None:
-            recall = agent.recall(**question, preset=preset)
-            assert recall.ids is not None and not recall.trace.errors
-            for name, spent in recall.trace.stages.items():
+        for question in asked:
+            trace = agent.recall(**question, preset=preset).trace
+            assert not trace.errors
+            for name, spent in trace.stages.items():
                 stages.setdefault(name, []).append(spent)
 
-        spent = race([System(preset, ask)], asked)[preset]
+        def ask(question: dict[str, Any], preset: str = preset) -> list[str]:
+            return agent.recall(**question, preset=preset).ids
+
+        times = race([System(preset, ask)], asked)[preset]
         medians = {name: float(np.median(each)) for name, each in stages.items()}
         rows.append(
             {
@@ -123,11 +123,11 @@ def whole(corpus: str, agent: recollex.Agent, asked: list[dict[str, Any]]) -> li
                 "texts": corpus,
                 "preset": preset,
                 "system": f"{corpus}, {preset}",
-                "p50 ms": spent["p50"] / 1000,
-                "p95": spent["p95"] / 1000,
-                "p99": spent["p99"] / 1000,
-                "best p50": spent["best p50"] / 1000,
-                "best p99": spent["best p99"] / 1000,
+                "p50 ms": times["p50"] / 1000,
+                "p95": times["p95"] / 1000,
+                "p99": times["p99"] / 1000,
+                "best p50": times["best p50"] / 1000,
+                "best p99": times["best p99"] / 1000,
                 "recall@10": float(np.mean(shared)),
                 "stages, us": ", ".join(f"{name} {us:.0f}" for name, us in medians.items()),
             }
