@@ -177,7 +177,8 @@ class Dictionary:
         wanted = given.astype(np.int64)
         if not len(wanted):
             return []
-        if wanted.min() < 0 or wanted.max() >= self.count:
+        signed = given.dtype.kind != "u"
+        if wanted.max() >= self.count or (signed and wanted.min() < 0):
             raise InputError(f"numbers must lie in [0, {self.count}), got {wanted.tolist()}")
         found, ends = gather_strings(*self.flat, wanted)
         return split(found.tobytes(), ends.tolist())

@@ -182,7 +182,7 @@ def check_embedding(value: object, name: str, dimension: int) -> Vectors:
         vector = _numbers(value, name, f"({dimension},)")
     if vector.shape != (dimension,):
         raise InputError(f"{name} must have shape ({dimension},), got {vector.shape}")
-    square = float(vector @ vector)
+    square = float(vector.dot(vector))
     if abs(square - 1) < 1e-6:
         return vector
     unit: Vectors = check_embeddings(vector[None], name, 1, dimension)[0]
