@@ -1,8 +1,9 @@
 r"""The bytes of the operation log.
 
 The log is a folder of files ``00000001.jsonl``, ``00000002.jsonl``, ...; all but the last are
-sealed and may be compressed whole, as ``00000001.jsonl.gz``. Every line is one JSON object without
-spaces between its parts, its fields in this order (LF is ``\n``)::
+sealed. Each may be compressed whole, as ``00000001.jsonl.gz``, the last one while nobody writes to
+it. Every line is one JSON object without spaces between its parts, its fields in this order (LF is
+``\n``)::
 
     file        = header { transaction }
     header      = {"recollex_log":1,"file":NUMBER,"previous":NUMBER,"op":OP,"at":AT,"chain":HASH} LF
