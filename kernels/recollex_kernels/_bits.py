@@ -14,27 +14,19 @@ A row of width D is W = ceil(D / 64) words of 64 bits: bit j of word i is set wh
 64 i + j is not negative. The planes of a query are words too: bit p of each d, in two's complement.
 """
 
-from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.core import cgutils as _cgutils
-from numba.core.errors import TypingError
-from numba.extending import intrinsic
 
-from recollex_kernels._jit import F32, I32, U64, kernel
+from recollex_kernels._jit import F32, U64, kernel
+from recollex_kernels._row_sums import MIXED, TOGETHER, WORD, lanes_of, row_sums, set_bits
 
-_BUILD: Any = _cgutils  # its functions carry no types
-_SHORT, _WORD, _LONG = ir.IntType(16), ir.IntType(32), ir.IntType(64)
+_SHORT = ir.IntType(16)
 _ROUNDS = 4
-_MIXED = 6  # words of a row that are summed in vector code: 384 components
 _WIDEST = 4.5  # steps in a query's largest component: few are so, and clipped they help the rest
 PLANES = 3
 """Bits of a query's components."""
-TOGETHER = 8
-"""Rows whose sums are computed at once."""
 
 
 @kernel
@@ -156,29 +148,16 @@ def encode_planes(turned: F32, out_planes: U64) -> int:
     return total
 
 
-def _vector(element: Any, n: int) -> Any:
-    return ir.VectorType(element, n)
-
-
-def _load(b: Any, base: Any, offset: Any) -> Any:
-    loaded = b.load(b.bitcast(b.gep(base, [offset]), _vector(_LONG, TOGETHER).as_pointer()))
-    loaded.align = 8
-    return loaded
-
-
 def _counted(b: Any, word: Any, planes: list[Any]) -> Any:
     """Return the sums of d over the set bits of each word: Horner's rule over the planes."""
-    kind = ir.FunctionType(word.type, [word.type])
-    name = "llvm.ctpop." + ("i64" if word.type == _LONG else f"v{TOGETHER}i64")
-    count = _BUILD.get_or_insert_function(b.module, kind, name)
-    total = b.neg(b.call(count, [b.and_(word, planes[-1])]))
+    total = b.neg(set_bits(b, b.and_(word, planes[-1])))
     for plane in reversed(planes[:-1]):
-        total = b.add(b.add(total, total), b.call(count, [b.and_(word, plane)]))
+        total = b.add(b.add(total, total), set_bits(b, b.and_(word, plane)))
     return total
 
 
 def _shuffled(b: Any, x: Any, y: Any, lanes: list[int]) -> Any:
-    return b.shuffle_vector(x, y, ir.Constant(_vector(_WORD, len(lanes)), lanes))
+    return b.shuffle_vector(x, y, ir.Constant(lanes_of(WORD, len(lanes)), lanes))
 
 
 def _joined(b: Any, parts: list[Any], n: int) -> Any:
@@ -192,62 +171,16 @@ def _joined(b: Any, parts: list[Any], n: int) -> Any:
     return parts[0]
 
 
-def _sums_code(typing: Any, bits: Any, first: Any, groups: Any, planes: Any, out: Any) -> Any:
-    if any(array.layout != "C" for array in (bits, planes, out)):
-        raise TypingError("bits, planes and sums must be C-contiguous")
-
-    def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
-        matrix = context.make_array(signature.args[0])(context, b, args[0])
-        words = b.extract_value(matrix.shape, 1)
-        query = context.make_array(signature.args[3])(context, b, args[3]).data
-        to = context.make_array(signature.args[4])(context, b, args[4]).data
-        apart = b.mul(words, _LONG(TOGETHER))  # between two planes
-        base = b.gep(matrix.data, [b.mul(args[1], words)])
-        with b.if_else(b.icmp_signed("==", words, _LONG(_MIXED))) as (mixed, plain):
-            with mixed:
-                loaded = [
-                    [_load(b, query, _LONG(TOGETHER * (_MIXED * p + i))) for p in range(PLANES)]
-                    for i in range(_MIXED // 2)  # then they repeat: 3 * 8 = 4 * 6
-                ]
-                with _BUILD.for_range(b, args[2]) as loop:
-                    group = b.gep(base, [b.mul(loop.index, _LONG(TOGETHER * _MIXED))])
-                    counts = [
-                        b.trunc(
-                            _counted(
-                                b,
-                                _load(b, group, _LONG(TOGETHER * i)),
-                                loaded[i % (_MIXED // 2)],
-                            ),
-                            _vector(_SHORT, TOGETHER),
-                        )
-                        for i in range(_MIXED)
-                    ]
-                    low = _joined(b, counts[:4], TOGETHER)
-                    high = _joined(b, [*counts[4:], *counts[4:]], TOGETHER)
-                    sums = None
-                    for i in range(_MIXED):
-                        lanes = [_MIXED * row + i for row in range(TOGETHER)]
-                        part = _shuffled(b, low, high, lanes)
-                        sums = part if sums is None else b.add(sums, part)
-                    place = b.gep(to, [b.mul(loop.index, _LONG(TOGETHER))])
-                    place = b.bitcast(place, _vector(_WORD, TOGETHER).as_pointer())
-                    b.store(b.sext(sums, _vector(_WORD, TOGETHER)), place).align = 4
-            with plain:
-                total_at = _BUILD.alloca_once_value(b, _LONG(0))
-                rows = b.mul(args[2], _LONG(TOGETHER))
-                with _BUILD.for_range(b, rows) as loop:
-                    row = b.gep(base, [b.mul(loop.index, words)])
-                    b.store(_LONG(0), total_at)
-                    with _BUILD.for_range(b, words) as inner:
-                        at = [b.add(inner.index, b.mul(apart, _LONG(p))) for p in range(PLANES)]
-                        own = [b.load(b.gep(query, [each])) for each in at]
-                        more = _counted(b, b.load(b.gep(row, [inner.index])), own)
-                        b.store(b.add(b.load(total_at), more), total_at)
-                    b.store(b.trunc(b.load(total_at), _WORD), b.gep(to, [loop.index]))
-        return context.get_dummy_value()
-
-    return types.void(bits, types.int64, types.int64, planes, out), build
+def _summed(b: Any, counts: list[Any]) -> Any:
+    """Return the sums of rows from what was counted in their words, in 16 bits each."""
+    shorts = [b.trunc(count, lanes_of(_SHORT, TOGETHER)) for count in counts]
+    low = _joined(b, shorts[:4], TOGETHER)
+    high = _joined(b, [*shorts[4:], *shorts[4:]], TOGETHER)
+    sums = _shuffled(b, low, high, [MIXED * row for row in range(TOGETHER)])
+    for i in range(1, MIXED):
+        sums = b.add(sums, _shuffled(b, low, high, [MIXED * row + i for row in range(TOGETHER)]))
+    return b.sext(sums, lanes_of(WORD, TOGETHER))
 
 
-plane_sums = cast(Callable[[U64, int, int, U64, I32], None], intrinsic(_sums_code))
+plane_sums = row_sums(PLANES, _counted, _summed)
 """Writes S of ``groups`` times `TOGETHER` rows, from ``first`` on, to the front of ``out``."""

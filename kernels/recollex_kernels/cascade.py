@@ -17,9 +17,10 @@ from recollex_kernels._codes import TOGETHER as FOUR
 from recollex_kernels._codes import encode_query, four_sums
 from recollex_kernels._float16 import decode_row, prefetch_row
 from recollex_kernels._jit import F32, I32, U8, U16, U32, U64, kernel
-from recollex_kernels._levels import PLANES, TOGETHER, encode_levels, level_sums
+from recollex_kernels._levels import PLANES, encode_levels, level_sums
 from recollex_kernels._prefetch import prefetch
 from recollex_kernels._pruned import prune, room
+from recollex_kernels._row_sums import TOGETHER
 from recollex_kernels._scores import kth_greatest
 
 _BLOCK = 1024  # rows whose estimates are computed together

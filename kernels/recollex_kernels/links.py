@@ -7,18 +7,12 @@ width D that is a multiple of 8, and finite.
 import numpy as np
 
 from recollex_kernels._above import TILE, above, lowest
-from recollex_kernels._bits import (
-    PLANES,
-    TOGETHER,
-    encode_planes,
-    plane_sums,
-    scale_of,
-    turn,
-)
+from recollex_kernels._bits import PLANES, encode_planes, plane_sums, scale_of, turn
 from recollex_kernels._codes import TOGETHER as FOUR
 from recollex_kernels._codes import bounds, encode_query, four_sums
 from recollex_kernels._float16 import decode_row, similarity
 from recollex_kernels._jit import F32, I64, U8, U16, U32, U64, kernel
+from recollex_kernels._row_sums import TOGETHER
 
 _TILE = 64  # rows of codes that stay in the first-level cache while new rows pass over them
 _BLOCK = 512  # the same, of rows of bits
