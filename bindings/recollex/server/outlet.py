@@ -10,6 +10,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 
@@ -98,7 +99,8 @@ class TlsOutlet:
         self._transport = transport
         self._changed = changed
         self.full = False
-        transport.set_write_buffer_limits(high=1, low=0)
+        limits = partial(transport.set_write_buffer_limits, high=1, low=0)
+        self._loop.call_soon(limits)  # at once they would be told of the handshake's last bytes
 
     def send(self, data: bytes) -> None:
         """Send a message; see `Outlet.send`."""
