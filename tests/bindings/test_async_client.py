@@ -1,5 +1,7 @@
 import asyncio
+import gc
 import inspect
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -129,3 +131,24 @@ def test_a_server_that_comes_back_is_found_again(tmp_path: Path) -> None:
             await store.close()
 
     asyncio.run(main())
+
+
+def test_a_store_that_is_closed_while_it_connects_keeps_no_connection(tmp_path: Path) -> None:
+    address = f"unix://{tmp_path / 'memory.sock'}"
+
+    async def main() -> None:
+        with serving(recollex.open(tmp_path / "memory", embedder=WordVectors()), address=address):
+            store = await recollex.aio.connect(address)
+        with serving(recollex.open(tmp_path / "memory", embedder=WordVectors()), address=address):
+            await asyncio.sleep(0.05)  # the old connection is known to be gone
+            pending = asyncio.create_task(store.ping())
+            await asyncio.sleep(0)
+            await store.close()
+            with pytest.raises(errors.ClosedError):
+                await pending
+
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        asyncio.run(main())
+        gc.collect()
+    assert not warned

@@ -15,6 +15,9 @@ from recollex.client.inbox import Answer, Inbox
 from recollex.wire.messages import MOST_ID, notification
 from recollex_engine.errors import DeadlineError, DisconnectedError, InputError, RecollexError
 
+GOODBYE = 1.0
+"""Seconds that a server has to answer the goodbye of TLS."""
+
 
 class AsyncConnection(asyncio.Protocol):
     """A connection to a server. Tasks: any number of one loop may call at once.
@@ -30,6 +33,7 @@ class AsyncConnection(asyncio.Protocol):
         self._most = MOST_ID
         self._flowing = asyncio.Event()
         self._flowing.set()
+        self._gone = asyncio.Event()
         self._transport = cast(asyncio.Transport, None)
         self.instance = ""
         self.is_open = False
@@ -68,11 +72,19 @@ class AsyncConnection(asyncio.Protocol):
         finally:
             self._waiting.pop(id, None)
 
-    def close(self) -> None:
-        """Hang up."""
+    async def close(self) -> None:
+        """Hang up, and wait until the socket is closed: TLS says goodbye before."""
+        self._hang_up()
+        try:
+            async with asyncio.timeout(GOODBYE):
+                await self._gone.wait()
+        except TimeoutError:
+            self._transport.abort()
+            await self._gone.wait()
+
+    def _hang_up(self) -> None:
         self.is_open = False
-        if self._transport is not None:
-            self._transport.close()
+        self._transport.close()
 
     def _take_back(self, id: int) -> None:
         if self.is_open and id in self._waiting:
@@ -95,7 +107,7 @@ class AsyncConnection(asyncio.Protocol):
                     waiting.set_result(answer)
         except RecollexError as error:
             self._inbox.closing = error
-            self.close()
+            self._hang_up()
         if self._inbox.closing is not None:
             self.is_open = False
 
@@ -110,6 +122,7 @@ class AsyncConnection(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         """Tell every call that waits."""
         self.is_open = False
+        self._gone.set()
         self._flowing.set()
         for waiting in self._waiting.values():
             if not waiting.done():
@@ -140,6 +153,6 @@ async def open_async(
     try:
         await made.greet(token, seconds)
     except BaseException:
-        made.close()
+        await made.close()
         raise
     return made

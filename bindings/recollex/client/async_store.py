@@ -63,7 +63,7 @@ class Store:
         """Hang up; calls that wait raise `errors.ClosedError`. Closing twice is fine."""
         self._closed = True
         if self._line is not None:
-            self._line.close()
+            await self._line.close()
 
     async def open(self) -> "Store":
         """Connect, and return the store."""
@@ -122,15 +122,24 @@ class Store:
         if self._line is not None and self._line.is_open and not self._closed:
             return self._line
         async with self._dialling:
-            if self._closed:
-                raise ClosedError("the connection was closed: connect again")
+            self._check_open()
             if self._line is None or not self._line.is_open:
                 seconds = dialling.LONGEST if left is None else min(left, dialling.LONGEST)
                 given = self._given
-                self._line = await open_async(
+                line = await open_async(
                     given.address, given.token, given.trusted, max(0.001, seconds)
                 )
+                try:
+                    self._check_open()  # it may have been closed meanwhile
+                except ClosedError:
+                    await line.close()
+                    raise
+                self._line = line
             return self._line
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError("the connection was closed: connect again")
 
 
 class Connecting:
