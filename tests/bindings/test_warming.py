@@ -23,7 +23,7 @@ def second(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o755)
         monkeypatch.setattr(sys, "executable", str(path))
-        monkeypatch.setattr(warming, "_cores", lambda: 2)
+        monkeypatch.setattr(warming, "usable_cores", lambda: 2)
 
     return be
 
@@ -56,7 +56,7 @@ def test_a_second_process_does_not_outlive_an_error_here(second: Any, tmp_path: 
 
 
 def test_on_one_core_there_is_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warming, "_cores", lambda: 1)
+    monkeypatch.setattr(warming, "usable_cores", lambda: 1)
     monkeypatch.setattr(subprocess, "Popen", None)
     assert warming.warm(WordVectors()) == "words-64"
 

@@ -47,7 +47,7 @@ HOMES = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Return the exit code of one command line; ``argv`` is without the program's name."""
     if argv is None:
-        _hurry()
+        hurry()
     parser = build()
     try:
         arguments = parser.parse_args(argv)
@@ -93,7 +93,7 @@ def memosearch() -> int:
     return main(["memosearch", *sys.argv[1:]])
 
 
-def _hurry() -> None:
+def hurry() -> None:
     """Spare a process that runs one command what the garbage collector would cost it.
 
     What is imported is not garbage, yet the usual thresholds have all of it looked at again and

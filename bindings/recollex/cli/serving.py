@@ -1,7 +1,6 @@
 """The subcommand that lets other processes in: serve."""
 
 import asyncio
-import os
 import resource
 from contextlib import AsyncExitStack
 from typing import Any
@@ -10,6 +9,7 @@ import recollex
 from recollex.cli.opening import say
 from recollex.cli.parser import Arguments
 from recollex.cli.warming import warm
+from recollex.cores import usable_cores
 from recollex.server.access import Access
 from recollex.server.limits import Limits
 from recollex.server.listener import tls_context
@@ -132,9 +132,9 @@ def _opener(arguments: Arguments) -> Opener:
     given: str | None = arguments.embedder
     count = arguments.workers
     if count is None:
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        cores = usable_cores()
         together = given is not None and given.startswith(PREFIX)
-        count = 0 if together or not cores or cores < 2 else min(cores, MOST_WORKERS)
+        count = 0 if together or cores < 2 else min(cores, MOST_WORKERS)
     told: dict[str, Any] = {"path": arguments.store, "embedder": given, "dimension": None}
     if given is not None and given.startswith(_GIVEN):
         told |= {"embedder": None, "dimension": int(given.removeprefix(_GIVEN))}

@@ -7,7 +7,6 @@ vectors of its own making and no model, while this one does the other; both keep
 in one folder. Then this one uses everything, and compiles what is still missing.
 """
 
-import gc
 import os
 import subprocess
 import sys
@@ -22,7 +21,9 @@ import numpy as np
 
 import recollex
 from recollex import presets
+from recollex.cli import hurry
 from recollex.cli.opening import say
+from recollex.cores import usable_cores
 from recollex.demo.conversation import turns
 from recollex.progress import progress_bar
 from recollex_engine.preset import PRESETS
@@ -45,7 +46,7 @@ def warm(embedder: Any) -> str | None:
         progress_bar(None, "compiling", "kernels", delay=1) as told,
         ExitStack() as stack,
     ):
-        wait = stack.enter_context(_second_process(told)) if _cores() > 1 else None
+        wait = stack.enter_context(_second_process(told)) if usable_cores() > 1 else None
         if told is not None:
             stack.enter_context(each_compiled(partial(told, 1)))
         with recollex.open(folder, embedder=embedder) as store:
@@ -65,7 +66,7 @@ def warm(embedder: Any) -> str | None:
 
 def compile_words() -> None:
     """Search words once, and recall in each paper's way; say `ONE` behind each kernel."""
-    gc.set_threshold(100_000, 20, 100)  # as the command line does for its own process
+    hurry()
     vector = np.ones(8, np.float32)
     with (
         tempfile.TemporaryDirectory(prefix="recollex-") as folder,
@@ -120,9 +121,3 @@ def _second_process(told: Callable[[int], None] | None) -> Iterator[Callable[[],
             process.wait()
             if process.stdout is not None:
                 process.stdout.close()
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

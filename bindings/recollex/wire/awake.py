@@ -10,6 +10,8 @@ while they sleep.
 
 import os
 
+from recollex.cores import usable_cores
+
 ANSWER = 0.002
 """Seconds for which a client looks for an answer."""
 QUESTION = 0.0002
@@ -18,11 +20,7 @@ QUESTION = 0.0002
 
 def is_worth_it() -> bool:
     """Return whether looking on takes nothing from the other end: there is a core for each."""
-    if not hasattr(os, "sched_yield"):
-        return False
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0)) > 1
-    return (os.cpu_count() or 1) > 1
+    return hasattr(os, "sched_yield") and usable_cores() > 1
 
 
 def look_away() -> None:
