@@ -45,6 +45,17 @@ def ask(source, **environment):
     return int(value), "(" in hits[0] and "{}" not in hits[0] and ": 1" in hits[0]
 
 
+def said(source, cache, script):
+    run = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": str(source.parent), "RECOLLEX_CACHE": str(cache)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return run.stdout
+
+
 def test_the_cache_lands_in_the_given_folder_and_the_next_process_uses_it(source, tmp_path):
     cache = tmp_path / "cache"
     assert ask(source, RECOLLEX_CACHE=str(cache)) == (42, False)
@@ -92,16 +103,8 @@ answer(1), answer(1.0)
 
 
 def test_who_asks_to_is_told_once_that_something_is_compiled(source, tmp_path):
-    environment = {**os.environ, "PYTHONPATH": str(source.parent), "RECOLLEX_CACHE": str(tmp_path)}
     for expected in ("compiling\n", ""):
-        run = subprocess.run(
-            [sys.executable, "-c", TELL],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert run.stdout == expected
+        assert said(source, tmp_path, TELL) == expected
 
 
 EACH = """
@@ -114,16 +117,8 @@ answer(1j)
 
 
 def test_who_asks_to_is_told_of_each_kernel_while_it_lasts(source, tmp_path):
-    environment = {**os.environ, "PYTHONPATH": str(source.parent), "RECOLLEX_CACHE": str(tmp_path)}
     for expected in ("compiled\n" * 2, ""):
-        run = subprocess.run(
-            [sys.executable, "-c", EACH],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert run.stdout == expected
+        assert said(source, tmp_path, EACH) == expected
 
 
 BESIDE = """
@@ -138,14 +133,10 @@ print(answer(1))
 def test_of_two_processes_that_compile_a_kernel_at_once_none_runs_the_code_of_the_other(
     source, tmp_path
 ):
-    environment = {**os.environ, "PYTHONPATH": str(source.parent), "RECOLLEX_CACHE": str(tmp_path)}
-
-    def said(script):
-        command = [sys.executable, "-c", script]
-        run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        return run.stdout
-
     ask = "from recollex_kernels.toy import answer; print(answer(1.5), {0})"
-    assert said(ask.format("1")) == "42.5 1\n"
-    assert said(BESIDE) == "42\n"
-    assert said(ask.format("dict(answer.stats.cache_hits)")) == "42.5 {(float64,): 1}\n"
+    assert said(source, tmp_path, ask.format("1")) == "42.5 1\n"
+    assert said(source, tmp_path, BESIDE) == "42\n"
+    assert (
+        said(source, tmp_path, ask.format("dict(answer.stats.cache_hits)"))
+        == "42.5 {(float64,): 1}\n"
+    )
