@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from recollex_kernels._float16 import prefetch_row, similarity
+from recollex_kernels._float16 import similarity
 from recollex_kernels._jit import F32, U16, U32, kernel
+from recollex_kernels._prefetch import prefetch_row
 from recollex_kernels._pruned import prune
 from recollex_kernels._scores import strongest
 

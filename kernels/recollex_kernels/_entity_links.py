@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from recollex_kernels._float16 import prefetch_row, similarity
+from recollex_kernels._float16 import similarity
 from recollex_kernels._frontier import key, push
 from recollex_kernels._jit import F32, I64, U8, U16, U32, U64, kernel
-from recollex_kernels._prefetch import prefetch
+from recollex_kernels._prefetch import prefetch, prefetch_row
 from recollex_kernels._time_links import NONE
 
 HALF = np.uint64(32)  # an entry's memory stands in the upper half of its tag

@@ -24,8 +24,7 @@ from numba.core import cgutils as _cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from recollex_kernels._jit import F32, U16, U64
-from recollex_kernels._prefetch import ask_for
+from recollex_kernels._jit import F32, U16
 
 _BUILD: Any = _cgutils  # its functions carry no types
 _I32, _I64, _FLOAT = ir.IntType(32), ir.IntType(64), ir.FloatType()
@@ -122,19 +121,5 @@ def _decode_row_code(typing: Any, vectors: Any, row: Any, out: Any) -> Any:
     return types.void(vectors, types.int64, out), build
 
 
-def _prefetch_code(typing: Any, vectors: Any, row: Any) -> Any:
-    _contiguous(vectors)
-
-    def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
-        v, width = _row(context, b, signature.args[0], args[0], args[1])
-        with _BUILD.for_range_slice(b, _I64(0), width, _I64(32)) as (j, _):  # a cache line
-            ask_for(b, b.gep(v, [j]))
-        return context.get_dummy_value()
-
-    return types.void(vectors, types.int64), build
-
-
 similarity = cast(Callable[[U16, int | np.uint32, F32], np.float32], intrinsic(_similarity_code))
 decode_row = cast(Callable[[U16, int, F32], None], intrinsic(_decode_row_code))
-prefetch_row = cast(Callable[[U16 | U64, int | np.uint32], None], intrinsic(_prefetch_code))
-"""Asks for a row that will be read soon, and waits for nothing."""

@@ -3,11 +3,11 @@
 import numpy as np
 
 from recollex_kernels._bitmap import Bits, bitmap, listed, mark, place_of
-from recollex_kernels._float16 import prefetch_row, similarity
+from recollex_kernels._float16 import similarity
 from recollex_kernels._jit import F32, F64, I64, U8, U16, U32, kernel
 from recollex_kernels._members import Asked, scores_among
 from recollex_kernels._neighbours import neighbours
-from recollex_kernels._prefetch import prefetch
+from recollex_kernels._prefetch import prefetch, prefetch_row
 from recollex_kernels._scores import strongest
 
 _AHEAD = 16  # rows asked of memory before they are read: they lie anywhere, and waiting costs most

@@ -1,15 +1,17 @@
-"""Asks for an item of an array that will be read soon, and waits for nothing."""
+"""Asks for what will be read soon of an array, and waits for nothing."""
 
 from collections.abc import Callable
 from typing import Any, cast
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 
 _BUILD: Any = _cgutils  # its functions carry no types
-_I32, _BYTE = ir.IntType(32), ir.IntType(8).as_pointer()
+_I32, _I64, _BYTE = ir.IntType(32), ir.IntType(64), ir.IntType(8).as_pointer()
+_LINE = 64  # bytes that memory gives at once
 
 
 def ask_for(b: Any, pointer: Any, kept: int = 3) -> None:
@@ -22,7 +24,7 @@ def ask_for(b: Any, pointer: Any, kept: int = 3) -> None:
     b.call(fetch, [b.bitcast(pointer, _BYTE), _I32(0), _I32(kept), _I32(1)])
 
 
-def _code(typing: Any, items: Any, place: Any) -> Any:
+def _item_code(typing: Any, items: Any, place: Any) -> Any:
     def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
         data = context.make_array(signature.args[0])(context, b, args[0]).data
         ask_for(b, b.gep(data, [args[1]]))
@@ -31,5 +33,20 @@ def _code(typing: Any, items: Any, place: Any) -> Any:
     return types.void(items, types.int64), build
 
 
-prefetch = cast(Callable[[Any, int], None], intrinsic(_code))
-"""For a contiguous array of one dimension; a place outside it is harmless."""
+def _row_code(typing: Any, rows: Any, row: Any) -> Any:
+    def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, b, args[0])
+        width = b.extract_value(array.shape, 1)
+        first = b.gep(array.data, [b.mul(args[1], width)])
+        step = _I64(_LINE * 8 // signature.args[0].dtype.bitwidth)
+        with _BUILD.for_range_slice(b, _I64(0), width, step) as (j, _):
+            ask_for(b, b.gep(first, [j]))
+        return context.get_dummy_value()
+
+    return types.void(rows, types.int64), build
+
+
+prefetch = cast(Callable[[Any, int], None], intrinsic(_item_code))
+"""For an item of a contiguous array of one dimension; a place outside it is harmless."""
+prefetch_row = cast(Callable[[Any, int | np.uint32], None], intrinsic(_row_code))
+"""For a row of a contiguous array of two dimensions, from its first line on."""

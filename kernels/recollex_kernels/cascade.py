@@ -15,10 +15,10 @@ from recollex_kernels._best_rows import best_rows
 from recollex_kernels._bits import encode_bits, turn
 from recollex_kernels._codes import TOGETHER as FOUR
 from recollex_kernels._codes import encode_query, four_sums
-from recollex_kernels._float16 import decode_row, prefetch_row
+from recollex_kernels._float16 import decode_row
 from recollex_kernels._jit import F32, I32, U8, U16, U32, U64, kernel
 from recollex_kernels._levels import PLANES, encode_levels, level_sums
-from recollex_kernels._prefetch import prefetch
+from recollex_kernels._prefetch import prefetch, prefetch_row
 from recollex_kernels._pruned import prune, room
 from recollex_kernels._row_sums import TOGETHER
 from recollex_kernels._scores import kth_greatest
@@ -210,14 +210,10 @@ def _chosen(codes: U8, steps: F32, near: U32, query: F32, most: int) -> U32:
         return near
     query_codes = np.empty(query.shape[0], np.int8)
     shift = encode_query(query, query_codes)[3]
-    flat, width = codes.reshape(-1), codes.shape[1]
     sums, estimates = np.empty(n + FOUR, np.int32), np.empty(n, np.float32)
     for p in range(-_AHEAD, n, FOUR):
         for ahead in range(max(0, p + _AHEAD), min(n, p + _AHEAD + FOUR)):
-            first = np.int64(near[ahead]) * width
-            for at in range(first, first + width, 64):  # a cache line
-                prefetch(flat, at)
-            prefetch(flat, first + width - 1)
+            prefetch_row(codes, near[ahead])
             prefetch(steps, int(near[ahead]))
         if p >= 0:
             second, third, last = min(p + 1, n - 1), min(p + 2, n - 1), min(p + 3, n - 1)

@@ -6,9 +6,10 @@ and (b, a), so they give the same order to the bit.
 
 import numpy as np
 
-from recollex_kernels._float16 import decode_row, prefetch_row, similarity
+from recollex_kernels._float16 import decode_row, similarity
 from recollex_kernels._jit import F32, F64, I64, U8, U16, U32, U64, kernel
 from recollex_kernels._pairs import SIDE, pair_similarities
+from recollex_kernels._prefetch import prefetch_row
 from recollex_kernels._scores import unit
 
 _PAIRED = 3  # times that a similarity costs alone what it costs among all pairs

@@ -11,13 +11,12 @@ import numpy as np
 from recollex_kernels._beam import entry, longer, push, row_of, sink
 from recollex_kernels._codes import TOGETHER, encode_query, four_sums
 from recollex_kernels._jit import F32, I64, U8, U32, kernel
-from recollex_kernels._prefetch import prefetch
+from recollex_kernels._prefetch import prefetch, prefetch_row
 from recollex_kernels._pruned import prune, room
 from recollex_kernels._tape import WORD, links_at, prefetch_links, word_at
 
 ARRIVED, TOO_FAR, OTHER_ROWS = 0, 1, 2
 _ABOVE = 16  # nodes kept on the levels above the lowest
-_LINE = 64  # bytes that memory gives at once
 _ONE, _SIX, _LOW_SIX = np.uint64(1), np.uint64(6), np.uint64(63)
 
 
@@ -73,8 +72,6 @@ def near_rows(
     known = own_rows.shape[0] > 0
     slots_end = np.uint32(places.shape[0])
     rows_end = np.uint32(memory_of_row.shape[0])
-    half = codes.shape[1]
-    flat = codes.reshape(-1)
     query_codes = np.empty(query.shape[0], np.int8)
     parts = encode_query(query, query_codes)
     step, shift = np.float32(parts[0]), np.int32(parts[3])
@@ -107,8 +104,7 @@ def near_rows(
             n = m
             for p in range(n):
                 row = rows[p]
-                for j in range(0, half, _LINE):
-                    prefetch(flat, int(row) * half + j)
+                prefetch_row(codes, row)
                 prefetch(steps, int(row))
                 prefetch(memory_of_row, int(row))
             if size > 0:
