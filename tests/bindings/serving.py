@@ -45,12 +45,12 @@ def serving(
 
     def run() -> None:
         try:
-            loop.run_until_complete(main())
+            with asyncio.Runner(loop_factory=lambda: loop) as runner:
+                runner.run(main())
         except BaseException as error:
             failures.append(error)
         finally:
             ready.set()
-            loop.close()
 
     thread = threading.Thread(target=run)
     thread.start()
