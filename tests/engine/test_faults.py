@@ -797,7 +797,7 @@ started = time.perf_counter()
 try:
     store.agent("a")
 except LockedError as error:
-    assert time.perf_counter() - started < 0.5
+    assert time.perf_counter() - started < 5
     print(error)
 reader = recollex.open(sys.argv[1], embedder=recollex.GivenVectors(32), read_only=True).agent("a")
 print(len(reader.list()), len(reader.recall("tea")))

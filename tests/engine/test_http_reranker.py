@@ -181,7 +181,7 @@ def test_a_server_that_stalls_late_has_only_the_time_that_is_left(server, candid
     started = time.monotonic()
     with pytest.raises(RerankError, match=r"within 1 s; (TimeoutError|timeout)"):
         HttpReranker(server.url, "m", timeout=1).scores(candidates)
-    assert time.monotonic() - started < 1.6
+    assert time.monotonic() - started < 2.5
 
 
 @pytest.mark.parametrize("act", [sleeping(2), dripping])
