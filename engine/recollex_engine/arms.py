@@ -69,8 +69,8 @@ def holding(
     terms = phrase[phrase != NONE]
     tail = np.arange(view.indexed_memories, view.memories, dtype=np.uint32)
     if len(terms):
-        lists = [segment.postings for segment in view.segments]
-        parts = [documents_of_all(p.starts, p.memories, terms, view.memories) for p in lists]
+        lists, end = view.posting_lists, view.memories
+        parts = [documents_of_all(lists, s, terms, end) for s in range(len(lists))]
     else:  # stop words alone: nothing narrows it
         parts = [np.arange(view.indexed_memories, dtype=np.uint32)]
     unsure = [tail] if len(phrase) == len(terms) == 1 else [*parts, tail]

@@ -1,7 +1,8 @@
 """Which memories of a segment contain this term? Posting lists, immutable once built.
 
 A segment's keyword index covers the memories [first_memory, end_memory), those whose first row is
-the segment's: for each term its memories, ascending, and what each may add to a score (see
+the segment's: for each term its memories, ascending, in 16 bits each (see
+`recollex_kernels.postings.divide_postings`), and what each may add to a score (see
 `recollex_kernels.impacts`). Everything else that BM25 needs (document frequency, mean length) is
 taken at the view, so one index serves the present and every cut.
 """
@@ -13,34 +14,52 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.errors import FormatError
+from recollex_engine.errors import CorruptError, FormatError
 from recollex_engine.pack import read_pack, write_pack
 from recollex_kernels.impacts import grade_postings
-from recollex_kernels.postings import build_postings
-from recollex_kernels.segments import Lists
+from recollex_kernels.postings import build_postings, divide_postings
+from recollex_kernels.segments import Lists, parts_in
 
-FORMAT = 3
+FORMAT = 4
 GRADED_BY = 0.9, 0.4
 """k1 and b by which codes are put in order; whatever a preset has, their limits hold."""
-_ARRAYS = ("starts", "memories", "codes", "limits", "dense", "greatest", "columns")
+_ARRAYS: dict[str, npt.DTypeLike] = {
+    "starts": np.uint32,
+    "cuts": np.uint16,
+    "memories": np.uint16,
+    "codes": np.uint8,
+    "limits": np.uint32,
+    "dense": np.uint32,
+    "dense_cuts": np.uint32,
+    "greatest": np.uint8,
+    "columns": np.uint8,
+}
+"""In the order of `recollex_kernels.segments.Lists`."""
+_FORMAT_3: dict[str, npt.DTypeLike] = {
+    **{name: kind for name, kind in _ARRAYS.items() if "cuts" not in name},
+    **{"starts": np.int64, "memories": np.uint32},
+}
+"""Which had no parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Postings:
     """The posting lists of memories [first_memory, end_memory).
 
-    starts int64[V + 1], memories uint32[P] (absolute, ascending within a term), codes uint8[P];
-    the others are what `grade_postings` returns with them.
+    starts, cuts, memories and dense_cuts are what `divide_postings` returns, the others what
+    `grade_postings` does.
     Invariant: the arrays never change, so readers take no lock; they may be maps of the file.
     """
 
     first_memory: int
     end_memory: int
-    starts: npt.NDArray[np.int64]
-    memories: npt.NDArray[np.uint32]
+    starts: npt.NDArray[np.uint32]
+    cuts: npt.NDArray[np.uint16]
+    memories: npt.NDArray[np.uint16]
     codes: npt.NDArray[np.uint8]
     limits: npt.NDArray[np.uint32]
     dense: npt.NDArray[np.uint32]
+    dense_cuts: npt.NDArray[np.uint32]
     greatest: npt.NDArray[np.uint8]
     columns: npt.NDArray[np.uint8]
     outdated: bool = False
@@ -76,15 +95,21 @@ class Postings:
         lengths: npt.NDArray[np.uint32],
     ) -> "Postings":
         end = first_memory + len(lengths)
-        graded = grade_postings(starts, memories, counts, lengths, first_memory, end, *GRADED_BY)
-        return cls(first_memory, end, starts, memories, *graded)
+        codes, limits, dense, greatest, columns = grade_postings(
+            starts, memories, counts, lengths, first_memory, end, *GRADED_BY
+        )
+        begin, cuts, numbers, dense_cuts = divide_postings(
+            starts, memories, dense, first_memory, end
+        )
+        lists = begin, cuts, numbers, codes, limits, dense, dense_cuts, greatest, columns
+        return cls(first_memory, end, *lists)
 
     @property
     def lists(self) -> Lists:
         """What the kernels know of a segment."""
         return (
-            *(self.starts, self.memories, self.codes, self.limits, self.dense, self.greatest),
-            *(self.columns, self.first_memory, self.end_memory),
+            *(self.starts, self.cuts, self.memories, self.codes, self.limits, self.dense),
+            *(self.dense_cuts, self.greatest, self.columns, self.first_memory, self.end_memory),
         )
 
     def write(self, path: Path) -> None:
@@ -101,14 +126,42 @@ class Postings:
     def read(cls, path: Path, words: npt.NDArray[np.uint32]) -> "Postings":
         """Return the lists of ``path``, mapped.
 
-        ``words``: how many each memory of the agent counts. Lists of format 2 have no codes, so
-        they are graded here, 40 ms for 100,000 memories, until a checkpoint writes them.
+        ``words``: how many each memory of the agent counts. Lists of format 3 have memories of 32
+        bits, and those of format 2 no codes: they are divided here, 2 ms for 100,000 memories, and
+        graded, 40 ms, until a checkpoint writes them. Raises `CorruptError` for arrays that do not
+        fit each other.
         """
         arrays, meta = read_pack(path)
         first, end = meta["first_memory"], meta["end_memory"]
         if meta.get("format") == 2:
             return replace(cls._graded(first, **arrays, lengths=words[first:end]), outdated=True)
-        if meta.get("format") != FORMAT:
+        if meta.get("format") == 3:
+            _check(path, arrays, end - first, _FORMAT_3)
+            whole = arrays["starts"], arrays["memories"], arrays["dense"], first, end
+            names = "starts", "cuts", "memories", "dense_cuts"
+            arrays |= zip(names, divide_postings(*whole), strict=True)
+        elif meta.get("format") != FORMAT:
             raise FormatError(f"{path}: posting lists of format {meta.get('format')}, not {FORMAT}")
+        _check(path, arrays, end - first, _ARRAYS)
         kept: dict[str, Any] = {name: arrays[name] for name in _ARRAYS}
-        return cls(first, end, **kept)
+        return cls(first, end, **kept, outdated=meta["format"] != FORMAT)
+
+
+def _check(
+    path: Path, arrays: dict[str, npt.NDArray[Any]], size: int, kinds: dict[str, npt.DTypeLike]
+) -> None:
+    """Raise `CorruptError` for arrays that do not fit each other: kernels trust them.
+
+    size: of how many memories they are.
+    """
+    starts, dense = (len(arrays.get(name, ())) for name in ("starts", "dense"))
+    held = int(arrays["starts"][-1]) if starts else 0
+    cuts = parts_in(size) - 1
+    counts = {"starts": max(1, starts), "cuts": (starts - 1) * cuts, "memories": held}
+    counts |= {"codes": held, "limits": 4 * 256, "dense": dense, "dense_cuts": dense * cuts}
+    counts |= {"greatest": dense, "columns": dense * size}
+    for name, kind in kinds.items():
+        array = arrays.get(name, np.empty(0))
+        if (array.dtype, len(array)) != (np.dtype(kind), counts[name]):
+            expected = f"{name} of {counts[name]} items of {np.dtype(kind)}"
+            raise CorruptError(path, expected, f"{len(array)} of {array.dtype}")

@@ -122,7 +122,7 @@ def _compare_indexes(fresh: Columns, replica: Replica, problems: list[str]) -> N
         expected = Postings.build(offsets, fresh.array("term"), lengths, held.first_memory, terms)
         problems += [
             f"segment {segment.number}: posting lists differ in {name}"
-            for name in ("starts", "memories", "codes")
+            for name in ("starts", "cuts", "memories", "codes", "dense_cuts")
             if not np.array_equal(getattr(expected, name), getattr(held, name))
         ]
     for graph in replica.indexes.graphs:

@@ -114,3 +114,26 @@ def keep_reaching(least: int, start: int, n: int, out: U32, out_sums: U16) -> in
         out[kept], out_sums[kept] = out[np.uint64(i)], held
         kept += np.uint64(held >= limit)
     return int(np.int64(kept))
+
+
+@kernel
+def all_allowed(least: int, start: int, n: int, out: U32, out_sums: U16, allowed: U8) -> bool:
+    """Return whether all of [start, n) whose sums reach ``least`` are; sums behind n are 0."""
+    refused = np.uint8(0)
+    for place in range(start & ~(LANES - 1), n, LANES):
+        bits = reaching(out_sums, place, np.uint16(least))
+        for _ in range(count_bits(bits)):
+            refused |= np.uint8(1) ^ allowed[np.uint64(out[np.uint64(place + lowest(bits))])]
+            bits &= bits - np.uint64(1)
+    return int(refused) == 0
+
+
+@kernel
+def keep_allowed(start: int, n: int, out: U32, out_sums: U16, allowed: U8) -> int:
+    """Drop those of [start, n) that are not; return how many there are now."""
+    kept = np.uint64(start)
+    for i in range(start, n):
+        d = out[np.uint64(i)]
+        out[kept], out_sums[kept] = d, out_sums[np.uint64(i)]
+        kept += np.uint64(allowed[np.uint64(d)])
+    return int(np.int64(kept))

@@ -12,7 +12,14 @@ from recollex_kernels._jit import F32, I64, U8, U16, U32, kernel
 from recollex_kernels._lanes import LANES, reaching
 from recollex_kernels._positions import position_of
 from recollex_kernels._prefetch import prefetch
-from recollex_kernels._segments import columns_of, extent, limits_of, postings_of
+from recollex_kernels._segments import (
+    PART,
+    PART_BITS,
+    columns_of,
+    extent,
+    limits_of,
+    postings_of,
+)
 
 _MOST = 0xFFFF
 _UNSURE = np.float32(-np.inf)
@@ -27,45 +34,55 @@ def _part(f: np.float32, norm: np.float32) -> np.float32:
 
 @kernel
 def _add_scores(
-    documents: U32,
+    documents: U16,
     codes: U8,
+    stops: I64,
+    q: int,
     weight: np.float32,
     counts: F32,
     norms: F32,
-    first: int,
     is_found: U32,
     places: U16,
     scratch_hits: U32,
     scores: F32,
 ) -> None:
-    """Add a word to those found that hold it; places[d - first] is 1 + where d is found."""
-    start, n = np.uint32(first), np.uint64(0)
-    for p in range(documents.shape[0]):  # bits first: they stay in the first cache
-        at = documents[p] - start
-        scratch_hits[n] = p
-        held = is_found[np.uint64(at >> np.uint32(5))] >> (at & np.uint32(31))
-        n += np.uint64(held & np.uint32(1))
+    """Add a word to those found that hold it; places[d] is 1 + where document d is found."""
+    n = np.uint64(0)
+    for part in range(stops.shape[1] - 1):  # bits first: they stay in the first cache
+        start = np.uint64(part * PART)
+        for p in range(stops[q, part], stops[q, part + 1]):
+            at = start + np.uint64(documents[np.uint64(p)])
+            scratch_hits[n] = p
+            held = is_found[at >> np.uint64(5)] >> np.uint32(at & np.uint64(31))
+            n += np.uint64(held & np.uint32(1))
+    part = 0
     for hit in scratch_hits[: np.int64(n)]:
-        place = np.uint64(places[np.uint64(documents[hit] - start)] - np.uint16(1))
+        while np.int64(hit) >= stops[q, part + 1]:
+            part += 1
+        at = np.uint64(part * PART) + np.uint64(documents[hit])
+        place = np.uint64(places[at] - np.uint16(1))
         scores[place] += weight * _part(counts[codes[hit]], norms[place])
 
 
 @kernel
 def _search_scores(
-    documents: U32,
+    documents: U16,
     codes: U8,
-    begin: int,
-    end: int,
+    stops: I64,
+    q: int,
     weight: np.float32,
     counts: F32,
     norms: F32,
+    first: int,
     found: U32,
     scores: F32,
 ) -> None:
     """As `_add_scores`, of documents found that ascend: their places in the list are sought."""
-    p = begin
+    p = stops[q, 0]
     for i in range(found.shape[0]):
-        d = found[i]
+        held = np.int64(found[i]) - first
+        part, d = held >> PART_BITS, np.uint16(held & (PART - 1))
+        p, end = max(p, stops[q, part]), stops[q, part + 1]
         while p + LANES <= end and documents[np.uint64(p + LANES - 1)] < d:
             p += LANES
         if p + LANES <= documents.shape[0]:
@@ -104,8 +121,7 @@ def score_found(
     s: int,
     terms: U32,
     idf: F32,
-    begins: I64,
-    ends: I64,
+    stops: I64,
     columned: I64,
     fixed: np.float32,
     per_word: np.float32,
@@ -120,7 +136,7 @@ def score_found(
 
     Shapes, for documents [first, end) of the segment, Q terms:
         table, s, terms, idf, fixed, per_word   as for `_word_lists.search_list`
-        begins, ends    int64[Q]     the postings of each term that count, none where they are equal
+        stops           int64[Q, > parts of the segment]   the postings of each term that count
         columned        int64[Q]     the number of its column, or -1
         lengths         uint32[>= end]
         found           uint32[n], each once, which are put in order; out float32[n]
@@ -140,7 +156,7 @@ def score_found(
             scratch_bits[np.uint64((d - np.uint32(first)) >> np.uint32(5))] = 0
         out[:] = _UNSURE
         return
-    documents, codes = postings_of(table, s)[1:]
+    documents, codes = postings_of(table, s)
     columns, size = columns_of(table, s)[2], end - first
     norms, counts = np.empty(found.shape[0], np.float32), np.empty(256, np.float32)
     code_counts(limits_of(table, s), counts)
@@ -149,19 +165,21 @@ def score_found(
         norms[i] = fixed + per_word * np.float32(lengths[np.uint64(found[i])])
     out[:] = 0
     for q in range(terms.shape[0]):
-        b, e = begins[q], ends[q]
-        if b == e:
+        if stops[q, 0] == stops[q, -1]:
             continue
         if columned[q] >= 0:
             column = columns[columned[q] * size : (columned[q] + 1) * size]
             for i in range(found.shape[0]):
                 code = column[np.uint64(found[i] - np.uint32(first))]
                 out[i] += idf[q] * _part(counts[code], norms[i]) if code != 0 else np.float32(0)
-        elif e - b > _FAR * found.shape[0]:
-            _search_scores(documents, codes, b, e, idf[q], counts, norms, found, out)
+            continue
+        if stops[q, -1] - stops[q, 0] > _FAR * found.shape[0]:
+            _search_scores(
+                *(documents, codes, stops, q, idf[q], counts, norms, first, found, out),
+            )
         else:
             _add_scores(
-                *(documents[b:e], codes[b:e], idf[q], counts, norms, first),
+                *(documents, codes, stops, q, idf[q], counts, norms),
                 *(scratch_bits, scratch_places, scratch_hits, out),
             )
     for i in range(found.shape[0]):

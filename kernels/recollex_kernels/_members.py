@@ -8,8 +8,16 @@ from recollex_kernels._bitmap import Bits, place_of
 from recollex_kernels._bm25 import scores_of
 from recollex_kernels._impacts import DENSE, code_values
 from recollex_kernels._jit import F32, I64, U32, U64, kernel
-from recollex_kernels._positions import position_of
-from recollex_kernels._segments import columns_of, extent, limits_of, postings_of
+from recollex_kernels._segments import (
+    PART,
+    columns_of,
+    extent,
+    limits_of,
+    list_of,
+    parts_of,
+    postings_of,
+    set_stops,
+)
 
 Asked: TypeAlias = tuple[I64, U32, U64, U32, float, float, U32, F32]
 """What a question's words need to be scored: the table of segments (see `_segments`); lengths,
@@ -33,7 +41,9 @@ def _sum_lists(
 ) -> None:
     """Add each word to the ``chosen`` memories of segment ``s`` that hold it, by their places."""
     first, end = extent(table, s)
-    starts, documents, codes = postings_of(table, s)
+    documents, codes = postings_of(table, s)
+    parts = parts_of(table, s)
+    stops = np.empty((1, parts + 1), np.int64)
     dense, _, columns = columns_of(table, s)
     values = np.empty(256, np.float32)
     code_values(limits_of(table, s), fixed, per_word, values)
@@ -41,10 +51,10 @@ def _sum_lists(
     low = np.searchsorted(chosen, np.searchsorted(memories, first))
     high = np.searchsorted(chosen, np.searchsorted(memories, end))
     for q in range(terms.shape[0]):
-        t = np.int64(terms[q])
-        if t >= starts.shape[0] - 1 or starts[t + 1] == starts[t]:
+        begin, behind = set_stops(table, s, terms[q], end_document, 0, stops)
+        if begin == behind:
             continue
-        if (starts[t + 1] - starts[t]) * DENSE > size:
+        if (behind - begin) * DENSE > size:
             at = np.searchsorted(dense, terms[q]) * size
             column = columns[at : at + size]
             for i in chosen[low:high]:  # loads that wait together: no branch on what is held
@@ -52,12 +62,14 @@ def _sum_lists(
                 value = values[code]
                 out[i] += idf[q] * (value if code != 0 else np.float32(0))
             continue
-        stop = position_of(documents, starts[t], starts[t + 1], end_document)
-        held, own = documents[starts[t] : stop], codes[starts[t] : stop]
-        for p in range(held.shape[0]):
-            d = np.uint64(held[p])
-            if (bits[0][d >> np.uint64(6)] >> (d & np.uint64(63))) & np.uint64(1):
-                out[place_of(bits, before, int(d))] += idf[q] * values[own[p]]
+        for part in range(parts):
+            base = np.uint64(first + part * PART)
+            b, e = stops[0, part], stops[0, part + 1]
+            held, own = documents[b:e], codes[b:e]
+            for p in range(held.shape[0]):
+                d = base + np.uint64(held[p])
+                if (bits[0][d >> np.uint64(6)] >> (d & np.uint64(63))) & np.uint64(1):
+                    out[place_of(bits, before, int(d))] += idf[q] * values[own[p]]
 
 
 @kernel
@@ -66,11 +78,10 @@ def _walked(table: I64, terms: U32) -> int:
     count = 0
     for s in range(table.shape[0]):
         first, end = extent(table, s)
-        starts = postings_of(table, s)[0]
         for term in terms:
-            t = np.int64(term)
-            if t < starts.shape[0] - 1 and (starts[t + 1] - starts[t]) * DENSE <= end - first:
-                count += starts[t + 1] - starts[t]
+            begin, behind = list_of(table, s, term)
+            if (behind - begin) * DENSE <= end - first:
+                count += behind - begin
     return count
 
 

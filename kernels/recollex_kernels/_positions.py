@@ -1,10 +1,10 @@
 """Where does a document stand in a posting list?"""
 
-from recollex_kernels._jit import U32, kernel
+from recollex_kernels._jit import U16, U32, kernel
 
 
 @kernel
-def position_of(documents: U32, first: int, end: int, end_document: int) -> int:
+def position_of(documents: U16 | U32, first: int, end: int, end_document: int) -> int:
     """Return the first position in [first, end) of ascending ``documents`` not below the last."""
     if first < end and documents[end - 1] < end_document:
         return end

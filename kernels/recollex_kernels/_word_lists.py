@@ -22,9 +22,11 @@ pruned, and in which order, changes nothing in a result.
 
 import numpy as np
 
-from recollex_kernels._above import count_bits, lowest
+from recollex_kernels._above import lowest
 from recollex_kernels._bounds import (
+    all_allowed,
     count_reaching,
+    keep_allowed,
     keep_reaching,
     reached_by,
     reached_by_codes,
@@ -35,7 +37,16 @@ from recollex_kernels._jit import F32, I64, U8, U16, U32, kernel
 from recollex_kernels._lanes import LANES, reaching
 from recollex_kernels._positions import position_of
 from recollex_kernels._prefetch import prefetch
-from recollex_kernels._segments import columns_of, extent, limits_of, postings_of
+from recollex_kernels._segments import (
+    PART,
+    PART_BITS,
+    columns_of,
+    extent,
+    limits_of,
+    parts_of,
+    postings_of,
+    set_stops,
+)
 
 _MOST = 0xFFFF
 _AHEAD = 512  # postings
@@ -47,36 +58,43 @@ _SAMPLE = 8192  # codes of a word that are looked at for a guess
 
 
 @kernel
-def _add(documents: U32, codes: U8, added: U16, first: int, sums: U16) -> None:
-    start, size = np.uint32(first), documents.shape[0]
-    for block in range(0, size, LANES):
+def _add(documents: U16, codes: U8, added: U16, begin: int, end: int, base: int, sums: U16) -> None:
+    """Add the postings [begin, end), all of one part, whose document d has sums[base + d]."""
+    start = np.uint64(base)
+    for block in range(begin, end, LANES):
         _ask_ahead(documents, codes, block)
-        for p in range(block, min(size, block + LANES)):
+        for p in range(block, min(end, block + LANES)):
             at = np.uint64(p)
-            sums[np.uint64(documents[at] - start)] += added[codes[at]]
+            sums[start + np.uint64(documents[at])] += added[codes[at]]
 
 
 @kernel
-def _ask_ahead(documents: U32, codes: U8, p: int) -> None:
+def _ask_ahead(documents: U16, codes: U8, p: int) -> None:
     """Ask memory for 64 postings that will be read a little later than posting ``p``."""
     prefetch(codes, p + _AHEAD)
-    for line in range(4):
-        prefetch(documents, p + _AHEAD + 16 * line)
+    prefetch(documents, p + _AHEAD)
+    prefetch(documents, p + _AHEAD + LANES // 2)
 
 
 @kernel
 def _add_below(
-    documents: U32, codes: U8, added: U16, p: int, end: int, first: int, stop: int, sums: U16
+    documents: U16, codes: U8, added: U16, p: int, end: int, first: int, stop: int, sums: U16
 ) -> int:
-    """Add the postings of [p, end) whose document is below ``stop``; return the next one."""
-    behind, beyond = p, np.uint32(stop)
-    while behind + LANES <= end and documents[np.uint64(behind + LANES - 1)] < beyond:
-        behind += LANES
-    if behind + LANES <= documents.shape[0]:
-        behind = min(end, behind + int(lowest(reaching(documents, behind, beyond))))
+    """Add the postings of [p, end), all of one part, below document ``stop``; return the next one.
+
+    Document d of the part has sums[d - first]; stop is at most `PART`.
+    """
+    behind, beyond = p, np.uint16(stop)
+    if stop == PART:
+        behind = end
     else:
-        behind = position_of(documents, behind, end, stop)
-    _add(documents[p:behind], codes[p:behind], added, first, sums)
+        while behind + LANES <= end and documents[np.uint64(behind + LANES - 1)] < beyond:
+            behind += LANES
+        if behind + LANES <= documents.shape[0]:
+            behind = min(end, behind + int(lowest(reaching(documents, behind, beyond))))
+        else:
+            behind = position_of(documents, behind, end, stop)
+    _add(documents, codes, added, p, behind, -first, sums)
     return behind
 
 
@@ -120,39 +138,55 @@ def _look_up_all(
 
 @kernel
 def _probe(
-    documents: U32,
+    documents: U16,
     codes: U8,
     added: U16,
+    begin: int,
+    end: int,
     first: int,
+    base: int,
     least: int,
     sums: U16,
     n: int,
     out: U32,
     out_sums: U16,
 ) -> int:
-    """Append documents of a list that with it reach ``least``; return the end. No sum changes."""
-    start, limit, to = np.uint32(first), np.uint16(least), np.uint64(n)
-    for block in range(0, documents.shape[0], LANES):
+    """Append documents of [begin, end) that with it reach ``least``; return the end of what is out.
+
+    Document d of the part is first + d and has sums[base + d], which does not change.
+    """
+    limit, to, start, zero = np.uint16(least), np.uint64(n), np.uint32(first), np.uint64(base)
+    for block in range(begin, end, LANES):
         _ask_ahead(documents, codes, block)
-        for p in range(block, min(documents.shape[0], block + LANES)):
+        for p in range(block, min(end, block + LANES)):
             d = documents[np.uint64(p)]
-            held = np.uint16(sums[np.uint64(d - start)] + added[codes[np.uint64(p)]])
-            out[to], out_sums[to] = d, held
+            held = np.uint16(sums[zero + np.uint64(d)] + added[codes[np.uint64(p)]])
+            out[to], out_sums[to] = start + np.uint32(d), held
             to += np.uint64(held >= limit)
     return int(np.int64(to))
 
 
 @kernel
 def _gather(
-    documents: U32, first: int, least: int, sums: U16, n: int, out: U32, out_sums: U16
+    documents: U16,
+    begin: int,
+    end: int,
+    first: int,
+    base: int,
+    least: int,
+    sums: U16,
+    n: int,
+    out: U32,
+    out_sums: U16,
 ) -> int:
-    """Append documents of a list whose sums reach ``least``; their sums are 0 then."""
-    start, limit, to = np.uint32(first), np.uint16(least), np.uint64(n)
-    for d in documents:
-        at = np.uint64(d - start)
+    """As `_probe`, of documents whose sums alone reach ``least``; their sums are 0 then."""
+    limit, to, start, zero = np.uint16(least), np.uint64(n), np.uint32(first), np.uint64(base)
+    for p in range(begin, end):
+        d = documents[np.uint64(p)]
+        at = zero + np.uint64(d)
         held = sums[at]
         sums[at] = 0
-        out[to], out_sums[to] = d, held
+        out[to], out_sums[to] = start + np.uint32(d), held
         to += np.uint64(held >= limit)
     return int(np.int64(to))
 
@@ -164,29 +198,6 @@ def _any_allowed(allowed: U8, first: int, end: int) -> bool:
     while d < end and allowed[np.uint64(d)] == 0:
         d += 1
     return d < end
-
-
-@kernel
-def _all_allowed(least: int, start: int, n: int, out: U32, out_sums: U16, allowed: U8) -> bool:
-    """Return whether all of [start, n) whose sums reach ``least`` are; sums behind n are 0."""
-    refused = np.uint8(0)
-    for place in range(start & ~(LANES - 1), n, LANES):
-        bits = reaching(out_sums, place, np.uint16(least))
-        for _ in range(count_bits(bits)):
-            refused |= np.uint8(1) ^ allowed[np.uint64(out[np.uint64(place + lowest(bits))])]
-            bits &= bits - np.uint64(1)
-    return int(refused) == 0
-
-
-@kernel
-def _keep_allowed(start: int, n: int, out: U32, out_sums: U16, allowed: U8) -> int:
-    """Drop those of [start, n) that are not; return how many there are now."""
-    kept = np.uint64(start)
-    for i in range(start, n):
-        d = out[np.uint64(i)]
-        out[kept], out_sums[kept] = d, out_sums[np.uint64(i)]
-        kept += np.uint64(allowed[np.uint64(d)])
-    return int(np.int64(kept))
 
 
 @kernel
@@ -205,8 +216,7 @@ def search_list(
     n: int,
     scratch_sums: U16,
     scratch_blocks: U32,
-    begins: I64,
-    ends: I64,
+    stops: I64,
     columned: I64,
     out: U32,
     out_sums: U16,
@@ -215,11 +225,10 @@ def search_list(
 
     Returned are how many stand in ``out`` now, what the sum of each of the k best reaches, and the
     greatest ratio so far of what a code adds at most to what it adds at least. Set are which
-    postings of each term count (none where ``begins`` and ``ends`` are equal), and the number of
-    its column or -1.
+    postings of each term count, part by part, and the number of its column or -1.
 
     Shapes, for documents [first, end) of the segment, Q terms:
-        table, s            int64[S, 12], in [0, S)   the segment's lists, see `segments`
+        table, s            int64[S, 14], in [0, S)   the segment's lists, see `segments`
         terms, idf          uint32[Q], float32[Q], above 0; a term >= V is in no document
         fixed, per_word     as for `_bm25.add_chains`
         allowed             uint8[>= end_document]
@@ -227,19 +236,22 @@ def search_list(
         limit, apart, n     what the last call returned; 0, 1 and 0 at first
         scratch_sums        uint16[>= end - first, to the next 64], all 0, and so it is left
         scratch_blocks      uint32[> (end - first) / 64]
-        begins, ends, columned   int64[Q]
+        stops           int64[Q, > parts of the segment]   as `_segments.set_stops` sets them, or
+                        0 if no document of the segment counts
+        columned        int64[Q]
         out, out_sums       uint32, uint16[>= n + end - first + 64]
 
     Cost: 0.5 ns a posting of the words without a column, or twice as many of those that are needed;
     0.05 ns a document unless postings are few; 5 ns a candidate.
     """
     first, end = extent(table, s)
-    begins[:], ends[:], columned[:] = 0, 0, -1
+    stops[:], columned[:] = 0, -1
     if not _any_allowed(allowed, first, min(end, end_document)):
         return n, limit, apart
-    starts, documents, codes = postings_of(table, s)
+    documents, codes = postings_of(table, s)
     dense, greatest, columns = columns_of(table, s)
     size, n_terms = end - first, terms.shape[0]
+    parts, begins, ends = parts_of(table, s), stops[:, 0], stops[:, -1]
     whole = np.float64(0)
     for q in range(n_terms):
         whole += np.float64(idf[q])
@@ -250,18 +262,14 @@ def search_list(
     left_out = np.zeros(n_terms, np.int64)
     rest = walked = guess = longest = 0
     for q in range(n_terms):
-        t = np.int64(terms[q])
-        if t >= starts.shape[0] - 1:
-            continue
-        begins[q] = starts[t]
-        ends[q] = position_of(documents, starts[t], starts[t + 1], end_document)
+        begin, behind = set_stops(table, s, terms[q], end_document, q, stops)
         if begins[q] == ends[q]:
             continue
         of_code, weight = added[q], np.float32(np.float64(idf[q]) * scale)
         for code in range(256):
             of_code[code] = np.uint16(np.int32(weight * most[code] + np.float32(1)))
         of_code[0] = 0
-        if (starts[t + 1] - starts[t]) * DENSE > size:
+        if (behind - begin) * DENSE > size:
             columned[q] = np.searchsorted(dense, terms[q])
             for code in range(1, int(greatest[columned[q]]) + 1):
                 left_out[q] = max(left_out[q], int(of_code[code]))
@@ -286,26 +294,31 @@ def search_list(
                 if biggest < 0 and ends[q] - begins[q] == longest:
                     biggest = q
                     continue
-                held = documents[begins[q] : ends[q]]
-                _add(held, codes[begins[q] : ends[q]], added[q], first, scratch_sums)
+                of_code = added[q]
+                for part in range(parts):
+                    b, e = stops[q, part], stops[q, part + 1]
+                    _add(documents, codes, of_code, b, e, part * PART, scratch_sums)
         least = max(1, guess - rest)
         if biggest >= 0:
-            b, e = begins[biggest], ends[biggest]
-            n = _probe(
-                *(documents[b:e], codes[b:e], added[biggest], first, least, scratch_sums),
-                *(n, out, out_sums),
-            )
+            of_code = added[biggest]
+            for part in range(parts):
+                b, e, base = stops[biggest, part], stops[biggest, part + 1], part * PART
+                n = _probe(
+                    *(documents, codes, of_code, b, e, first + base, base, least, scratch_sums),
+                    *(n, out, out_sums),
+                )
             for i in range(start, n):
                 scratch_sums[np.uint64(out[i] - np.uint32(first))] = 0
         for q in range(n_terms):
             if columned[q] < 0 and q != biggest:
-                n = _gather(
-                    *(documents[begins[q] : ends[q]], first, least, scratch_sums, n),
-                    *(out, out_sums),
-                )
+                for part in range(parts):
+                    b, e, base = stops[q, part], stops[q, part + 1], part * PART
+                    n = _gather(
+                        documents, b, e, first + base, base, least, scratch_sums, n, out, out_sums
+                    )
         reached = reached_by(out_sums, n, k)
-        if reached > 0 and not _all_allowed(reached, start, n, out, out_sums, allowed):
-            n = _keep_allowed(start, n, out, out_sums, allowed)
+        if reached > 0 and not all_allowed(reached, start, n, out, out_sums, allowed):
+            n = keep_allowed(start, n, out, out_sums, allowed)
             reached = reached_by(out_sums, n, k)
         limit = max(limit, int((reached - error) / apart))
         if limit > guess:
@@ -314,7 +327,7 @@ def search_list(
         for q in range(n_terms):
             if left_out[q] > 0:
                 _ask_for(columns, columned[q] * size - first, out[start:n])
-        n = _keep_allowed(start, n, out, out_sums, allowed)
+        n = keep_allowed(start, n, out, out_sums, allowed)
         n = _look_up_all(
             *(columns, columned, left_out, size, first, added, guess, start, n, out, out_sums)
         )
@@ -324,12 +337,16 @@ def search_list(
     while not done:
         positions, low, n, last = begins.copy(), first, start, start
         while low < finish:
-            high = min(finish, low + (sampled if sampled > 0 and low == first else _WINDOW))
+            high = min(finish, low + _WINDOW - (low - first) % _WINDOW)  # it ends where parts do
+            if sampled > 0 and low == first:
+                high = min(high, low + sampled)
+            part = (low - first) >> PART_BITS
+            base = first + part * PART
             for q in range(n_terms):
                 if left_out[q] == 0:
                     positions[q] = _add_below(
-                        *(documents, codes, added[q], positions[q], ends[q], low, high),
-                        scratch_sums,
+                        *(documents, codes, added[q], positions[q], stops[q, part + 1]),
+                        *(low - base, high - base, scratch_sums),
                     )
             while rest > 0 and low == first:  # does it pay to leave them out?
                 best = -1
@@ -341,8 +358,8 @@ def search_list(
                     if hits * _HIT * size <= (ends[best] - begins[best]) * (high - low):
                         break
                 positions[best] = _add_below(
-                    *(documents, codes, added[best], begins[best], ends[best], low, high),
-                    scratch_sums,
+                    *(documents, codes, added[best], begins[best], stops[best, 1]),
+                    *(low - base, high - base, scratch_sums),
                 )
                 rest -= left_out[best]
                 left_out[best] = 0

@@ -14,10 +14,18 @@ from recollex_kernels._found_scores import score_found
 from recollex_kernels._impacts import DENSE
 from recollex_kernels._jit import F32, I64, U8, U32, U64, kernel
 from recollex_kernels._lanes import LANES, reaching
-from recollex_kernels._positions import position_of
 from recollex_kernels._prefetch import prefetch
 from recollex_kernels._scores import kth_greatest
-from recollex_kernels._segments import chains_of, extent, forward_of, postings_of
+from recollex_kernels._segments import (
+    ask_for_stops,
+    chains_of,
+    extent,
+    forward_of,
+    list_of,
+    parts_of,
+    postings_of,
+    set_stops,
+)
 from recollex_kernels._word_lists import search_list
 
 NONE = np.uint32(0xFFFFFFFF)
@@ -28,23 +36,25 @@ _FEW = 160  # scores up to which each is compared with all, which takes less tha
 
 
 @kernel
-def document_frequency(starts: I64, documents: U32, terms: U32, end_document: int) -> I64:
-    """Return, for each term, how many indexed documents before ``end_document`` hold it.
+def document_frequency(table: I64, s: int, terms: U32, end_document: int) -> I64:
+    """Return, for each term, how many documents of a segment before ``end_document`` hold it.
 
-    Shapes, for V indexed terms, P postings, Q query terms:
-        starts, documents  int64[V+1], uint32[P]  as build_postings returns them
-        terms         uint32[Q]              a term >= V is in no document
+    Shapes, for Q query terms:
+        table, s      int64[S, 14], in [0, S)   the segment's lists, see `segments`
+        terms         uint32[Q]   one that the segment does not know is in no document
         returned      int64[Q]
 
-    Cost: O(Q log P).
+    Cost: O(Q), and of a view that ends within the segment O(Q log P), for P postings.
     """
     frequency = np.zeros(terms.shape[0], np.int64)
+    stops = np.empty((1, parts_of(table, s) + 1), np.int64)
     for q in range(terms.shape[0]):
-        t = np.int64(terms[q])
-        if t < starts.shape[0] - 1:
-            frequency[q] = (
-                position_of(documents, starts[t], starts[t + 1], end_document) - starts[t]
-            )
+        if end_document < extent(table, s)[1]:
+            set_stops(table, s, terms[q], end_document, 0, stops)
+            frequency[q] = stops[0, -1] - stops[0, 0]
+        else:
+            begin, end = list_of(table, s, terms[q])
+            frequency[q] = end - begin
     return frequency
 
 
@@ -70,18 +80,16 @@ def chain_frequency(head: U32, previous: U32, documents: U32, terms: U32, end_do
 @kernel
 def _ask_for_lists(table: I64, s: int, terms: U32) -> None:
     """Ask memory for how the terms' lists begin, whence it goes on by itself."""
-    starts, documents, codes = postings_of(table, s)
+    documents, codes = postings_of(table, s)
     first, last = extent(table, s)
     for t in terms:
-        if np.int64(t) >= starts.shape[0] - 1:
-            continue
-        begin, end = starts[np.uint64(t)], starts[np.uint64(t) + np.uint64(1)]
-        prefetch(documents, end - 1)
+        ask_for_stops(table, s, t)
+        begin, end = list_of(table, s, t)
         if (end - begin) * DENSE > last - first:
             continue
-        for line in range(min(_ASKED, (end - begin + 15) >> 4)):
-            prefetch(documents, begin + 16 * line)
-        for line in range(min(_ASKED >> 2, (end - begin + 63) >> 6)):
+        for line in range(min(_ASKED, (end - begin + 31) >> 5)):
+            prefetch(documents, begin + 32 * line)
+        for line in range(min(_ASKED >> 1, (end - begin + 63) >> 6)):
             prefetch(codes, begin + 64 * line)
 
 
@@ -104,7 +112,7 @@ def word_weights(
         idf = ln(1 + (N - df + .5) / (df + .5))
 
     Shapes, for Q terms:
-        table              int64[S, 12]  as `segments.table` returns it
+        table              int64[S, 14]  as `segments.table` returns it
         head, previous, chain_documents   see `chain_frequency`
         terms              uint32[Q]    NONE for a word that nobody ever met
         out_terms, out_idf   uint32[Q], float32[Q]   the terms in their order without NONE
@@ -115,8 +123,7 @@ def word_weights(
         _ask_for_lists(table, s, terms)
     frequency = chain_frequency(head, previous, chain_documents, terms, end_document)
     for s in range(table.shape[0]):
-        starts, documents, _ = postings_of(table, s)
-        frequency += document_frequency(starts, documents, terms, end_document)
+        frequency += document_frequency(table, s, terms, end_document)
     n, most, unmet = 0, 0.0, 0.0
     for q in range(terms.shape[0]):
         df = np.float64(frequency[q])
@@ -157,7 +164,7 @@ def search_weighed(
     Scores are those of `_bm25.scores_of`. Order: higher score, then lower memory.
 
     Shapes, for documents [0, end) in segments and [end, end_document) in chains:
-        table           int64[S, 12]   as `segments.table` returns it
+        table           int64[S, 14]   as `segments.table` returns it
         head .. chain_counts, lengths   as for `_bm25.add_chains`
         first_row .. forward_terms      as for `_bm25.best_rows`
         terms .. k      as for `_word_lists.search_list`
@@ -172,13 +179,17 @@ def search_weighed(
         end = extent(table, segments - 1)[1]
     found, scores = scratch[4], scratch[6].view(np.float32)
     if k > 0 and terms.shape[0] > 0:
-        places = np.empty((3, segments, terms.shape[0]), np.int64)
+        parts = 0
+        for s in range(segments):
+            parts = max(parts, parts_of(table, s))
+        stops = np.empty((segments, terms.shape[0], parts + 1), np.int64)
+        columned = np.empty((segments, terms.shape[0]), np.int64)
         sums = scratch[5].view(np.uint16)
         for s in range(segments):
             n, limit, apart = search_list(
                 *(table, s, terms, idf, fixed, per_word, end_document, allowed, k),
                 *(limit, apart, n, scratch[0].view(np.uint16), scratch[2]),
-                *(places[0, s], places[1, s], places[2, s], found, sums),
+                *(stops[s], columned[s], found, sums),
             )
         n = keep_reaching(limit, 0, n, found, sums)
         start = 0
@@ -187,8 +198,8 @@ def search_weighed(
             while last < n and found[last] < extent(table, s)[1]:
                 last += 1
             score_found(
-                *(table, s, terms, idf, places[0, s], places[1, s], places[2, s]),
-                *(fixed, per_word, lengths, found[start:last]),
+                *(table, s, terms, idf, stops[s], columned[s], fixed, per_word, lengths),
+                found[start:last],
                 *(scratch[0].view(np.uint16), scratch[1], scratch[3], scores[start:last]),
             )
             start = last

@@ -8,8 +8,9 @@ text is a document, the offsets say: the engine gives memories to BM25 and passa
 
 import numpy as np
 
-from recollex_kernels._jit import I64, U8, U32, U64, kernel
+from recollex_kernels._jit import I64, U8, U16, U32, U64, kernel
 from recollex_kernels._positions import position_of
+from recollex_kernels._segments import PART, extent, parts_in, parts_of, postings_of, set_stops
 
 STOP = np.uint32(0xFFFFFFFF)
 _MOST = 255  # counts saturate here
@@ -72,40 +73,82 @@ def build_postings(
 
 
 @kernel
-def documents_of_all(starts: I64, documents: U32, terms: U32, end_document: int) -> U32:
-    """Return the documents before ``end_document`` that hold every term: ascending, each once.
+def divide_postings(
+    starts: I64, documents: U32, dense: U32, first: int, end: int
+) -> tuple[U32, U16, U16, U32]:
+    """Return starts, cuts, documents and dense cuts: numbers of 16 bits within parts of a segment.
 
-    Shapes, for V indexed terms, P postings, Q terms, at least one:
-        starts, documents  int64[V+1], uint32[P]  as `build_postings` returns them
-        terms     uint32[Q]   a term >= V is in no document
+    A part is 65,536 documents, the last what is left. A document is its number within its part, and
+    a cut says how many of a term's postings stand before a part.
+
+    Shapes, for V terms, P postings, documents [first, end) in C + 1 parts, D terms with a column:
+        starts, documents  int64[V+1], uint32[P]   as `build_postings` returns them
+        dense              uint32[D]   as `impacts.grade_postings` returns them
+    Returned:
+        starts      uint32[V+1]
+        cuts        uint16[V * C]   those of term t from t * C on; 0 for a term with a column, so
+                    that up to a million documents in a segment every cut has 16 bits
+        documents   uint16[P]
+        dense_cuts  uint32[D * C]   of the terms with a column
+
+    Cost: O(P + V C log P).
+    """
+    cuts = parts_in(end - first) - 1
+    vocabulary = starts.shape[0] - 1
+    near = np.zeros(vocabulary * cuts, np.uint16)
+    far, at = np.zeros(dense.shape[0] * cuts, np.uint32), 0
+    for t in range(vocabulary):
+        p, has_column = starts[t], at < dense.shape[0] and dense[at] == t
+        for part in range(cuts):
+            p = position_of(documents, p, starts[t + 1], first + PART * (part + 1))
+            if has_column:
+                far[at * cuts + part] = p - starts[t]
+            else:
+                near[t * cuts + part] = p - starts[t]
+        at += int(has_column)
+    numbers = np.empty(documents.shape[0], np.uint16)
+    for p in range(documents.shape[0]):
+        numbers[p] = (np.int64(documents[p]) - first) & (PART - 1)
+    return starts.astype(np.uint32), near, numbers, far
+
+
+@kernel
+def documents_of_all(table: I64, s: int, terms: U32, end_document: int) -> U32:
+    """Return the documents of a segment before ``end_document`` with every term, ascending.
+
+    Shapes, for Q terms, at least one:
+        table, s  int64[S, 14], in [0, S)   the segment's lists, see `segments`
+        terms     uint32[Q]   one that the segment does not know is in no document
 
     Cost: O(postings of the terms), 1 ns each.
     """
-    rarest = 0
+    documents, (first, _), parts = postings_of(table, s)[0], extent(table, s), parts_of(table, s)
+    stops, rarest = np.empty((terms.shape[0], parts + 1), np.int64), 0
     for q in range(terms.shape[0]):
-        t = np.int64(terms[q])
-        if t >= starts.shape[0] - 1:
-            return np.empty(0, np.uint32)
-        r = np.int64(terms[rarest])
-        if starts[t + 1] - starts[t] < starts[r + 1] - starts[r]:
+        set_stops(table, s, terms[q], end_document, q, stops)
+        if stops[q, parts] - stops[q, 0] < stops[rarest, parts] - stops[rarest, 0]:
             rarest = q
-    t = np.int64(terms[rarest])
-    stop = position_of(documents, starts[t], starts[t + 1], end_document)
-    found = documents[starts[t] : stop].copy()
-    n = found.shape[0]
-    for q in range(terms.shape[0]):
-        if q == rarest:
-            continue
-        t = np.int64(terms[q])
-        at, end, kept = starts[t], starts[t + 1], 0
-        for i in range(n):
-            while at < end and documents[at] < found[i]:
-                at += 1
-            if at < end and documents[at] == found[i]:
-                found[kept] = found[i]
-                kept += 1
-        n = kept
-    return found[:n]
+    found, count = np.empty(stops[rarest, parts] - stops[rarest, 0], np.uint32), 0
+    for part in range(parts):
+        n = count
+        for p in range(stops[rarest, part], stops[rarest, part + 1]):
+            found[n] = documents[p]
+            n += 1
+        for q in range(terms.shape[0]):
+            if q == rarest:
+                continue
+            at, end, kept = stops[q, part], stops[q, part + 1], count
+            for i in range(count, n):
+                while at < end and documents[at] < found[i]:
+                    at += 1
+                if at < end and documents[at] == found[i]:
+                    found[kept] = found[i]
+                    kept += 1
+            n = kept
+        for i in range(count, n):
+            found[i] += np.uint32(first + PART * part)
+        count = n
+    return found[:count]
 
 
 @kernel

@@ -8,14 +8,15 @@ from recollex_kernels._jit import I64
 from recollex_kernels._segments import FIELDS, FIRST
 from recollex_kernels._segments import Lists as Lists
 from recollex_kernels._segments import Texts as Texts
+from recollex_kernels._segments import parts_in as parts_in
 
 
 def table(segments: Sequence[Lists]) -> I64:
-    """Return the table of ``segments``: int64[S, 12], which is good as long as their arrays are."""
+    """Return the table of ``segments``: int64[S, 14], which is good as long as their arrays are."""
     rows = np.zeros((len(segments), FIELDS), np.int64)
     for row, lists in zip(rows, segments, strict=True):
-        starts, documents, codes, limits, dense, greatest, columns, first, end = lists
-        arrays = starts, documents, codes, limits, dense, greatest, columns
+        arrays, (first, end) = lists[:-2], lists[-2:]
+        starts, documents, dense = lists[0], lists[2], lists[5]
         row[:FIRST] = [array.ctypes.data for array in arrays]
         row[FIRST:] = first, end, len(starts) - 1, len(documents), len(dense)
     return rows

@@ -83,8 +83,21 @@ def recalled(store):
     return [[(memory.id, memory.scores) for memory in recall] for recall in found]
 
 
-def test_posting_lists_of_format_2_answer_alike_and_the_next_checkpoint_writes_them_anew(
-    tmp_path, monkeypatch
+def as_version(version, arrays, meta):
+    """Return the arrays of a file of posting lists of one part as an earlier version wrote them."""
+    old = {
+        "starts": arrays["starts"].astype(np.int64),
+        "memories": arrays["memories"] + np.uint32(meta["first_memory"]),
+    }
+    if version == 2:  # before codes
+        return old | {"counts": arrays["limits"][:256][arrays["codes"]].astype(np.uint8)}
+    kept = ("codes", "limits", "dense", "greatest", "columns")
+    return old | {name: arrays[name] for name in kept}
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_posting_lists_of_formats_before_answer_alike_and_the_next_checkpoint_writes_them_anew(
+    tmp_path, monkeypatch, version
 ):
     monkeypatch.setattr(checkpoint, "SEGMENT_ROWS", 64)
     rng = np.random.default_rng(0)
@@ -96,11 +109,9 @@ def test_posting_lists_of_format_2_answer_alike_and_the_next_checkpoint_writes_t
         before = recalled(store)
     paths = sorted((tmp_path / "agents" / "ann").glob("segment-*/postings-*"))
     assert len(paths) == 3
-    for path in paths:  # as versions before codes wrote them
+    for path in paths:
         arrays, meta = read_pack(path)
-        counts = arrays["limits"][:256][arrays["codes"]].astype(np.uint8)
-        old = {"starts": arrays["starts"], "memories": arrays["memories"], "counts": counts}
-        write_pack(path, old, meta | {"format": 2})
+        write_pack(path, as_version(version, arrays, meta), meta | {"format": version})
     with opened(tmp_path, read_only=True) as store:
         assert recalled(store) == before
     with opened(tmp_path) as store:

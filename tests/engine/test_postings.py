@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_engine import postings
-from recollex_engine.errors import FormatError
-from recollex_engine.pack import write_pack
-from recollex_engine.postings import Postings
+from recollex_engine.errors import CorruptError, FormatError
+from recollex_engine.pack import read_pack, write_pack
+from recollex_engine.postings import FORMAT, Postings
+from recollex_kernels.impacts import grade_postings
 from recollex_kernels.postings import build_postings
 
+FORMAT_3 = Path(__file__).with_name("data") / "postings-format-3"
 STOP = 0xFFFFFFFF
 VOCABULARY = 9
 MEMORIES = st.lists(
@@ -54,7 +56,7 @@ def lists_of(found):
     assert (limits[:, :2] == limits[:, 2:]).all()
     return {
         term: [
-            (int(found.memories[p]), *limits[found.codes[p], :2].tolist())
+            (found.first_memory + int(found.memories[p]), *limits[found.codes[p], :2].tolist())
             for p in range(found.starts[term], found.starts[term + 1])
         ]
         for term in range(len(found.starts) - 1)
@@ -110,18 +112,82 @@ def test_lists_are_never_changed(tmp_path):
 
 
 @settings(deadline=None, max_examples=30)
-@given(MEMORIES, st.integers(0, 30))
-def test_lists_of_the_format_before_are_graded_when_they_are_read(memories, first):
+@given(MEMORIES, st.integers(0, 30), st.sampled_from([2, 3]))
+def test_lists_of_formats_before_are_brought_up_when_they_are_read(memories, first, version):
     first = min(first, len(memories))
     built = build(memories, first, len(memories), VOCABULARY)
-    offsets, terms = forward(memories)
-    starts, held, counts = build_postings(
-        offsets[first:], terms, 0, len(memories) - first, VOCABULARY
-    )
-    arrays = {"starts": starts, "memories": held + np.uint32(first), "counts": counts}
-    meta = {"format": 2, "first_memory": first, "end_memory": len(memories)}
     with tempfile.TemporaryDirectory() as folder:
-        write_pack(Path(folder) / "postings", arrays, meta)
+        write_as(version, Path(folder) / "postings", memories, first)
         read = Postings.read(Path(folder) / "postings", lengths(memories))
-    for mine, other in zip(read.lists, built.lists, strict=True):
+    assert read.outdated and not built.outdated
+    same(read, built)
+
+
+def write_as(version, path, memories, first):
+    """Write the lists of memories from ``first`` on as versions 2 and 3 did."""
+    offsets, terms = forward(memories)
+    end = len(memories)
+    starts, held, counts = build_postings(offsets[first:], terms, 0, end - first, VOCABULARY)
+    held += np.uint32(first)
+    graded = grade_postings(starts, held, counts, lengths(memories)[first:], first, end, 0.9, 0.4)
+    names = "codes", "limits", "dense", "greatest", "columns"
+    rest = {"counts": counts} if version == 2 else dict(zip(names, graded, strict=True))
+    meta = {"format": version, "first_memory": first, "end_memory": end}
+    write_pack(path, {"starts": starts, "memories": held, **rest}, meta)
+
+
+def same(found, expected):
+    for mine, other in zip(found.lists, expected.lists, strict=True):
         assert np.array_equal(mine, other)
+        assert getattr(mine, "dtype", None) == getattr(other, "dtype", None)
+
+
+def test_a_file_that_a_version_of_format_3_wrote_holds_what_it_held():
+    rng = np.random.default_rng(3)  # 40 memories, from 5 on, as they were drawn for it
+    sizes = rng.integers(0, 7, 40)
+    drawn = np.split(rng.integers(0, 12, int(sizes.sum())), np.cumsum(sizes)[:-1])
+    memories = [*[[]] * 5, *(words.tolist() for words in drawn)]
+    read = Postings.read(FORMAT_3, lengths(memories))
+    assert read.outdated
+    same(read, build(memories, 5, 45, 12))
+
+
+def test_memories_of_several_parts_come_back_from_files_of_formats_3_and_4(tmp_path):
+    rng = np.random.default_rng(0)
+    frequent = rng.random(140_000) < 0.4
+    memories = [
+        [0] * int(often) + ([1] if n % 997 == 0 else []) for n, often in enumerate(frequent)
+    ]
+    memories[65_536 + 7] += [2, 3]
+    memories[131_072 + 7] += [3]
+    built = build(memories, 7, len(memories), VOCABULARY)
+    assert built.memories.dtype == np.uint16
+    cuts = [np.cumsum(frequent[7:])[65_536 * part - 1] for part in (1, 2)]
+    assert built.dense.tolist() == [0] and built.dense_cuts.tolist() == cuts
+    cuts = [len(range(997, 7 + 65_536 * part, 997)) for part in (1, 2)]
+    assert built.cuts.reshape(VOCABULARY, 2)[:4].tolist() == [[0, 0], cuts, [0, 1], [0, 1]]
+    built.write(tmp_path / "postings-4")
+    same(Postings.read(tmp_path / "postings-4", lengths(memories)), built)
+    write_as(3, tmp_path / "postings-3", memories, 7)
+    same(Postings.read(tmp_path / "postings-3", lengths(memories)), built)
+
+
+@pytest.mark.parametrize("version", [3, FORMAT])
+def test_arrays_that_do_not_fit_each_other_are_refused(tmp_path, version):
+    memories = [[*range(VOCABULARY)], [2], [0, 8, 8]]
+    path = tmp_path / "postings"
+    if version == FORMAT:
+        build(memories, 0, 3, VOCABULARY).write(path)
+    else:
+        write_as(version, path, memories, 0)
+    arrays, meta = read_pack(path)
+    for name, array in arrays.items():
+        wider = array.astype(np.uint64) if name in ("memories", "codes") else array
+        for lying in (array[:-1], np.append(array, array[-1:] + 1), wider):
+            if (lying.dtype, len(lying)) != (array.dtype, len(array)):
+                write_pack(path, arrays | {name: lying}, meta)
+                with pytest.raises(CorruptError, match="items"):
+                    Postings.read(path, lengths(memories))
+        write_pack(path, {own: held for own, held in arrays.items() if own != name}, meta)
+        with pytest.raises(CorruptError):
+            Postings.read(path, lengths(memories))

@@ -6,16 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels._bm25 import add_chains, best_rows, scores_of
-from recollex_kernels.impacts import grade_postings
 from recollex_kernels.keyword import (
     NONE,
     chain_frequency,
-    document_frequency,
     word_weights,
 )
 from recollex_kernels.postings import STOP, build_postings, phrase_rows
 from recollex_kernels.segments import table
 from recollex_kernels.tail import extend_chains, publish_chains
+from tests.kernels.posting_lists import graded_lists
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -78,13 +77,6 @@ def test_counts_saturate():
     counts = build_postings(*forward(texts), 0, 3, 2)[2]
     assert counts.tolist() == [255, 255, 255, 1]
     assert chained(texts, 0)[3][1:5].tolist() == [255, 255, 255, 1]
-
-
-@given(documents, queries, st.integers(0, 25))
-def test_document_frequency_counts_the_rows_before_the_view(texts, query, end_row):
-    starts, rows, _ = build_postings(*forward(texts), 0, len(texts), VOCABULARY)
-    found = document_frequency(starts, rows, frozen(query, np.uint32), end_row)
-    assert found.tolist() == [len(holding(texts, 0, min(end_row, len(texts)), t)) for t in query]
 
 
 @given(documents, queries, st.data())
@@ -196,8 +188,7 @@ def test_words_weigh_by_the_documents_that_hold_them_in_their_order(seed):
     for first, last in ((0, split // 2), (split // 2, split)):
         lists = build_postings(*forward(texts), first, last, VOCABULARY)
         lengths = frozen([len(text) for text in texts[first:last]], np.uint32)
-        graded = grade_postings(*lists, lengths, first, last, 0.9, 0.4)
-        segments.append((*lists[:2], *graded, first, last))
+        segments.append(graded_lists(*lists, lengths, first, last))
     head, previous, held, _ = chained(texts, split)
     known, idf = np.empty(5, np.uint32), np.empty(5, np.float32)
     count, most, unmet = word_weights(table(segments), head, previous, held, terms, end, known, idf)

@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from recollex_kernels._bm25 import scores_of
 from recollex_kernels._neighbourhood import surround, weigh
 from recollex_kernels._neighbours import NONE, neighbours
-from recollex_kernels.impacts import grade_postings
 from recollex_kernels.postings import build_postings
 from recollex_kernels.segments import table
 from recollex_kernels.vectors import cosines
+from tests.kernels.posting_lists import graded_lists
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -36,8 +36,7 @@ def bank(sizes, seed):
     words = rng.choice(np.array([0, 1, 2], np.uint32), int(first_row[-1]))
     lengths = np.array(sizes, np.uint32)
     lists = build_postings(offsets[first_row], words, 0, len(sizes), 3)
-    codes = grade_postings(*lists, lengths, 0, len(sizes), 0.9, 0.4)
-    KEPT.append((*lists[:2], *codes, 0, len(sizes)))  # a table holds addresses
+    KEPT.append(graded_lists(*lists, lengths, 0, len(sizes)))  # a table holds addresses
     terms, idf = np.array([2, 0], np.uint32), np.array([2.0, 0.5], np.float32)
     asked = table(KEPT[-1:]), lengths, offsets, words, 0.5, 0.25, terms, idf
     return asked, SCALE, vectors.view(np.uint16), first_row.astype(np.uint32), query, ZERO, UNIT

@@ -9,11 +9,12 @@ from recollex_kernels._bitmap import bitmap, listed, mark
 from recollex_kernels._bm25 import scores_of
 from recollex_kernels._impacts import DENSE, code_bounds, code_counts, code_values
 from recollex_kernels._members import scores_among
-from recollex_kernels.impacts import grade_postings
+from recollex_kernels._segments import PART
 from recollex_kernels.keyword import NONE, SCRATCH, _best, search_weighed, search_words
 from recollex_kernels.postings import build_postings
 from recollex_kernels.segments import places, table
 from recollex_kernels.tail import extend_chains, publish_chains
+from tests.kernels.posting_lists import graded_lists
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -55,11 +56,9 @@ class Bank:
             starts, held, counts = build_postings(
                 self.offsets, self.terms, first, end, self.vocabulary
             )
-            graded = grade_postings(
-                starts, held, counts, self.lengths[first:end], first, end, 0.9, 0.4
-            )
-            self.segments.append((starts, held, *graded, first, end))
-            self.counts = counts
+            built = starts, held, counts, self.lengths[first:end], first, end
+            self.segments.append(graded_lists(*built))
+            self.built = built[:3]
         self.tail = self.chained(ends[-1])
 
     def chained(self, first):
@@ -169,6 +168,36 @@ def test_more_documents_than_a_window_equal_a_full_sort(holders, share):
         check(bank, terms[1:2], idf[1:2], end, allowed, 100)  # a word with a column alone
 
 
+@pytest.mark.parametrize("holders", [150, 2500, 30_000])
+def test_documents_of_several_parts_equal_a_full_sort(holders):
+    """Of 65,536 documents each: of a segment that begins within one, has four, and the last few."""
+    rng = np.random.default_rng(holders)
+    n, vocabulary, filler = 200_000, 9_000, 3_000
+    sizes = rng.integers(2, 9, n)
+    drawn = rng.integers(filler, vocabulary, int(sizes.sum()))
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    for term in range(7):
+        held = rng.permutation(n)[: holders // (1 + term % 3)]
+        drawn[offsets[held] + rng.integers(0, 2, len(held))] = term
+    bank = Bank.of(offsets, drawn, sizes, vocabulary, [777, n - 100])
+    terms = frozen([5, 4_000, 3, 0, 2, 8_000, 1], np.uint32)
+    idf = frozen([3.0, 6.0, 4.0, 4.5, 3.5, 6.5, 5.0], np.float32)
+    allowed = frozen(rng.random(n) < 0.7, np.uint8)
+    for end in (n, n - 150, 777 + 2 * PART, 777 + PART - 9, 70_000):
+        for k in (1, 100, 1_000):
+            check(bank, terms, idf, end, allowed, k)
+        check(bank, terms[1:2], idf[1:2], end, allowed, 100)
+        bits = bitmap(end)
+        for m in rng.integers(0, end, 20_000).tolist():
+            mark(bits, m)
+        memories, before = listed(bits)
+        texts = bank.lengths, bank.offsets, bank.terms, float(FIXED), float(PER_WORD)
+        asked_for = (table(bank.segments), *texts, terms, idf)
+        every = np.arange(len(memories))
+        found = scores_among(bits, before, memories, every, bank.first_row, asked_for)
+        assert found.tobytes() == bank.scores(terms, idf)[memories].tobytes()
+
+
 @pytest.mark.parametrize("few", [20, 4000])
 def test_a_beginning_unlike_the_rest_equals_a_full_sort(few):
     """Many words are searched in windows, and the first tells what the best of all may reach."""
@@ -238,13 +267,14 @@ def test_a_code_says_what_its_postings_add(seed, longest, vocabulary):
     rng = np.random.default_rng(seed)
     bank = Bank(rng, 500, vocabulary, longest, [500])
     (segment,) = bank.segments
-    starts, held, codes, limits, dense, greatest, columns, first, end = segment
+    codes, limits, dense, _, greatest, columns, first, end = segment[3:]
+    starts, held, counts = bank.built
     assert codes.size == 0 or codes.min() >= 1
     values, most, one_count = np.empty((3, 256), np.float32)
     ratio = code_bounds(limits, FIXED, PER_WORD, most)
     code_values(limits, FIXED, PER_WORD, values)
     code_counts(limits, one_count)
-    counts = bank.counts.astype(np.float32)
+    counts = counts.astype(np.float32)
     added = counts / (counts + (FIXED + PER_WORD * bank.lengths[held].astype(np.float32)))
     assert (added <= most[codes]).all()
     assert (added * ratio * (1 + 1e-6) >= most[codes]).all()
