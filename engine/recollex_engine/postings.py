@@ -127,7 +127,7 @@ class Postings:
         """Return the lists of ``path``, mapped.
 
         ``words``: how many each memory of the agent counts. Lists of format 3 have memories of 32
-        bits, and those of format 2 no codes: they are divided here, 2 ms for 100,000 memories, and
+        bits, and those of format 2 no codes: they are divided here, 8 ms for 100,000 memories, and
         graded, 40 ms, until a checkpoint writes them. Raises `CorruptError` for arrays that do not
         fit each other.
         """

@@ -174,9 +174,7 @@ def score_found(
                 out[i] += idf[q] * _part(counts[code], norms[i]) if code != 0 else np.float32(0)
             continue
         if stops[q, -1] - stops[q, 0] > _FAR * found.shape[0]:
-            _search_scores(
-                *(documents, codes, stops, q, idf[q], counts, norms, first, found, out),
-            )
+            _search_scores(documents, codes, stops, q, idf[q], counts, norms, first, found, out)
         else:
             _add_scores(
                 *(documents, codes, stops, q, idf[q], counts, norms),

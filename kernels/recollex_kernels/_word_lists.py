@@ -236,9 +236,8 @@ def search_list(
         limit, apart, n     what the last call returned; 0, 1 and 0 at first
         scratch_sums        uint16[>= end - first, to the next 64], all 0, and so it is left
         scratch_blocks      uint32[> (end - first) / 64]
-        stops           int64[Q, > parts of the segment]   as `_segments.set_stops` sets them, or
-                        0 if no document of the segment counts
-        columned        int64[Q]
+        stops, columned     int64[Q, > parts of the segment], int64[Q]   stops as
+                            `_segments.set_stops` sets them, or 0 if no document counts
         out, out_sums       uint32, uint16[>= n + end - first + 64]
 
     Cost: 0.5 ns a posting of the words without a column, or twice as many of those that are needed;
