@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from recollex_kernels._copy import copy_bytes
 from recollex_kernels._jit import I64, U8, U32, U64, kernel
 
 SAID, START, END, RECORDED, NETWORK, TOKENS = range(6)
@@ -76,14 +77,11 @@ def gather_memories(
     for i in range(n):
         k = np.int64(id[places[i]])
         first = id_ends[k - 1] if k > 0 else 0
-        for j in range(first, id_ends[k]):
-            strings[at] = id_heap[j]
-            at += 1
+        copy_bytes(strings, at, id_heap, first, ends[i] - at)
+        at = ends[i]
     for i in range(n):
-        m = places[i]
-        for j in range(np.int64(text_offset[m]), np.int64(text_offset[m + 1])):
-            strings[at] = text_heap[j]
-            at += 1
+        copy_bytes(strings, at, text_heap, int(text_offset[places[i]]), ends[n + i] - at)
+        at = ends[n + i]
     for i in range(n):
         m = places[i]
         found[SAID, i] = said[m]

@@ -6,14 +6,15 @@ from recollex_kernels.strings import gather_strings
 
 
 @settings(deadline=None)
-@given(st.lists(st.binary(max_size=9), min_size=1, max_size=20), st.data())
-def test_gathers_the_bytes_of_each_string_in_the_order_asked(strings, data):
+@given(
+    st.lists(st.binary(max_size=40), min_size=1, max_size=20),
+    st.integers(0, 255),
+    st.data(),
+)
+def test_joins_the_strings_asked_for_in_their_order(strings, between, data):
     heap = np.frombuffer(b"".join(strings), np.uint8)
     ends = np.cumsum([len(string) for string in strings])
     ends.flags.writeable = False
     asked = data.draw(st.lists(st.integers(0, len(strings) - 1), max_size=30))
-    found, places = gather_strings(heap, ends, np.array(asked, np.int64))
-    whole, places = found.tobytes(), [0, *places.tolist()]
-    assert [whole[places[i] : places[i + 1]] for i in range(len(asked))] == [
-        strings[number] for number in asked
-    ]
+    found = gather_strings(heap, ends, np.array(asked, np.int64), between)
+    assert found.tobytes() == bytes([between]).join(strings[number] for number in asked)
