@@ -105,6 +105,7 @@ class Words:
     per_word: BM25's norm of a memory is fixed + per_word * its words.
     most: the sum of the idf of all its words, met or not, which no memory's score reaches.
     unknown: the share of it that belongs to words which no memory of the view holds.
+    tail: float32[n], the score of each memory that no posting list covers.
     """
 
     ranked: Ranked
@@ -114,12 +115,13 @@ class Words:
     per_word: float
     most: float
     unknown: float
+    tail: npt.NDArray[np.float32]
 
     @classmethod
     def none(cls) -> "Words":
         """Return what a question without words finds."""
         nothing = np.empty(0, np.float32)
-        return cls(Ranked.empty(), np.empty(0, np.uint32), nothing, 0.0, 0.0, 0.0, 0.0)
+        return cls(Ranked.empty(), np.empty(0, np.uint32), nothing, 0.0, 0.0, 0.0, 0.0, nothing)
 
 
 def keyword(
@@ -145,6 +147,7 @@ def keyword(
     fixed, per_word = k1 * (1 - b), k1 * b / mean
     best, scores = np.empty(budget, _U32), np.empty(budget, _F32)
     rows, known, idf = np.empty(budget, _U32), np.empty(words, _U32), np.empty(words, _F32)
+    tail = np.zeros(memories - view.indexed_memories, _F32)
     found, met, most, unknown = search_words(
         view.posting_lists,
         view.text_places,
@@ -160,12 +163,13 @@ def keyword(
         rows,
         known,
         idf,
+        tail,
     )
     if found < budget:
         best, scores, rows = best[:found], scores[:found], rows[:found]
     if met < words:
         known, idf = known[:met], idf[:met]
-    return Words(Ranked(best, scores, rows), known, idf, fixed, per_word, most, unknown)
+    return Words(Ranked(best, scores, rows), known, idf, fixed, per_word, most, unknown, tail)
 
 
 _scratch = WordScratch()

@@ -245,7 +245,10 @@ def _what_the_arms_say(evidence: Evidence) -> tuple[Any, ...]:
     best = float(words.ranked.scores[0]) if words and len(words.ranked.scores) else 0.0
     said = words if words is not None and best > 0 else _NO_WORDS
     return (
-        (view.posting_lists, *view.forward_terms, said.fixed, said.per_word, said.terms, said.idf),
+        (
+            *(view.posting_lists, said.tail, *view.forward_terms),
+            *(said.fixed, said.per_word, said.terms, said.idf),
+        ),
         1 / math.sqrt(best * said.most) if best > 0 else 0.0,
         view.vectors,
         view.buffer("first_row"),

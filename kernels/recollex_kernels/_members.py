@@ -1,4 +1,7 @@
-"""What do some memories score by a question's words? From lists, or from their own words."""
+"""What do some memories score by a question's words? From lists, or from their own words.
+
+Of those that no list has, the keyword arm scored each, and that is looked up.
+"""
 
 from typing import TypeAlias
 
@@ -19,9 +22,10 @@ from recollex_kernels._segments import (
     set_stops,
 )
 
-Asked: TypeAlias = tuple[I64, U32, U64, U32, float, float, U32, F32]
-"""What a question's words need to be scored: the table of segments (see `_segments`); lengths,
-forward_offsets, forward_terms, fixed, per_word, terms, idf as for `_bm25.scores_of`."""
+Asked: TypeAlias = tuple[I64, F32, U32, U64, U32, float, float, U32, F32]
+"""What a question's words need to be scored: the table of segments (see `_segments`); tail, the
+scores of the documents behind them as far as they are known, in order (see `search_weighed`);
+lengths, forward_offsets, forward_terms, fixed, per_word, terms, idf as for `_bm25.scores_of`."""
 _PATIENCE = 128  # postings that take as long to walk as one memory's own words take
 
 
@@ -103,25 +107,35 @@ def scores_among(
         returned    float32[n]
 
     Cost: 0.5 ns for each posting of the terms that have no column and 2 ns for each memory and term
-    that has one, or 60 ns for each chosen.
+    that has one, or 60 ns for each chosen; of those that ``asked`` has the scores of, 1 ns.
     """
-    table, lengths, forward_offsets, forward_terms, k_fixed, k_per_word, terms, idf = asked
+    table, tail, lengths, forward_offsets, forward_terms, k_fixed, k_per_word, terms, idf = asked
     fixed, per_word = np.float32(k_fixed), np.float32(k_per_word)
-    n = chosen.shape[0]
+    n, end = chosen.shape[0], 0
+    if table.shape[0] > 0:
+        end = extent(table, table.shape[0] - 1)[1]
     scores, unsure, count = np.empty(n, np.float32), np.empty(n, np.int64), 0
-    if table.shape[0] > 0 and _walked(table, terms) < _PATIENCE * n:
+    listed = 0
+    while listed < n and memories[chosen[listed]] < end:
+        listed += 1
+    if listed > 0 and _walked(table, terms) < _PATIENCE * listed:
         sums = np.zeros(memories.shape[0], np.float32)
         for s in range(table.shape[0]):
             _sum_lists(bits, before, memories, chosen, table, s, fixed, per_word, terms, idf, sums)
-        end = extent(table, table.shape[0] - 1)[1]
-        for i in range(n):
+        for i in range(listed):
             scores[i] = sums[chosen[i]]
             unsure[count] = i
-            count += int((memories[chosen[i]] >= end) | (scores[i] < 0))
+            count += int(scores[i] < 0)
     else:
-        for i in range(n):
-            unsure[i] = i
-        count = n
+        unsure[:listed] = np.arange(listed)
+        count = listed
+    for i in range(listed, n):
+        place = np.int64(memories[chosen[i]]) - end
+        if place < tail.shape[0]:
+            scores[i] = tail[place]
+        else:
+            unsure[count] = i
+            count += 1
     if count > 0:
         read = np.empty(count, np.float32)
         scores_of(

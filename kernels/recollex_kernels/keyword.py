@@ -7,7 +7,7 @@ small one.
 
 import numpy as np
 
-from recollex_kernels._above import count_bits
+from recollex_kernels._above import count_bits, lowest
 from recollex_kernels._bm25 import add_chains, best_rows, scores_of
 from recollex_kernels._bounds import keep_reaching
 from recollex_kernels._found_scores import score_found
@@ -158,6 +158,7 @@ def search_weighed(
     scratch: U32,
     out_memories: U32,
     out_scores: F32,
+    out_tail: F32,
 ) -> int:
     """Set the best ``k`` allowed memories with a score above 0, and their scores; return how many.
 
@@ -171,6 +172,8 @@ def search_weighed(
         scratch         uint32[SCRATCH, >= end_document + 128]   of which the first two rows are 0,
                         and so they are left
         out_memories, out_scores   uint32[k], float32[k]
+        out_tail        float32[max(end_document - end, 0)]   0; set to the score of each of those
+                        in chains, allowed or not
 
     Cost: that of its steps.
     """
@@ -208,18 +211,37 @@ def search_weighed(
             *(lengths, fixed, per_word, terms, idf),
         )
         if end < end_document:
-            tail = scratch[1, : end_document - end].view(np.float32)
             add_chains(
                 *(head, previous, chain_documents, chain_counts, lengths[end:], fixed, per_word),
-                *(terms, idf, end, end_document, tail),
+                *(terms, idf, end, end_document, out_tail),
             )
             least = np.float32(kth_greatest(scores[:n], k)) if n >= k else np.float32(0)
-            for d in range(tail.shape[0]):
-                if tail[d] > 0 and tail[d] >= least and allowed[end + d] == 1:
-                    found[n], scores[n] = end + d, tail[d]
-                    n += 1
-            tail[:] = 0
+            n = _reaching(out_tail, least, end, allowed, n, found, scores)
     return _best(found[:n], scores[:n], k, out_memories, out_scores)
+
+
+@kernel
+def _reaching(
+    tail: F32, least: np.float32, first: int, allowed: U8, n: int, found: U32, scores: F32
+) -> int:
+    """Put what is above 0 and reaches ``least`` behind ``n`` that are found; return how many it is.
+
+    tail: scores of documents from ``first`` on.
+    """
+    bits, whole = tail.view(np.uint32), tail.shape[0] & ~(LANES - 1)
+    limit = max(np.float32(least).view(np.uint32), np.uint32(1))  # from 0 on, bits are in order
+    for start in range(0, whole, LANES):
+        held = reaching(bits, start, limit)
+        while held != 0:
+            d = start + lowest(held)
+            held &= held - np.uint64(1)
+            found[n], scores[n] = first + d, tail[d]
+            n += int(allowed[first + d])
+    for d in range(whole, tail.shape[0]):
+        if bits[d] >= limit and allowed[first + d] == 1:
+            found[n], scores[n] = first + d, tail[d]
+            n += 1
+    return n
 
 
 @kernel
@@ -238,6 +260,7 @@ def search_words(
     out_rows: U32,
     out_terms: U32,
     out_idf: F32,
+    out_tail: F32,
 ) -> tuple[int, int, float, float]:
     """Do `word_weights`, `search_weighed` and `best_rows`; return how many memories and terms.
 
@@ -246,7 +269,7 @@ def search_words(
     given .1: so those of a view come as addresses.
 
     Shapes: as for the three; texts int64[8, 2], see `segments.places`; out_memories, out_scores,
-    out_rows [k]; out_terms, out_idf [Q].
+    out_rows [k]; out_terms, out_idf [Q]; out_tail as there.
     """
     head, previous, chain_documents, chain_counts = chains_of(texts)
     lengths, first_row, forward_offsets, forward_terms = forward_of(texts)
@@ -258,7 +281,8 @@ def search_words(
     found = search_weighed(
         *(table, head, previous, chain_documents, chain_counts, lengths, first_row),
         *(forward_offsets, forward_terms, terms, idf, small, large),
-        *(end_document, allowed, k, scratch, out_memories, out_scores),
+        *(end_document, allowed, k, scratch),
+        *(out_memories, out_scores, out_tail),
     )
     best_rows(
         *(first_row, forward_offsets, forward_terms, out_memories[:found], terms, idf),

@@ -32,7 +32,8 @@ class Agent:
         vectors = (rng.integers(-2, 3, (int(rows[-1]), 40)) / 8).astype(np.float16)
         self.found = rng.integers(0, n, int(rng.integers(1, 30))).astype(np.uint32)
         asked = (
-            *(np.zeros((0, FIELDS), np.int64), np.diff(rows).astype(np.uint32)),
+            *(np.zeros((0, FIELDS), np.int64), np.empty(0, np.float32)),
+            np.diff(rows).astype(np.uint32),
             *(np.arange(rows[-1] + 1, dtype=np.uint64), rng.choice(few[:3], int(rows[-1]))),
             *(0.5, 0.25, np.array([2, 0], np.uint32), np.array([2.0, 0.5], np.float32)),
         )

@@ -38,12 +38,13 @@ def bank(sizes, seed):
     lists = build_postings(offsets[first_row], words, 0, len(sizes), 3)
     KEPT.append(graded_lists(*lists, lengths, 0, len(sizes)))  # a table holds addresses
     terms, idf = np.array([2, 0], np.uint32), np.array([2.0, 0.5], np.float32)
-    asked = table(KEPT[-1:]), lengths, offsets, words, 0.5, 0.25, terms, idf
+    tail = np.empty(0, np.float32)
+    asked = table(KEPT[-1:]), tail, lengths, offsets, words, 0.5, 0.25, terms, idf
     return asked, SCALE, vectors.view(np.uint16), first_row.astype(np.uint32), query, ZERO, UNIT
 
 
 def keyword_of(said, m):
-    (_, lengths, offsets, words, fixed, per_word, terms, idf), scale, _, first_row, *_ = said
+    (_, _, lengths, offsets, words, fixed, per_word, terms, idf), scale, _, first_row, *_ = said
     fixed, per_word = np.float32(fixed), np.float32(per_word)
     found = np.empty(1, np.float32)
     one = np.array([m], np.uint32)

@@ -80,11 +80,16 @@ class Bank:
     def search(self, terms, idf, end, allowed, k):
         scratch = np.zeros((SCRATCH, self.n + 128), np.uint32)
         found, scores = np.empty(k, np.uint32), np.empty(k, np.float32)
+        indexed = self.segments[-1][-1]
+        tail = np.zeros(max(0, end - indexed), np.float32)
         count = search_weighed(
             *(table(self.segments), *self.tail, self.lengths, self.first_row, self.offsets),
-            *(self.terms, terms, idf, FIXED, PER_WORD, end, allowed, k, scratch, found, scores),
+            *(self.terms, terms, idf, FIXED, PER_WORD, end, allowed, k, scratch),
+            *(found, scores, tail),
         )
         assert not scratch[:2].any()  # as they were
+        if k > 0 and len(terms):
+            assert tail.tobytes() == self.scores(terms, idf)[indexed:end].tobytes()
         return found[:count], scores[:count]
 
 
@@ -246,10 +251,11 @@ def test_words_are_weighed_by_the_view_and_searched_in_one_call(seed, count):
     best, rows, known = np.empty(k, np.uint32), np.empty(k, np.uint32), np.empty(9, np.uint32)
     scores, idf = np.empty(k, np.float32), np.empty(9, np.float32)
     texts = (*bank.tail, bank.lengths, bank.first_row, bank.offsets, bank.terms)
+    tail = np.zeros(max(0, end - bank.segments[-1][-1]), np.float32)
     found, met, most, unmet = search_words(
         *(table(bank.segments), places(texts), frozen(asked_for, np.uint32)),
         *(float(FIXED), float(PER_WORD), end, frozen(np.ones(n), np.uint8), k),
-        *(np.zeros((SCRATCH, n + 128), np.uint32), best, scores, rows, known, idf),
+        *(np.zeros((SCRATCH, n + 128), np.uint32), best, scores, rows, known, idf, tail),
     )
     assert known[:met].tolist() == asked_for[:-1]
     assert np.allclose(idf[:met], expected[:-1])
@@ -307,7 +313,11 @@ def test_scores_among_memories_are_those_of_their_own_words(seed, longest):
             mark(bits, m)
         memories, before = listed(bits)
         chosen = np.sort(rng.permutation(len(memories))[: max(1, len(memories) * 2 // 3)])
-        texts = bank.lengths, bank.offsets, bank.terms, float(FIXED), float(PER_WORD)
-        asked_for = (table(bank.segments), *texts, terms, idf)
-        found = scores_among(bits, before, memories, chosen, bank.first_row, asked_for)
-        assert found.tobytes() == bank.scores(terms, idf)[memories[chosen]].tobytes()
+        scores, texts = bank.scores(terms, idf), (bank.lengths, bank.offsets, bank.terms)
+        for known in (0, 50, n):  # of those that no list has
+            tail = scores[1400 : 1400 + known]
+            asked_for = (table(bank.segments), tail, *texts, float(FIXED), float(PER_WORD))
+            found = scores_among(
+                bits, before, memories, chosen, bank.first_row, (*asked_for, terms, idf)
+            )
+            assert found.tobytes() == scores[memories[chosen]].tobytes()
