@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recollex_kernels._chains import BLOCK
 from recollex_kernels.tail import extend_chains, publish_chains
 
 _LEAST = 256
@@ -21,21 +22,20 @@ _LEAST = 256
 class TailPostings:
     """The chains as one view may walk them: it skips the memories that are newer than itself.
 
-    head uint32[V]: the newest posting of each term, 0 for none. previous, memories uint32[P],
-    counts uint8[P]: of each posting the one before it, its memory, how often the term occurs there.
+    head uint32[V]: the newest posting of each term, 0 for none. postings uint32[P], counts
+    uint8[P]: in blocks (see `recollex_kernels.tail`), memories and how often each has the term.
     """
 
     head: npt.NDArray[np.uint32]
-    previous: npt.NDArray[np.uint32]
-    memories: npt.NDArray[np.uint32]
+    postings: npt.NDArray[np.uint32]
     counts: npt.NDArray[np.uint8]
 
 
 class Tail:
     """The postings of the memories from ``first_memory`` on, as far as a reader has asked for them.
 
-    Memory: 9 bytes a posting, and 8 a term of the agent of which only the pages of terms that
-    occur in the tail are touched.
+    Memory: 5 bytes a posting, up to 75 more a term of the tail, and 8 a term of the agent, of which
+    only the pages of terms that occur in the tail are touched.
 
     Threads: any number may call `postings`. What it returned stays as it is but for heads that lead
     to newer postings; when the arrays move to a larger place, so do the heads.
@@ -44,13 +44,10 @@ class Tail:
     def __init__(self, first_memory: int) -> None:
         self.first_memory = first_memory
         self._end = first_memory
-        self._size = 1  # number 0 is none
+        self._size = BLOCK  # place 0 is none
         self._latest = np.zeros(0, np.uint32)
         self.now = TailPostings(
-            np.zeros(0, np.uint32),
-            np.zeros(1, np.uint32),
-            np.zeros(1, np.uint32),
-            np.zeros(1, np.uint8),
+            np.zeros(0, np.uint32), np.zeros(BLOCK, np.uint32), np.zeros(BLOCK, np.uint8)
         )
         self._extending = threading.Lock()
 
@@ -71,11 +68,11 @@ class Tail:
             first = self._end
             if end_memory > first:
                 tokens = int(term_offset[first_row[end_memory]] - term_offset[first_row[first]])
-                self._make_room(self._size + tokens, vocabulary)
+                self._make_room(self._size + BLOCK * tokens, vocabulary)
                 now = self.now
                 self._size = extend_chains(
                     *(first_row, term_offset, term, first, end_memory, self._size),
-                    *(self._latest, now.previous, now.memories, now.counts),
+                    *(self._latest, now.postings, now.counts),
                 )
                 publish_chains(
                     first_row, term_offset, term, first, end_memory, self._latest, now.head
@@ -83,14 +80,12 @@ class Tail:
                 self._end = end_memory
             return self.now
 
-    def _make_room(self, postings: int, vocabulary: int) -> None:
-        old, moves = self.now, postings > len(self.now.previous)
-        previous, memories, counts = old.previous, old.memories, old.counts
+    def _make_room(self, places: int, vocabulary: int) -> None:
+        old, moves = self.now, places > len(self.now.postings)
+        postings, counts = old.postings, old.counts
         if moves:
-            room = max(postings, len(previous) * 3 // 2, _LEAST)
-            previous, memories, counts = (
-                _grown(array, room) for array in (previous, memories, counts)
-            )
+            room = max(places, len(postings) * 3 // 2, _LEAST)
+            postings, counts = _grown(postings, room), _grown(counts, room)
         head = old.head
         if vocabulary > len(head):
             terms = max(vocabulary, len(head) * 3 // 2, _LEAST)
@@ -98,7 +93,7 @@ class Tail:
             head = _grown(head, terms)
         elif moves:  # readers of the old arrays keep heads that lead to nothing beyond them
             head = head.copy()
-        self.now = TailPostings(head, previous, memories, counts)
+        self.now = TailPostings(head, postings, counts)
 
 
 def _grown(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:

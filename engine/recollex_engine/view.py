@@ -140,7 +140,7 @@ class View:
         tail, buffer = self.tail, self.buffer
         return places(
             (
-                *(tail.head, tail.previous, tail.memories, tail.counts, buffer("words")),
+                *(tail.head, tail.postings, tail.counts, buffer("words")),
                 *(buffer("first_row"), buffer("term_offset"), buffer("term")),
             )
         )

@@ -2,57 +2,12 @@
 
 import numpy as np
 
-from recollex_kernels._jit import F32, I64, U8, U32, U64, kernel
+from recollex_kernels._jit import F32, I64, U32, U64, kernel
 from recollex_kernels._prefetch import prefetch
 
 NONE = np.uint32(0xFFFFFFFF)
 _TABLE = 1024
 _AHEAD = 8  # documents asked of memory before they are read
-
-
-@kernel
-def add_chains(
-    head: U32,
-    previous: U32,
-    documents: U32,
-    counts: U8,
-    lengths: U32,
-    fixed: np.float32,
-    per_word: np.float32,
-    terms: U32,
-    idf: F32,
-    first_document: int,
-    end_document: int,
-    out: F32,
-) -> None:
-    """Add the BM25 weight of every query term to ``out``, from chains.
-
-    Equation (Kamphuis et al., ECIR 2020, Table 1, "Lucene (accurate)"):
-        out[d] += idf[q] * f / (f + norm(d))
-        norm(d) = k1 * (1 - b) + (k1 * b / mean length) * length(d) = fixed + per_word * length(d)
-
-    evaluated in float32 as ``idf * (f / (f + norm))``, query terms in their order.
-
-    Shapes, for Q query terms, D documents:
-        head, previous, documents, counts   as `extend_chains` and `publish_chains` leave them
-        lengths  uint32[D]     of the documents from ``first_document`` on, the first of the chains
-        fixed, per_word  float32, from k1, b and the mean length
-        terms    uint32[Q]     a term >= V adds nothing; a repeated term counts again
-        idf      float32[Q]    aligned with terms
-        out      float32[>= end_document - first_document]  changed in place; the caller zeroes it
-
-    Cost: O(postings of the Q terms), no allocation.
-    """
-    for q in range(terms.shape[0]):
-        if terms[q] >= head.shape[0]:
-            continue
-        posting = head[terms[q]]
-        while posting != 0:
-            if documents[posting] < end_document:
-                d = np.int64(documents[posting]) - first_document
-                f = np.float32(counts[posting])
-                out[d] += idf[q] * (f / (f + (fixed + per_word * np.float32(lengths[d]))))
-            posting = previous[posting]
 
 
 @kernel
@@ -70,8 +25,8 @@ def best_rows(
 ) -> None:
     """Set ``out``, for each memory, to the passage in which the query's words weigh most.
 
-    The weight of a passage is its BM25 score as if it were a document (see `add_chains`), its
-    length in tokens. Ties: the first passage.
+    The weight of a passage is its BM25 score as if it were a document (see `_chains.add_chains`),
+    its length in tokens. Ties: the first passage.
 
     Shapes, for n memories, M memories and R rows in all, Q query terms:
         first_row        uint32[>= M+1]  passages of m are rows first_row[m]:first_row[m + 1]
@@ -125,9 +80,10 @@ def scores_of(
 ) -> None:
     """Set ``out`` to the BM25 scores of documents, each read from its own words.
 
-    Equation and order of the sum: those of `add_chains`, to the bit, counts at most 255.
+    Equation and order of the sum: those of `_chains.add_chains`, to the bit, counts at most 255.
 
-    Shapes: documents uint32[n], out float32[n]; the others as for `best_rows` and `add_chains`.
+    Shapes: documents uint32[n], out float32[n]; the others as for `best_rows` and
+    `_chains.add_chains`.
 
     Cost: 15 ns a document of 25 words, whose words are asked of memory beforehand.
     """

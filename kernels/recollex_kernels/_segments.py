@@ -18,9 +18,9 @@ from recollex_kernels._jit import I64, U8, U16, U32, U64, kernel
 from recollex_kernels._positions import position_of
 from recollex_kernels._prefetch import prefetch
 
-Texts: TypeAlias = tuple[U32, U32, U32, U8, U32, U32, U64, U32]
-"""What no segment has: head, previous, documents and counts of the chains (see ``tail``); lengths,
-first_row, forward_offsets, forward_terms (see ``_bm25``)."""
+Texts: TypeAlias = tuple[U32, U32, U8, U32, U32, U64, U32]
+"""What no segment has: head, postings and counts of the chains (see ``tail``); lengths, first_row,
+forward_offsets, forward_terms (see ``_bm25``)."""
 Lists: TypeAlias = tuple[U32, U16, U16, U8, U32, U32, U32, U8, U8, int, int]
 """Of documents [first, end): starts, cuts, documents (see `postings.divide_postings`); codes,
 limits, dense (see `impacts.grade_postings`); dense_cuts; greatest, columns; first, end."""
@@ -45,14 +45,13 @@ _pointer: Any = intrinsic(_pointer_code)
 
 
 @kernel
-def chains_of(texts: I64) -> tuple[U32, U32, U32, U8]:
-    """Return the chains of the tail: head, previous, documents and counts (see ``tail``)."""
+def chains_of(texts: I64) -> tuple[U32, U32, U8]:
+    """Return the chains of the tail: head, postings and counts (see ``tail``)."""
     n = texts[1, 1]
     return (
         _carray(_pointer(texts[0, 0]), (texts[0, 1],), np.uint32),
         _carray(_pointer(texts[1, 0]), (n,), np.uint32),
-        _carray(_pointer(texts[2, 0]), (n,), np.uint32),
-        _carray(_pointer(texts[3, 0]), (n,), np.uint8),
+        _carray(_pointer(texts[2, 0]), (n,), np.uint8),
     )
 
 
@@ -60,10 +59,10 @@ def chains_of(texts: I64) -> tuple[U32, U32, U32, U8]:
 def forward_of(texts: I64) -> tuple[U32, U32, U64, U32]:
     """Return the documents' lengths, first rows, and their rows' offsets and terms."""
     return (
+        _carray(_pointer(texts[3, 0]), (texts[3, 1],), np.uint32),
         _carray(_pointer(texts[4, 0]), (texts[4, 1],), np.uint32),
-        _carray(_pointer(texts[5, 0]), (texts[5, 1],), np.uint32),
-        _carray(_pointer(texts[6, 0]), (texts[6, 1],), np.uint64),
-        _carray(_pointer(texts[7, 0]), (texts[7, 1],), np.uint32),
+        _carray(_pointer(texts[5, 0]), (texts[5, 1],), np.uint64),
+        _carray(_pointer(texts[6, 0]), (texts[6, 1],), np.uint32),
     )
 
 

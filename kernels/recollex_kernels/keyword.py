@@ -8,8 +8,9 @@ small one.
 import numpy as np
 
 from recollex_kernels._above import count_bits, lowest
-from recollex_kernels._bm25 import add_chains, best_rows, scores_of
+from recollex_kernels._bm25 import best_rows, scores_of
 from recollex_kernels._bounds import keep_reaching
+from recollex_kernels._chains import add_chains, chain_frequency
 from recollex_kernels._found_scores import score_found
 from recollex_kernels._impacts import DENSE
 from recollex_kernels._jit import F32, I64, U8, U32, U64, kernel
@@ -59,25 +60,6 @@ def document_frequency(table: I64, s: int, terms: U32, end_document: int) -> I64
 
 
 @kernel
-def chain_frequency(head: U32, previous: U32, documents: U32, terms: U32, end_document: int) -> I64:
-    """Return, for each term, how many documents of the chains before ``end_document`` hold it.
-
-    Shapes, for Q terms: terms uint32[Q], a term >= V is in no document; returned int64[Q].
-
-    Cost: O(postings of the Q terms).
-    """
-    frequency = np.zeros(terms.shape[0], np.int64)
-    for q in range(terms.shape[0]):
-        if terms[q] >= head.shape[0]:
-            continue
-        posting = head[terms[q]]
-        while posting != 0:
-            frequency[q] += documents[posting] < end_document
-            posting = previous[posting]
-    return frequency
-
-
-@kernel
 def _ask_for_lists(table: I64, s: int, terms: U32) -> None:
     """Ask memory for how the terms' lists begin, whence it goes on by itself."""
     documents, codes = postings_of(table, s)
@@ -97,8 +79,7 @@ def _ask_for_lists(table: I64, s: int, terms: U32) -> None:
 def word_weights(
     table: I64,
     head: U32,
-    previous: U32,
-    chain_documents: U32,
+    chain_postings: U32,
     terms: U32,
     end_document: int,
     out_terms: U32,
@@ -113,7 +94,7 @@ def word_weights(
 
     Shapes, for Q terms:
         table              int64[S, 14]  as `segments.table` returns it
-        head, previous, chain_documents   see `chain_frequency`
+        head, chain_postings   see `_chains.chain_frequency`
         terms              uint32[Q]    NONE for a word that nobody ever met
         out_terms, out_idf   uint32[Q], float32[Q]   the terms in their order without NONE
 
@@ -121,7 +102,7 @@ def word_weights(
     """
     for s in range(table.shape[0]):
         _ask_for_lists(table, s, terms)
-    frequency = chain_frequency(head, previous, chain_documents, terms, end_document)
+    frequency = chain_frequency(head, chain_postings, terms, end_document)
     for s in range(table.shape[0]):
         frequency += document_frequency(table, s, terms, end_document)
     n, most, unmet = 0, 0.0, 0.0
@@ -141,8 +122,7 @@ def word_weights(
 def search_weighed(
     table: I64,
     head: U32,
-    previous: U32,
-    chain_documents: U32,
+    chain_postings: U32,
     chain_counts: U8,
     lengths: U32,
     first_row: U32,
@@ -166,7 +146,7 @@ def search_weighed(
 
     Shapes, for documents [0, end) in segments and [end, end_document) in chains:
         table           int64[S, 14]   as `segments.table` returns it
-        head .. chain_counts, lengths   as for `_bm25.add_chains`
+        head .. chain_counts, lengths   as for `_chains.add_chains`
         first_row .. forward_terms      as for `_bm25.best_rows`
         terms .. k      as for `_word_lists.search_list`
         scratch         uint32[SCRATCH, >= end_document + 128]   of which the first two rows are 0,
@@ -212,7 +192,7 @@ def search_weighed(
         )
         if end < end_document:
             add_chains(
-                *(head, previous, chain_documents, chain_counts, lengths[end:], fixed, per_word),
+                *(head, chain_postings, chain_counts, lengths[end:], fixed, per_word),
                 *(terms, idf, end, end_document, out_tail),
             )
             least = np.float32(kth_greatest(scores[:n], k)) if n >= k else np.float32(0)
@@ -268,18 +248,18 @@ def search_words(
     caller's, because each one that a kernel makes costs .6 us to hand over, and each that it is
     given .1: so those of a view come as addresses.
 
-    Shapes: as for the three; texts int64[8, 2], see `segments.places`; out_memories, out_scores,
+    Shapes: as for the three; texts int64[7, 2], see `segments.places`; out_memories, out_scores,
     out_rows [k]; out_terms, out_idf [Q]; out_tail as there.
     """
-    head, previous, chain_documents, chain_counts = chains_of(texts)
+    head, chain_postings, chain_counts = chains_of(texts)
     lengths, first_row, forward_offsets, forward_terms = forward_of(texts)
     known, most, unmet = word_weights(
-        *(table, head, previous, chain_documents, terms, end_document, out_terms, out_idf)
+        *(table, head, chain_postings, terms, end_document, out_terms, out_idf)
     )
     terms, idf = out_terms[:known], out_idf[:known]
     small, large = np.float32(fixed), np.float32(per_word)
     found = search_weighed(
-        *(table, head, previous, chain_documents, chain_counts, lengths, first_row),
+        *(table, head, chain_postings, chain_counts, lengths, first_row),
         *(forward_offsets, forward_terms, terms, idf, small, large),
         *(end_document, allowed, k, scratch),
         *(out_memories, out_scores, out_tail),

@@ -23,5 +23,5 @@ def table(segments: Sequence[Lists]) -> I64:
 
 
 def places(texts: Texts) -> I64:
-    """Return where the arrays of ``texts`` lie and their lengths: int64[8, 2], good as long."""
+    """Return where the arrays of ``texts`` lie and their lengths: int64[7, 2], good as long."""
     return np.array([(array.ctypes.data, len(array)) for array in texts], np.int64)

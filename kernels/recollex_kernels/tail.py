@@ -1,9 +1,11 @@
-"""BM25 over documents that no posting list covers yet: chains of postings, newest first.
+"""BM25 over documents that no posting list covers yet: chains of blocks of postings, newest first.
 
-A posting says which document a term is in and how often. Postings stand in the order in which
-documents came; each holds the number of the one before it with the same term, ``head`` the newest
-of each term, and number 0 is none. So adding a document costs its words, and a reader who sees
-only the documents before ``end_document`` walks from the head and skips what is newer.
+A posting says which document a term is in and how often. Those of a term stand in blocks of 16
+places, documents in the order in which they came: a walk waits for memory once a block, where
+one from posting to posting would at each. A block's first place tells where the last posting of
+the block before it stands, so no walk needs more than ``head``, the place of each term's newest
+posting; place 0 is none. So adding a document costs its words, and a reader who sees only the
+documents before ``end_document`` walks from the head and skips what is newer.
 
 Two steps add documents, so that a reader in another thread never meets a posting half written:
 `extend_chains` writes postings that no head leads to, `publish_chains` moves the heads.
@@ -11,6 +13,7 @@ Two steps add documents, so that a reader in another thread never meets a postin
 
 import numpy as np
 
+from recollex_kernels._chains import BLOCK
 from recollex_kernels._jit import I64, U8, U32, U64, kernel
 
 STOP = np.uint32(0xFFFFFFFF)
@@ -26,21 +29,20 @@ def extend_chains(
     end_document: int,
     size: int,
     out_latest: U32,
-    out_previous: U32,
-    out_documents: U32,
+    out_postings: U32,
     out_counts: U8,
 ) -> int:
-    """Return the number of the next posting after those of [first_document, end_document).
+    """Return where the next block begins after those of documents [first_document, end_document).
 
-    Shapes, for D documents, R rows, V terms, room for P postings:
+    Shapes, for D documents, R rows, V terms, room for P places:
         first_row     uint32[>= D+1]  rows of document d are first_row[d]:first_row[d + 1]
         term_offset   uint64[>= R+1]  terms of row r are terms[term_offset[r]:term_offset[r + 1]]
         terms         uint32[]        in [0, V), or STOP, which is not counted
-        size          the number of the first new posting, at least 1
+        size          where the first new block begins, at least `BLOCK`
         out_latest    uint32[V]       the newest posting of each term, published or not; 0 for none
-        out_previous, out_documents, out_counts   uint32[P], uint32[P], uint8[P]   at most 255
+        out_postings, out_counts   uint32[P], uint8[P]   links and documents; at most 255
 
-    Cost: O(tokens). P must be ``size`` and a posting for each token at the most.
+    Cost: O(tokens). P must be ``size`` and a block for each token at the most.
     """
     for document in range(first_document, end_document):
         first, end = term_offset[first_row[document]], term_offset[first_row[document + 1]]
@@ -48,16 +50,19 @@ def extend_chains(
             t = terms[i]
             if t == STOP:
                 continue
-            latest = out_latest[t]
-            if latest != 0 and out_documents[latest] == document:
-                if out_counts[latest] < _MOST:
-                    out_counts[latest] += np.uint8(1)
+            at = int(out_latest[t])
+            if at != 0 and out_postings[at] == document:
+                if out_counts[at] < _MOST:
+                    out_counts[at] += np.uint8(1)
                 continue
-            out_previous[size] = latest
-            out_documents[size] = document
-            out_counts[size] = 1
-            out_latest[t] = size
-            size += 1
+            at += 1
+            if at % BLOCK == 0 or at == 1:  # its block is full, or there is none
+                out_postings[size] = out_latest[t]
+                at = size + 1
+                size += BLOCK
+            out_postings[at] = document
+            out_counts[at] = 1
+            out_latest[t] = at
     return size
 
 

@@ -5,7 +5,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from recollex_engine.schema import NONE
 from recollex_engine.tail import Tail
-from recollex_kernels.keyword import chain_frequency
+from recollex_kernels._chains import chain_frequency
 
 TERMS = 400
 texts = st.lists(st.sampled_from([0, 1, 2, 300, TERMS - 1, NONE]), max_size=6)
@@ -52,9 +52,7 @@ class Tails(RuleBasedStateMachine):
     def every_view_counts_its_own(self):
         terms = np.array([0, 1, 2, 3, 300, TERMS - 1, TERMS, NONE], np.uint32)
         for found, first, end in self.taken:
-            frequency = chain_frequency(
-                found.head, found.previous, found.memories, terms, end
-            ).tolist()
+            frequency = chain_frequency(found.head, found.postings, terms, end).tolist()
             own = self.texts[first:end]
             expected = [
                 sum(term in text for text in own) if term != NONE else 0 for term in terms.tolist()

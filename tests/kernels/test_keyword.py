@@ -5,12 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels._bm25 import add_chains, best_rows, scores_of
-from recollex_kernels.keyword import (
-    NONE,
-    chain_frequency,
-    word_weights,
-)
+from recollex_kernels._bm25 import best_rows, scores_of
+from recollex_kernels._chains import BLOCK, add_chains, chain_frequency
+from recollex_kernels.keyword import NONE, word_weights
 from recollex_kernels.postings import STOP, build_postings, phrase_rows
 from recollex_kernels.segments import table
 from recollex_kernels.tail import extend_chains, publish_chains
@@ -42,17 +39,15 @@ def chained(texts, first, steps=()):
     rows = frozen(np.repeat(offsets, 2)[:-1], np.uint64)  # each first row is empty
     first_row = frozen(np.arange(len(texts) + 1) * 2, np.uint32)
     latest, head = np.zeros(VOCABULARY, np.uint32), np.zeros(VOCABULARY, np.uint32)
-    previous, documents = np.zeros((2, len(terms) + 1), np.uint32)
-    counts, size = np.zeros(len(terms) + 1, np.uint8), 1
+    room, size = BLOCK * (len(terms) + 1), BLOCK
+    postings, counts = np.zeros(room, np.uint32), np.zeros(room, np.uint8)
     for end in (*steps, len(texts)):
-        size = extend_chains(
-            *(first_row, rows, terms, first, end, size, latest, previous, documents, counts)
-        )
+        size = extend_chains(*(first_row, rows, terms, first, end, size, latest, postings, counts))
         publish_chains(first_row, rows, terms, first, end, latest, head)
         first = max(first, end)
-    for array in (head, previous, documents, counts):
+    for array in (head, postings, counts):
         array.flags.writeable = False
-    return head, previous, documents, counts
+    return head, postings, counts
 
 
 def holding(texts, first, end, term):
@@ -76,7 +71,9 @@ def test_counts_saturate():
     texts = [[0] * 255, [0] * 256, [0] * 300 + [1]]
     counts = build_postings(*forward(texts), 0, 3, 2)[2]
     assert counts.tolist() == [255, 255, 255, 1]
-    assert chained(texts, 0)[3][1:5].tolist() == [255, 255, 255, 1]
+    counts = chained(texts, 0)[2]
+    assert counts[BLOCK + 1 : BLOCK + 4].tolist() == [255, 255, 255]
+    assert counts[2 * BLOCK + 1] == 1
 
 
 @given(documents, queries, st.data())
@@ -84,8 +81,8 @@ def test_chain_frequency_counts_the_documents_before_the_view(texts, query, data
     first = data.draw(st.integers(0, len(texts)))
     end = data.draw(st.integers(0, len(texts)))
     steps = data.draw(st.lists(st.integers(first, len(texts)), max_size=3))
-    head, previous, memories, _ = chained(texts, first, sorted(steps))
-    found = chain_frequency(head, previous, memories, frozen(query, np.uint32), end)
+    head, postings, _ = chained(texts, first, sorted(steps))
+    found = chain_frequency(head, postings, frozen(query, np.uint32), end)
     assert found.tolist() == [len(holding(texts, first, end, term)) for term in query]
 
 
@@ -189,9 +186,9 @@ def test_words_weigh_by_the_documents_that_hold_them_in_their_order(seed):
         lists = build_postings(*forward(texts), first, last, VOCABULARY)
         lengths = frozen([len(text) for text in texts[first:last]], np.uint32)
         segments.append(graded_lists(*lists, lengths, first, last))
-    head, previous, held, _ = chained(texts, split)
+    head, postings, _ = chained(texts, split)
     known, idf = np.empty(5, np.uint32), np.empty(5, np.float32)
-    count, most, unmet = word_weights(table(segments), head, previous, held, terms, end, known, idf)
+    count, most, unmet = word_weights(table(segments), head, postings, terms, end, known, idf)
     known, idf = known[:count], idf[:count]
     frequency = np.array([len(holding(texts, 0, end, term)) for term in terms.tolist()])
     expected = np.log1p((end - frequency + 0.5) / (frequency + 0.5))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from recollex_kernels._bitmap import bitmap, listed, mark
 from recollex_kernels._bm25 import scores_of
+from recollex_kernels._chains import BLOCK
 from recollex_kernels._impacts import DENSE, code_bounds, code_counts, code_values
 from recollex_kernels._members import scores_among
 from recollex_kernels._segments import PART
@@ -63,12 +64,12 @@ class Bank:
 
     def chained(self, first):
         latest, head = np.zeros(self.vocabulary, np.uint32), np.zeros(self.vocabulary, np.uint32)
-        previous, held = np.zeros((2, len(self.terms) + 1), np.uint32)
-        counts = np.zeros(len(self.terms) + 1, np.uint8)
+        room = BLOCK * (len(self.terms) + 1)
+        postings, counts = np.zeros(room, np.uint32), np.zeros(room, np.uint8)
         place = self.first_row, self.offsets, self.terms, first, self.n
-        extend_chains(*place, 1, latest, previous, held, counts)
+        extend_chains(*place, BLOCK, latest, postings, counts)
         publish_chains(*place, latest, head)
-        return head, previous, held, counts
+        return head, postings, counts
 
     def scores(self, terms, idf):
         out = np.empty(self.n, np.float32)
@@ -197,7 +198,7 @@ def test_documents_of_several_parts_equal_a_full_sort(holders):
             mark(bits, m)
         memories, before = listed(bits)
         texts = bank.lengths, bank.offsets, bank.terms, float(FIXED), float(PER_WORD)
-        asked_for = (table(bank.segments), *texts, terms, idf)
+        asked_for = table(bank.segments), np.empty(0, np.float32), *texts, terms, idf
         every = np.arange(len(memories))
         found = scores_among(bits, before, memories, every, bank.first_row, asked_for)
         assert found.tobytes() == bank.scores(terms, idf)[memories].tobytes()
