@@ -160,7 +160,7 @@ text='who said the Grand Canyon?')
         return ParsedQuery(self._terms(bare), tuple(dict.fromkeys(phrases)), bare)
 
     def _terms(self, text: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(term for term in self.sequence(text) if term is not None))
+        return tuple(filter(None, dict.fromkeys(self.sequence(text))))
 
 
 class _Memo(dict[str, str | None]):

@@ -77,8 +77,7 @@ def recall(
     if not suffices:
         ranked = ranking = Ranking.empty()
     else:
-        candidates, collapsed = pipeline.refine(fused, query)
-        ranked = Ranking(candidates.memories, candidates.scores, pipeline.lists, {}, collapsed)
+        ranked = pipeline.refine(fused, query)
         with trace.stage("budget"):
             ranking, tokens = within_budget(
                 view, ranked, question.max_tokens, preset.overflow == "stop"
@@ -254,11 +253,11 @@ class _Pipeline:
             )
         return confidence is not None and confidence >= least
 
-    def refine(
-        self, fused: Fused, query: npt.NDArray[np.float32] | None
-    ) -> tuple[Candidates, dict[int, tuple[int, ...]]]:
-        """Return the fused list behind SATF, reranker and diversity, and what was collapsed."""
+    def refine(self, fused: Fused, query: npt.NDArray[np.float32] | None) -> Ranking:
+        """Return the fused list behind SATF, reranker and diversity."""
         preset, trace = self.preset, self.trace
+        if preset.self_anchoring is None and preset.reranker is None and preset.diversity is None:
+            return Ranking(fused.memories, fused.scores, self.lists)
         candidates = Candidates(
             self.question.text,
             self.view,
@@ -293,14 +292,15 @@ class _Pipeline:
                 except Exception as error:  # the fused order still answers
                     trace.errors["rerank"] = f"{type(error).__name__}: {error}"
         if preset.diversity is None:
-            return candidates, {}
+            return Ranking(candidates.memories, candidates.scores, self.lists)
         with trace.stage("diversity"):
             spread = preset.diversity.apply(candidates)
             collapsed = {
                 int(candidates.memories[spread.order[place]]): folded
                 for place, folded in spread.collapsed.items()
             }
-            return candidates.taken(spread.order, candidates.scores[spread.order]), collapsed
+            memories, scores = candidates.memories[spread.order], candidates.scores[spread.order]
+            return Ranking(memories, scores, self.lists, {}, collapsed)
 
     def _settled(self, lead: npt.NDArray[np.uint32], others: npt.NDArray[np.uint32]) -> bool:
         """Return whether behind ``lead`` none of ``others`` fits into the token budget."""
