@@ -172,19 +172,25 @@ class Dictionary:
         return self._bytes(number).decode()
 
     def strings(self, numbers: Iterable[int]) -> list[str]:
-        """Return the strings that have these numbers, in their order. Cost: 0.04 us each."""
+        """Return the strings that have these numbers, in their order."""
         given = numbers if isinstance(numbers, np.ndarray) else np.fromiter(numbers, np.int64)
-        wanted = given.astype(np.int64)
-        if not len(wanted):
+        if not len(given):
             return []
         signed = given.dtype.kind != "u"
-        if wanted.max() >= self.count or (signed and wanted.min() < 0):
-            raise InputError(f"numbers must lie in [0, {self.count}), got {wanted.tolist()}")
-        joined = str(gather_strings(*self.flat, wanted, 0).data, "utf-8")
+        if given.max() >= self.count or (signed and given.min() < 0):
+            raise InputError(f"numbers must lie in [0, {self.count}), got {given.tolist()}")
+        return self.strings_at(given.astype(np.uint32), np.arange(len(given), dtype=np.uint32))
+
+    def strings_at(self, column: Numbers, places: Numbers) -> list[str]:
+        """Return the strings whose numbers stand at ``places`` of ``column``, in their order.
+
+        The numbers and the places are the caller's own, and not checked. Cost: 0.05 us each.
+        """
+        joined = str(gather_strings(*self.flat, column, places, 0).data, "utf-8")
         found = joined.split("\0")  # nothing makes many strings faster
-        if len(found) == len(wanted):
+        if len(found) == len(places):
             return found
-        return [self._bytes(number).decode() for number in wanted.tolist()]  # one holds a NUL
+        return [self._bytes(number).decode() for number in column[places].tolist()]  # one has NUL
 
     @property
     def flat(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

@@ -258,8 +258,7 @@ class Recall(Sequence[Memory]):
         if self._view is None:
             return []
         strings = self._view.columns.dictionary["ids"]
-        ids = self._view.buffer("id")
-        return strings.strings(ids[self._ranking.memories])
+        return strings.strings_at(self._view.buffer("id"), self._ranking.memories)
 
     @property
     def op(self) -> int:

@@ -16,10 +16,10 @@ def within_budget(view: View, ranking: Ranking, max_tokens: int, stop: bool) -> 
     well it is passed over, and later ones may fit; with ``stop`` the list ends at the first that
     does not fit whole (TEMPR 3.4). Cost: O(memories), and 1 us for each that has several passages.
     """
-    memories = ranking.memories
     passages = _NONE if stop else _passages(view, ranking)
-    chosen, is_cut, total = fill(
-        memories,
+    memories, scores, rows, total = fill(
+        ranking.memories,
+        ranking.scores,
         view.buffer("tokens"),
         passages,
         view.buffer("passage_tokens"),
@@ -28,9 +28,8 @@ def within_budget(view: View, ranking: Ranking, max_tokens: int, stop: bool) -> 
     )
     cut = {}
     if len(passages):
-        cut = {place: int(passages[chosen[place]]) for place in np.flatnonzero(is_cut).tolist()}
-    best, scores = memories[chosen], ranking.scores[chosen]
-    fitting = Ranking(best, scores, ranking.lists, cut, ranking.collapsed, ranking.parts)
+        cut = {place: int(rows[place]) for place in np.flatnonzero(rows != NONE).tolist()}
+    fitting = Ranking(memories, scores, ranking.lists, cut, ranking.collapsed, ranking.parts)
     return fitting, total
 
 

@@ -2,44 +2,52 @@
 
 import numpy as np
 
-from recollex_kernels._jit import I64, U8, U32, kernel
+from recollex_kernels._jit import F64, U32, kernel
 
 NONE = np.uint32(0xFFFFFFFF)
 
 
 @kernel
 def fill(
-    memories: U32, tokens: U32, passages: U32, passage_tokens: U32, budget: int, stop: bool
-) -> tuple[I64, U8, int]:
-    """Return the places of the memories that fit, whether each is cut, and the tokens they take.
+    memories: U32,
+    scores: F64,
+    tokens: U32,
+    passages: U32,
+    passage_tokens: U32,
+    budget: int,
+    stop: bool,
+) -> tuple[U32, F64, U32, int]:
+    """Return the memories that fit, their scores, what each is cut to, and the tokens they take.
 
     A memory that is longer than what is left gives its passage, if it has one that fits; if not it
     is passed over, or with ``stop`` the list ends before the first that does not fit whole.
 
     Shapes, for n of M memories, R rows:
         memories  uint32[n]        best first
+        scores    float64[n]
         tokens    uint32[M]        of the whole memory
         passages  uint32[n]        the row that stands for the memory, or NONE; may be empty
         passage_tokens  uint32[R]
-        returned  int64[k], uint8[k], int   ascending; 1 where the passage is taken
+        returned  uint32[k], float64[k], uint32[k], int   in their order; NONE for what is whole
 
     Cost: O(n).
     """
-    chosen = np.empty(memories.shape[0], np.int64)
-    cut = np.zeros(memories.shape[0], np.uint8)
+    size = memories.shape[0]
+    best, kept = np.empty(size, np.uint32), np.empty(size, np.float64)
+    cut = np.full(size, NONE, np.uint32)
     n, total = 0, 0
-    for place in range(memories.shape[0]):
-        size = int(tokens[memories[place]])
-        if total + size > budget:
+    for place in range(size):
+        length = int(tokens[memories[place]])
+        if total + length > budget:
             if stop:
                 break
             if passages.shape[0] == 0 or passages[place] == NONE:
                 continue
-            size = int(passage_tokens[passages[place]])
-            if total + size > budget:
+            length = int(passage_tokens[passages[place]])
+            if total + length > budget:
                 continue
-            cut[n] = 1
-        chosen[n] = place
+            cut[n] = passages[place]
+        best[n], kept[n] = memories[place], scores[place]
         n += 1
-        total += size
-    return chosen[:n], cut[:n], total
+        total += length
+    return best[:n], kept[:n], cut[:n], total

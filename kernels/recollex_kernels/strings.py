@@ -3,26 +3,28 @@
 import numpy as np
 
 from recollex_kernels._copy import copy_bytes
-from recollex_kernels._jit import I64, U8, kernel
+from recollex_kernels._jit import I64, U8, U32, kernel
 from recollex_kernels._prefetch import prefetch
 
 
 @kernel
-def gather_strings(heap: U8, ends: I64, numbers: I64, between: int) -> U8:
+def gather_strings(heap: U8, ends: I64, column: U32, places: U32, between: int) -> U8:
     """Return the bytes of some strings, one after another, and a byte between each two.
 
-    Shapes, for N strings, n asked for:
+    Shapes, for N strings, M items that have one, n asked for:
         heap     uint8[B]     the bytes of all strings, one after another
         ends     int64[N]     where each ends in it
-        numbers  int64[n]     in [0, N)
+        column   uint32[M]    the number of each item's string, in [0, N)
+        places   uint32[n]    in [0, M)
         returned uint8[]
 
     Cost: O(bytes returned), 10 ns for each string of 36 bytes.
     """
-    n = numbers.shape[0]
+    n = places.shape[0]
+    numbers, first, end = np.empty(n, np.int64), np.zeros(n, np.int64), np.empty(n, np.int64)
     for i in range(n):  # they lie anywhere, and waiting costs most
-        prefetch(ends, int(numbers[i]))
-    first, end = np.zeros(n, np.int64), np.empty(n, np.int64)
+        numbers[i] = column[places[i]]
+        prefetch(ends, numbers[i])
     total = max(n - 1, 0)
     for i in range(n):
         end[i] = ends[numbers[i]]

@@ -19,12 +19,12 @@ def oracle(memories, tokens, passages, passage_tokens, budget, stop):
     for place, memory in enumerate(memories):
         part = passages[place] if passages else int(NONE)
         if tokens[memory] <= left:
-            chosen.append((place, 0))
+            chosen.append((memory, place / 8, int(NONE)))
             left -= tokens[memory]
         elif stop:
             break
         elif part != int(NONE) and passage_tokens[part] <= left:
-            chosen.append((place, 1))
+            chosen.append((memory, place / 8, part))
             left -= passage_tokens[part]
     return chosen, budget - left
 
@@ -37,6 +37,8 @@ def test_takes_what_fits_in_order(tokens, stop, data):
     passages = data.draw(st.just([]) | st.lists(rows, min_size=len(tokens), max_size=len(tokens)))
     budget = data.draw(st.integers(0, 40))
     arguments = (memories, tokens, passages, passage_tokens)
-    chosen, cut, total = fill(*(frozen(each, np.uint32) for each in arguments), budget, stop)
-    found = list(zip(chosen.tolist(), cut.tolist(), strict=True))
+    given, *rest = (frozen(each, np.uint32) for each in arguments)
+    scores = frozen(np.arange(len(memories)) / 8, np.float64)
+    *kept, total = fill(given, scores, *rest, budget, stop)
+    found = list(zip(*(each.tolist() for each in kept), strict=True))
     assert (found, total) == oracle(*arguments, budget, stop)

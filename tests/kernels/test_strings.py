@@ -15,6 +15,10 @@ def test_joins_the_strings_asked_for_in_their_order(strings, between, data):
     heap = np.frombuffer(b"".join(strings), np.uint8)
     ends = np.cumsum([len(string) for string in strings])
     ends.flags.writeable = False
-    asked = data.draw(st.lists(st.integers(0, len(strings) - 1), max_size=30))
-    found = gather_strings(heap, ends, np.array(asked, np.int64), between)
-    assert found.tobytes() == bytes([between]).join(strings[number] for number in asked)
+    numbers = st.lists(st.integers(0, len(strings) - 1), min_size=1, max_size=9)
+    column = data.draw(numbers)
+    places = data.draw(st.lists(st.integers(0, len(column) - 1), max_size=30))
+    asked = np.array(column, np.uint32), np.array(places, np.uint32)
+    found = gather_strings(heap, ends, *asked, between)
+    expected = [strings[column[place]] for place in places]
+    assert found.tobytes() == bytes([between]).join(expected)
