@@ -156,6 +156,7 @@ def keyword(
         per_word,
         memories,
         allowed,
+        allowed is view.open and view.share_open == 1,
         budget,
         _scratch.take(memories),
         best,

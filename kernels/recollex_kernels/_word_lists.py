@@ -210,6 +210,7 @@ def search_list(
     per_word: np.float32,
     end_document: int,
     allowed: U8,
+    every: bool,
     k: int,
     limit: int,
     apart: float,
@@ -232,6 +233,7 @@ def search_list(
         terms, idf          uint32[Q], float32[Q], above 0; a term >= V is in no document
         fixed, per_word     as for `_bm25.add_chains`
         allowed             uint8[>= end_document]
+        every               whether all are known to be allowed
         k                   at least 1
         limit, apart, n     what the last call returned; 0, 1 and 0 at first
         scratch_sums        uint16[>= end - first, to the next 64], all 0, and so it is left
@@ -316,7 +318,7 @@ def search_list(
                         documents, b, e, first + base, base, least, scratch_sums, n, out, out_sums
                     )
         reached = reached_by(out_sums, n, k)
-        if reached > 0 and not all_allowed(reached, start, n, out, out_sums, allowed):
+        if reached > 0 and not every and not all_allowed(reached, start, n, out, out_sums, allowed):
             n = keep_allowed(start, n, out, out_sums, allowed)
             reached = reached_by(out_sums, n, k)
         limit = max(limit, int((reached - error) / apart))
@@ -326,7 +328,8 @@ def search_list(
         for q in range(n_terms):
             if left_out[q] > 0:
                 _ask_for(columns, columned[q] * size - first, out[start:n])
-        n = keep_allowed(start, n, out, out_sums, allowed)
+        if not every:
+            n = keep_allowed(start, n, out, out_sums, allowed)
         n = _look_up_all(
             *(columns, columned, left_out, size, first, added, guess, start, n, out, out_sums)
         )

@@ -134,6 +134,7 @@ def search_weighed(
     per_word: np.float32,
     end_document: int,
     allowed: U8,
+    every: bool,
     k: int,
     scratch: U32,
     out_memories: U32,
@@ -170,7 +171,7 @@ def search_weighed(
         sums = scratch[5].view(np.uint16)
         for s in range(segments):
             n, limit, apart = search_list(
-                *(table, s, terms, idf, fixed, per_word, end_document, allowed, k),
+                *(table, s, terms, idf, fixed, per_word, end_document, allowed, every, k),
                 *(limit, apart, n, scratch[0].view(np.uint16), scratch[2]),
                 *(stops[s], columned[s], found, sums),
             )
@@ -233,6 +234,7 @@ def search_words(
     per_word: float,
     end_document: int,
     allowed: U8,
+    every: bool,
     k: int,
     scratch: U32,
     out_memories: U32,
@@ -261,7 +263,7 @@ def search_words(
     found = search_weighed(
         *(table, head, chain_postings, chain_counts, lengths, first_row),
         *(forward_offsets, forward_terms, terms, idf, small, large),
-        *(end_document, allowed, k, scratch),
+        *(end_document, allowed, every, k, scratch),
         *(out_memories, out_scores, out_tail),
     )
     best_rows(

@@ -85,8 +85,8 @@ class Bank:
         tail = np.zeros(max(0, end - indexed), np.float32)
         count = search_weighed(
             *(table(self.segments), *self.tail, self.lengths, self.first_row, self.offsets),
-            *(self.terms, terms, idf, FIXED, PER_WORD, end, allowed, k, scratch),
-            *(found, scores, tail),
+            *(self.terms, terms, idf, FIXED, PER_WORD, end, allowed, bool(allowed.all()), k),
+            *(scratch, found, scores, tail),
         )
         assert not scratch[:2].any()  # as they were
         if k > 0 and len(terms):
@@ -255,7 +255,7 @@ def test_words_are_weighed_by_the_view_and_searched_in_one_call(seed, count):
     tail = np.zeros(max(0, end - bank.segments[-1][-1]), np.float32)
     found, met, most, unmet = search_words(
         *(table(bank.segments), places(texts), frozen(asked_for, np.uint32)),
-        *(float(FIXED), float(PER_WORD), end, frozen(np.ones(n), np.uint8), k),
+        *(float(FIXED), float(PER_WORD), end, frozen(np.ones(n), np.uint8), True, k),
         *(np.zeros((SCRATCH, n + 128), np.uint32), best, scores, rows, known, idf, tail),
     )
     assert known[:met].tolist() == asked_for[:-1]
