@@ -51,12 +51,14 @@ def reached_by_codes(codes: U8, first: int, end: int, k: int) -> int:
 
 
 @kernel
-def count_reaching(sums: U16, size: int, least: int) -> int:
-    """Return how many of the first ``size`` sums are at least ``least``; those behind are 0.
+def count_reaching(sums: U16 | U32, size: int, least: int) -> int:
+    """Return how many of the first ``size`` sums are at least ``least``; those behind are below.
+
+    Shapes: sums [>= size, to the next 64].
 
     Cost: 0.02 ns a sum.
     """
-    count, limit = 0, np.uint16(least)
+    count, limit = 0, sums.dtype.type(least)
     for place in range(0, size, LANES):
         count += count_bits(reaching(sums, place, limit))
     return count

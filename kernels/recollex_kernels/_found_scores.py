@@ -7,6 +7,7 @@ its score is that of `_bm25`, to the bit.
 import numpy as np
 
 from recollex_kernels._above import lowest
+from recollex_kernels._bounds import count_reaching
 from recollex_kernels._impacts import code_counts
 from recollex_kernels._jit import F32, I64, U8, U16, U32, kernel
 from recollex_kernels._lanes import LANES, reaching
@@ -23,6 +24,7 @@ from recollex_kernels._segments import (
 
 _MOST = 0xFFFF
 _UNSURE = np.float32(-np.inf)
+_FEW = 160  # documents up to which each is compared with all, which takes less than to list bits
 _FAR = 24  # postings for each found document above which it is searched for in a list
 
 
@@ -102,6 +104,13 @@ def _sort(found: U32, first: int, bits: U32) -> None:
         word = at >> np.uint32(5)
         bits[np.uint64(word)] |= np.uint32(1) << (at & np.uint32(31))
         low, high = min(low, word), max(high, word)
+    n = found.shape[0]
+    if n <= _FEW:
+        order = np.zeros(_FEW + LANES, np.uint32)
+        order[:n] = found
+        for d in order[:n]:
+            found[n - 1 - count_reaching(order, n, d + np.uint32(1))] = d
+        return
     n = 0
     for place in range(low & ~(LANES - 1), np.int64(high) + 1, LANES):
         words = reaching(bits, place, np.uint32(1))

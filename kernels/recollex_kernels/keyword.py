@@ -7,9 +7,9 @@ small one.
 
 import numpy as np
 
-from recollex_kernels._above import count_bits, lowest
+from recollex_kernels._above import lowest
 from recollex_kernels._bm25 import best_rows, scores_of
-from recollex_kernels._bounds import keep_reaching
+from recollex_kernels._bounds import count_reaching, keep_reaching
 from recollex_kernels._chains import add_chains, chain_frequency
 from recollex_kernels._found_scores import score_found
 from recollex_kernels._impacts import DENSE
@@ -336,9 +336,7 @@ def _best(found: U32, scores: F32, k: int, out: U32, out_scores: F32) -> int:
         order, before = np.zeros(_FEW + LANES, np.uint32), np.zeros(_FEW, np.int64)
         order[:n] = bits[:n]
         for i in range(n):
-            above = 0
-            for place in range(0, n, LANES):
-                above += count_bits(reaching(order, place, order[i] + np.uint32(1)))
+            above = count_reaching(order, n, order[i] + np.uint32(1))
             place = above + before[above]  # equal ones came earlier
             before[above] += 1
             if place < size:
