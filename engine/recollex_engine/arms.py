@@ -36,7 +36,7 @@ wanted, to be compared exactly; where a memory may have several rows, all are.""
 SCORED_EACH = 1.5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ranked:
     """One arm's list, best first: memories uint32[n], scores float32[n], rows of best passages.
 
