@@ -3,7 +3,6 @@
 import threading
 from pathlib import Path
 
-from recollex_engine.analyzer import Analyzer
 from recollex_engine.disk import enough_files
 from recollex_engine.errors import ClosedError, ModelMismatchError, ReadOnlyError
 from recollex_engine.fact_view import FactView
@@ -32,7 +31,6 @@ class Access:
         self._writer: Writer | None = None
         self._maintenance: Maintenance | None = None
         self._reader: Reader | None = None
-        self._analyzers: dict[str, Analyzer] = {}
         self._counter: TokenCounter | None = None
         self._facts: FactView | None = None
         self.clock = surroundings.clock
@@ -121,11 +119,6 @@ class Access:
     def dimension(self) -> int:
         """The length of a vector."""
         return self._shared.embedder().dimension
-
-    def _analyzer(self, language: str) -> Analyzer:
-        if language not in self._analyzers:
-            self._analyzers[language] = Analyzer(language)
-        return self._analyzers[language]
 
     def counter(self) -> TokenCounter:
         """Return the token counter of this process."""

@@ -148,7 +148,7 @@ class Agent(Access):
         fresh = [place for place in range(len(statements)) if place not in plan.held]
         said = self._shared.clock() if recorded_at is None else recorded_at
         settings = writer.settings if writer is not None else None
-        analyzer = self._analyzer(settings.language if settings else self._shared.language)
+        analyzer = self._shared.analyzer(settings.language if settings else self._shared.language)
         chosen = [statements[place] for place in fresh]
         with paused(len(chosen) >= BATCH):
             prepared = prepare(chosen, said, analyzer, self.counter())
@@ -242,7 +242,7 @@ class Agent(Access):
         as_of, statements = find_statements(writer, self.name, operations, where)
         said = self._shared.clock() if recorded_at is None else recorded_at
         settings = writer.settings if writer is not None else None
-        analyzer = self._analyzer(settings.language if settings else self._shared.language)
+        analyzer = self._shared.analyzer(settings.language if settings else self._shared.language)
         prepared: Sequence[Prepared] = ()
         if statements:
             prepared = prepare(statements, said, analyzer, self.counter())
@@ -289,7 +289,7 @@ class Agent(Access):
             packed = None if question.packing is None else nothing(question, now, self.counter())
             return Recall.empty(question.text, packed)
         settings = view.columns.settings
-        analyzer = self._analyzer(settings.language)
+        analyzer = self._shared.analyzer(settings.language)
         name = settings.counter
         found = recall(view, question, preset, analyzer, embedder, now, name, explain, self.counter)
         self._after_recall(view)

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.analyzer import Analyzer
 from recollex_engine.clock import Clock
 from recollex_engine.durability import Durability
 from recollex_engine.errors import ModelError
@@ -59,6 +60,14 @@ class Surroundings:
     building: Executor
     flushed: Callable[[float], None] | None = None
     watching: Watching | None = None
+    analyzers: dict[str, Analyzer] = field(default_factory=dict)
+
+    def analyzer(self, language: str) -> Analyzer:
+        """Return the analyzer of a language, which remembers the words that any agent has met."""
+        found = self.analyzers.get(language)
+        if found is None:  # two threads may both make one
+            found = self.analyzers[language] = Analyzer(language)
+        return found
 
 
 def checked(load: Callable[[], Embedder]) -> Callable[[], Embedder]:

@@ -153,7 +153,7 @@ def answers_at(agent: recollex.Agent, op: int) -> list[object]:
                 view,
                 Question(text, exact=True),
                 preset,
-                inner._analyzer("english"),
+                inner._shared.analyzer("english"),
                 WordVectors(),
                 0,
                 "",
