@@ -53,10 +53,11 @@ class CommitWord:
         self.path = path
         self.writable = writable
         self._words: memoryview | None = None
-        if writable and not path.exists():
-            replace_file(path, _NEW)
         if self._open() is None and writable:
-            self._repair()
+            if path.exists():
+                self._repair()
+            else:
+                replace_file(path, _NEW)
             self._open()
 
     @property
@@ -88,7 +89,8 @@ class CommitWord:
     def _write(self, word: int, value: int) -> None:
         if not self.writable or self._words is None:
             raise ReadOnlyError(f"{self.path} was opened for reading: open it with writable=True")
-        self._words[word] = value
+        if self._words[word] != value:  # a page that is written to has to reach the disk
+            self._words[word] = value
 
     def _open(self) -> memoryview | None:
         """Map the file and return its words, or None where there is no whole commit word."""

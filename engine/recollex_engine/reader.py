@@ -51,7 +51,8 @@ class Reader:
             try:
                 # All that is in the log, not only what COMMIT says: after a loss of power the word
                 # may be older than the log, and what was acknowledged must be seen.
-                with watched(self._watching, folder, replica.published) as progress:
+                left = self._commit.op - replica.published
+                with watched(self._watching, left) as progress:
                     replica.follow(follower, None, check_vectors=True, progress=progress)
                 if replica.settings is not None:
                     self._check(replica.settings)

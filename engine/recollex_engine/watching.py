@@ -6,10 +6,7 @@ were lost, it reads all of the log: a minute for a million memories.
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import TypeAlias
-
-from recollex_engine.commit import CommitWord
 
 LONG = 20_000
 """Operations that take about a second to read."""
@@ -19,13 +16,7 @@ Watching: TypeAlias = Callable[[int], AbstractContextManager[Callable[[int], Non
 
 
 def watched(
-    watching: Watching | None, folder: Path, done: int
+    watching: Watching | None, left: int
 ) -> AbstractContextManager[Callable[[int], None] | None]:
-    """Return what is told of the reading of an agent's log behind operation ``done``.
-
-    Nobody is told where it is short.
-    """
-    if watching is None:
-        return nullcontext()
-    left = CommitWord(folder / "COMMIT").op - done
-    return watching(left) if left >= LONG else nullcontext()
+    """Return what is told of the reading of ``left`` operations; nobody where they are few."""
+    return nullcontext() if watching is None or left < LONG else watching(left)

@@ -66,6 +66,7 @@ class Writer:
             self._publishing = threading.Lock()
             self._together = threading.local()
             self.replica = Replica(folder)
+            self.commit_word = CommitWord(folder / "COMMIT", writable=True)
             lost: list[Path] = []
 
             def read(follower: LogFollower) -> None:
@@ -92,7 +93,6 @@ class Writer:
                     self._recover(follower, watching)
                 finally:
                     follower.close()
-            self.commit_word = CommitWord(folder / "COMMIT", writable=True)
             # Never back, not even after the manifest was lost: readers wait for a greater one.
             self.replica.generation = max(self.replica.generation, self.commit_word.generation)
             self.commit_word.generation = self.replica.generation
@@ -109,7 +109,7 @@ class Writer:
         Raises `CorruptError` with the path of the vectors file if they are not.
         """
         replica = self.replica
-        with watched(watching, replica.folder, replica.published) as progress:
+        with watched(watching, self.commit_word.op - replica.published) as progress:
             replica.follow(follower, None, check_vectors=True, progress=progress)
         if replica.columns.rows:
             replica.rows_of_file(0, replica.columns.rows)
