@@ -21,7 +21,8 @@ class Chain:
 
     def __init__(self, keys: npt.NDArray[np.uint32], count: int) -> None:
         self.head = np.full(max(16, count), NONE, np.uint32)
-        self.head[keys] = np.arange(len(keys), dtype=np.uint32)  # the last one written stays
+        if len(keys):
+            self.head[keys] = np.arange(len(keys), dtype=np.uint32)  # the last one written stays
 
     def previous(self, keys: npt.NDArray[np.uint32], first: int) -> npt.NDArray[np.uint32]:
         """Return the entry before each of ``keys``, which are about to stand at ``first...``."""

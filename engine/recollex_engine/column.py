@@ -5,11 +5,12 @@ import errno
 import os
 import threading
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from recollex_engine import overlay
 from recollex_engine.disk import flush, open_file, store_full, write_at
@@ -18,6 +19,7 @@ from recollex_engine.errors import CorruptError, InputError, StoreFullError
 MAPPED_FROM = 1 << 17
 """Files below this many bytes are read into memory: thousands of small agents need no maps."""
 
+_UNLOCKED = contextlib.nullcontext()
 _LEAST_ITEMS = 16
 _LEAST_ROOM = 1 << 16  # bytes of private memory behind the pages of a file, at the least
 
@@ -59,24 +61,23 @@ class Column:
 
     def __init__(
         self,
-        dtype: DTypeLike,
+        dtype: str | np.dtype[Any],
         path: Path | None = None,
         stored: int = 0,
         *,
         fixed: bool = False,
     ) -> None:
-        kind = np.dtype(dtype)
-        if kind != kind.newbyteorder("<") or kind.hasobject:
-            raise InputError(f"a column's dtype must be little-endian items, got {kind}")
         self._path = path
         self._fixed = fixed
         self._stored = stored
         self._count = stored
         self._covered = stored  # items below it are in the file, or being written to it
-        self._changed: set[int] = set()  # those of them that may differ from the file
+        # those of them that may differ from the file; a set from the first on
+        self._changed: set[int] | frozenset[int] = frozenset()
         self._file_id = (0, 0)
-        self._lock = threading.Lock()  # between mapping the file again and writing changes to it
-        self._storage: NDArray[Any] = np.empty(0, kind)
+        # between mapping the file again and writing changes to it
+        self._lock = _UNLOCKED if fixed else threading.Lock()
+        self._storage: NDArray[Any] = _nothing(dtype)
         if stored:
             self._storage = self._load(stored, stored)
 
@@ -140,6 +141,8 @@ class Column:
             raise InputError(f"the items of {self._path or 'this column'} are fixed, got a change")
         self._storage[index] = value
         if index < self._covered:
+            if isinstance(self._changed, frozenset):
+                self._changed = set()
             self._changed.add(index)
 
     def persist(self, path: Path, count: int | None = None, *, sync: bool = True) -> None:
@@ -176,18 +179,19 @@ class Column:
         Other processes that have mapped the file may see the changes from here on. Raises
         `StoreFullError` with the rest still to be written.
         """
-        if not self._changed or self._path is None:
+        changed = self._changed
+        if isinstance(changed, frozenset) or not changed or self._path is None:
             return 0
-        indices = sorted(self._changed)
+        indices = sorted(changed)
         size = self._storage.itemsize
         with self._lock, _opened(self._path, os.O_WRONLY) as fd:
             for index in indices:
-                self._changed.discard(index)  # first: a change meanwhile marks it again
+                changed.discard(index)  # first: a change meanwhile marks it again
                 item = self._storage[index : index + 1].view(np.uint8)
                 try:
                     write_at(fd, item.data, index * size, self._path)
                 except StoreFullError:
-                    self._changed.add(index)
+                    changed.add(index)
                     raise
         if sync:
             self.flush_file()
@@ -248,6 +252,15 @@ class Column:
         except FileNotFoundError:
             return False
         return (status.st_dev, status.st_ino) == self._file_id
+
+
+@cache
+def _nothing(dtype: str | np.dtype[Any]) -> NDArray[Any]:
+    """Return no items: an agent has a hundred columns, and most of them stay empty."""
+    kind = np.dtype(dtype)
+    if kind != kind.newbyteorder("<") or kind.hasobject:
+        raise InputError(f"a column's dtype must be little-endian items, got {kind}")
+    return np.empty(0, kind)
 
 
 @contextlib.contextmanager

@@ -68,7 +68,7 @@ class Columns:
         generation = stored.generation if stored else 0
         self.column = {
             name: Column(
-                np.dtype(dtype),
+                dtype,
                 folder / name if counts.get(name) else None,  # a path costs 2 us, and nobody asks
                 counts.get(name, 0),
                 fixed=name not in CLOSED,

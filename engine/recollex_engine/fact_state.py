@@ -73,19 +73,22 @@ class FactState:
         self.aliases: list[int] = []
         if alias is not None:
             self.aliases = np.flatnonzero(array("fact_predicate") == alias).tolist()
-        closed = array("fact_closed_by")[self.aliases]
-        changes = [
-            *array("merge_op").tolist(),
-            *array("fact_op")[self.aliases].tolist(),
-            *closed[closed > 0].tolist(),
-        ]
-        self._identity_ops: list[int] = sorted(changes)
-        self.linked = {
-            *array("merge_source").tolist(),
-            *array("merge_target").tolist(),
-            *array("fact_subject")[self.aliases].tolist(),
-            *array("fact_object")[self.aliases].tolist(),
-        }
+        self._identity_ops: list[int] = []
+        self.linked: set[int] = set()
+        if self.aliases or columns.column["merge_op"].count:
+            closed = array("fact_closed_by")[self.aliases]
+            changes = [
+                *array("merge_op").tolist(),
+                *array("fact_op")[self.aliases].tolist(),
+                *closed[closed > 0].tolist(),
+            ]
+            self._identity_ops = sorted(changes)
+            self.linked = {
+                *array("merge_source").tolist(),
+                *array("merge_target").tolist(),
+                *array("fact_subject")[self.aliases].tolist(),
+                *array("fact_object")[self.aliases].tolist(),
+            }
         """The entities that a merge or an alias ever named: all others are themselves."""
         self._identities: dict[int, Identities] = {}
         self.applied = 0  # runs of operations since opening
@@ -101,6 +104,8 @@ class FactState:
     def _incoming(self, kind: str) -> Chain:
         """Return the chain of the edges that lead to nodes of one kind."""
         relation, target = self.columns.array("edge_relation"), self.columns.array("edge_target")
+        if not len(relation):
+            return Chain(np.empty(0, np.uint32), 0)
         wanted = [number for number, each in INCOMING.items() if each == kind]
         places = np.flatnonzero(np.isin(relation, wanted))
         chain = Chain(np.empty(0, np.uint32), _above(target[places]))

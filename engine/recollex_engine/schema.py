@@ -56,6 +56,8 @@ needs no rebuild, so nothing about the graph depends on where an index ends and 
 Facts, events and entities have columns of their own: see `fact_schema`.
 """
 
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import orjson
@@ -154,7 +156,8 @@ CHAINED = {
 DICTIONARIES = ("ids", "terms", "labels", "names", *fact_schema.DICTIONARIES)
 
 
-def schema() -> dict[str, str]:
+@cache
+def schema() -> Mapping[str, str]:
     """Return every column's name and dtype."""
     offsets = {f"{name}_offset": "<u8" for name in LISTS}
     flat = {name: dtype for group in LISTS.values() for name, dtype in group.items()}
