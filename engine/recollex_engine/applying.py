@@ -13,6 +13,7 @@ import orjson
 
 from recollex_engine.clock import OPEN_END
 from recollex_engine.columns import Columns
+from recollex_engine.dictionary import Newcomers
 from recollex_engine.fact_applying import KINDS, StagedFacts
 from recollex_engine.log_reader import Operation
 from recollex_engine.pieces import VOCABULARY, decoded
@@ -46,6 +47,8 @@ class _Staged:
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
+        self.labels = Newcomers(columns.dictionary["labels"])
+        self.folded = Newcomers(columns.dictionary["names"])
         self.memory: list[tuple[int, ...]] = []  # in the order of MEMORY, then ends of the lists
         self.row: list[tuple[int, ...]] = []
         self.op: list[tuple[int, ...]] = []
@@ -60,7 +63,6 @@ class _Staged:
         self.names: list[int] = []
         self.name_entity: list[int] = []
         self.name_op: list[int] = []
-        self.kinds: dict[str, int] = {}
         self.text: list[bytes] = []
         self.metadata: list[bytes] = []
         self.words: list[str] = []
@@ -73,13 +75,13 @@ class _Staged:
         self.length = int(columns.array("op_length")[-1]) if columns.op else 0
         self.at = {name: int(columns.array(f"{name}_offset")[-1]) for name in (*LISTS, "term")}
         self.closed: list[tuple[int, int]] = []
-        self.facts = StagedFacts(columns, self._name)
+        self.facts = StagedFacts(columns, self.labels, self._name)
 
     def add(self, operation: Operation) -> None:
         """Take in one operation."""
         payload, kind = operation.payload, operation.kind
         by = why = NONE
-        label = self.columns.dictionary["labels"].intern
+        labels = self.labels
         if payload is not None:
             if kind in RETAINING:
                 self._retain(operation.op, payload)
@@ -88,18 +90,15 @@ class _Staged:
             elif kind in CLOSING:
                 self.closed.extend((memory, operation.op) for memory in payload["memories"])
             elif kind == VOCABULARY:
-                self.vocabularies.append((label(f"v:{payload['name']}"), self.rows))
+                self.vocabularies.append((labels[f"v:{payload['name']}"], self.rows))
             elif kind in KINDS:
                 self.facts.add(operation.op, kind, payload)
             if (who := payload.get("by")) is not None:
-                by = label(f"b:{who}")
+                by = labels[f"b:{who}"]
             if (reason := payload.get("why")) is not None:
-                why = label(f"y:{reason}")
-        number = self.kinds.get(kind)
-        if number is None:
-            number = self.kinds[kind] = label(f"k:{kind}")
-        at = operation.recorded_at
-        self.op.append((at, self.memories, self.rows, self.length, number, by, why))
+                why = labels[f"y:{reason}"]
+        at, kinds = operation.recorded_at, labels[f"k:{kind}"]
+        self.op.append((at, self.memories, self.rows, self.length, kinds, by, why))
 
     def _retain(self, op: int, payload: dict[str, Any]) -> None:
         columns, at, get = self.columns, self.at, payload.get
@@ -120,17 +119,17 @@ class _Staged:
         text = payload["text"].encode()
         self.text.append(text)
         at["text"] += len(text)
-        label = columns.dictionary["labels"].intern
-        document = NONE if (value := get("document")) is None else label(f"d:{value}")
-        context = NONE if (value := get("context")) is None else label(f"c:{value}")
-        speaker = NONE if (value := get("speaker")) is None else label(f"s:{value}")
+        labels = self.labels
+        document = NONE if (value := get("document")) is None else labels[f"d:{value}"]
+        context = NONE if (value := get("context")) is None else labels[f"c:{value}"]
+        speaker = NONE if (value := get("speaker")) is None else labels[f"s:{value}"]
         if tags := get("tags"):
-            self._label([label(f"t:{tag}") for tag in tags])
+            self._label([labels[f"t:{tag}"] for tag in tags])
         if metadata := get("metadata"):
             raw = orjson.dumps(metadata)
             self.metadata.append(raw)
             at["metadata"] += len(raw)
-            self._label([label(metadata_label(name, value)) for name, value in metadata.items()])
+            self._label([labels[metadata_label(name, value)] for name, value in metadata.items()])
         if names := get("names"):
             self._name(names, op)
         if entities := get("entities"):
@@ -161,12 +160,12 @@ class _Staged:
 
     def _name(self, names: list[tuple[str, str, int]], op: int) -> None:
         for surface, folded, entity in names:
-            if self.columns.dictionary["names"].intern(folded) == self.folded_names:
+            if self.folded[folded] == self.folded_names:
                 self.folded_names += 1
                 self.name_entity.append(entity)
                 self.name_op.append(op)
             if entity == self.entities:
-                self.names.append(self.columns.dictionary["labels"].intern(f"e:{surface}"))
+                self.names.append(self.labels[f"e:{surface}"])
                 self.entities += 1
 
     def _passages(self, memory: int, payload: dict[str, Any]) -> None:
@@ -192,6 +191,8 @@ class _Staged:
     def finish(self, rows: Rows) -> None:
         """Append everything, the chains' heads last: they must never name what is not there."""
         columns, flat = self.columns, self.flat
+        self.labels.add()
+        self.folded.add()
         columns.dictionary["ids"].add_many(self.ids)
         columns.dictionary["terms"].add_many(self.words)
         if self.row:

@@ -5,6 +5,7 @@ from typing import Any
 
 from recollex_engine.chain import NONE
 from recollex_engine.columns import Columns
+from recollex_engine.dictionary import Newcomers
 from recollex_engine.fact_schema import (
     ALIAS_OF,
     EDGE,
@@ -31,11 +32,13 @@ Name = Callable[[list[tuple[str, str, int]], int], None]
 class StagedFacts:
     """The items that a run of operations adds, gathered in lists and appended at once.
 
-    ``name`` takes in names that an operation met first: see `applying`.
+    ``labels`` are those of the run; ``name`` takes in names that an operation met first: see
+    `applying`.
     """
 
-    def __init__(self, columns: Columns, name: Name) -> None:
+    def __init__(self, columns: Columns, labels: Newcomers, name: Name) -> None:
         self.columns = columns
+        self.labels = labels
         self.name = name
         self.fact: list[tuple[Any, ...]] = []
         self.event: list[tuple[Any, ...]] = []
@@ -57,7 +60,7 @@ class StagedFacts:
         self.node_labels = columns.column["node_label"].count
 
     def _label(self, prefix: str, text: str | None) -> int:
-        return NONE if text is None else self.columns.dictionary["labels"].intern(prefix + text)
+        return NONE if text is None else self.labels[prefix + text]
 
     def add(self, op: int, kind: str, payload: dict[str, Any]) -> None:
         """Take in one operation of `KINDS`."""
@@ -113,7 +116,7 @@ class StagedFacts:
     _retro_correct = _upsert_edge
 
     def _text(self, text: str) -> int:
-        return self.columns.dictionary["labels"].intern(text)
+        return self.labels[text]
 
     def _archive_edge(self, op: int, payload: dict[str, Any]) -> None:
         self._close_fact(payload["closes"], op)
