@@ -39,7 +39,7 @@ import re
 import struct
 from binascii import a2b_base64, b2a_base64
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from recollex_engine.errors import FormatError, InputError
 
@@ -111,8 +111,7 @@ START = Position(file=1, offset=0, op=0, recorded_at=BEFORE_ALL_TIMES, chain=NO_
 """The position before the first line of any log."""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One line, taken apart: ``payload`` and ``salt``, or for a stub ``commitment``.
 
     ``chain`` is set on the last line of a transaction.

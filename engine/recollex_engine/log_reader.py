@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import orjson
 
@@ -15,8 +15,7 @@ _FIRST_READ = 1 << 16
 _LARGEST_READ = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """One operation; ``payload`` is None once it was erased."""
 
     op: int
