@@ -214,6 +214,8 @@ class Replica:
                             raise Reembedded
                         batches.add(operation)
                 self.apply(transactions)
+                for transaction in transactions:  # or the collector would look through them all
+                    transaction.operations.clear()
             if progress is not None:
                 progress(self.columns.op - before)
         if check_vectors and batches.in_force:
