@@ -8,7 +8,7 @@ from recollex_engine.commit import CommitWord
 from recollex_engine.disk import enough_files
 from recollex_engine.errors import CorruptError, ModelMismatchError
 from recollex_engine.log_reader import LogFollower
-from recollex_engine.replica import LOG, Reembedded, Replica
+from recollex_engine.replica import LOG, Reembedded, Replica, ask_ahead
 from recollex_engine.settings import Settings
 from recollex_engine.view import View
 from recollex_engine.watching import Watching, watched
@@ -37,6 +37,7 @@ class Reader:
         self._lock = threading.Lock()
         self._is_whole = False
         self._mismatch: ModelMismatchError | None = None
+        ask_ahead(folder)
         with enough_files(folder):
             self._commit = CommitWord(folder / "COMMIT")
             self._open(folder)

@@ -18,6 +18,7 @@ from recollex_engine.applying import apply
 from recollex_engine.batches import Batches
 from recollex_engine.collection import paused
 from recollex_engine.columns import Columns, Stored
+from recollex_engine.disk import ask_for
 from recollex_engine.errors import CorruptError
 from recollex_engine.hnsw import Coded, Hnsw
 from recollex_engine.log_format import START, Position
@@ -38,6 +39,15 @@ GROUP = 4096
 
 PAST_VIEWS = 4
 """Views of the past that are kept while nothing is written, some 10 bytes a memory each."""
+
+
+_AHEAD = 1 << 18  # bytes of a file that are asked for before they are needed
+
+
+def ask_ahead(folder: Path) -> None:
+    """Ask the disk for what the opening of a small agent needs behind its log."""
+    for name in ("vectors.f16", "COMMIT"):
+        ask_for(folder / name, _AHEAD)
 
 
 class Reembedded(Exception):  # noqa: N818 - not an error: the caller starts over
@@ -231,15 +241,17 @@ class Replica:
         transactions: Sequence[Transaction],
         vectors: npt.NDArray[np.uint16] | None = None,
     ) -> None:
-        """Append what ``transactions`` say; their rows' vectors are given or read from the file.
+        """Append what ``transactions`` say; their rows' vectors are given, or lie in the file.
 
         Views do not change until `published` does.
         """
         operations = [operation for each in transactions for operation in each.operations]
-        if vectors is None:
-            apply(self.columns, operations, self.rows_of_file)
-        else:
-            apply(self.columns, operations, lambda _first, _end: vectors)
+        known = self.columns.rows
+
+        def rows(first: int, end: int) -> npt.NDArray[np.uint16]:
+            return self.rows_of_file(first, end) if vectors is None or first < known else vectors
+
+        apply(self.columns, operations, rows)
         self.position = transactions[-1].position
         self._past = {}  # they keep columns alive that may lie elsewhere by now
 

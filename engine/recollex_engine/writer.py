@@ -28,7 +28,7 @@ from recollex_engine.log_format import BEFORE_ALL_TIMES
 from recollex_engine.log_reader import LogFollower, Operation, Transaction
 from recollex_engine.preparation import Prepared
 from recollex_engine.reembedding import remove_former
-from recollex_engine.replica import LOG, Replica
+from recollex_engine.replica import LOG, Replica, ask_ahead
 from recollex_engine.restoration import TextEmbedder, restore_vectors
 from recollex_engine.settings import Settings
 from recollex_engine.vectors_file import VectorsWriter, checksum
@@ -57,6 +57,7 @@ class Writer:
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.lock_file = WriterLock(folder / "LOCK")
+        ask_ahead(folder)
         try:
             self.clock = clock
             self.lexicon = Lexicon()

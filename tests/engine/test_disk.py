@@ -1,12 +1,13 @@
 import errno
 import os
 import resource
+from pathlib import Path
 
 import pytest
 
 import recollex
 from recollex_engine import errors
-from recollex_engine.disk import bytes_in, replace_file, write_at
+from recollex_engine.disk import ask_for, bytes_in, replace_file, write_at
 from recollex_engine.errors import StoreFullError
 
 
@@ -23,6 +24,20 @@ def test_replacing_is_all_or_nothing(tmp_path, monkeypatch):
         assert caught.value.errno == errno.ENOSPC
         assert path.read_bytes() == b"new"
         assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_file_is_asked_for_where_there_is_one(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    asked = []
+    if hasattr(os, "posix_fadvise"):
+        monkeypatch.setattr(os, "posix_fadvise", lambda fd, *told: asked.append(told))
+    before = len(list(Path("/dev/fd").iterdir()))
+    ask_for(path, 9)
+    assert not asked
+    path.write_bytes(b"words")
+    ask_for(path, 9)
+    assert asked in ([], [(0, 9, getattr(os, "POSIX_FADV_WILLNEED", None))])
+    assert len(list(Path("/dev/fd").iterdir())) == before
 
 
 def test_a_write_the_system_takes_in_parts_is_whole(tmp_path, monkeypatch):
