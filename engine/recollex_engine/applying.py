@@ -4,15 +4,14 @@ The writer's own transactions, a reader's, and a rebuild's all pass through `app
 the same bytes.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import orjson
 
 from recollex_engine.clock import OPEN_END
-from recollex_engine.columns import Columns
+from recollex_engine.columns import Columns, Rows
 from recollex_engine.dictionary import Newcomers
 from recollex_engine.fact_applying import KINDS, StagedFacts
 from recollex_engine.log_reader import Operation
@@ -30,12 +29,9 @@ from recollex_engine.schema import (
 )
 from recollex_engine.settings import told
 
-Rows = Callable[[int, int], npt.NDArray[np.uint16]]
-"""Returns the vectors of rows [first, end) as float16 bit patterns, uint16[n, dimension]."""
-
 
 def apply(columns: Columns, operations: Iterable[Operation], rows: Rows) -> None:
-    """Append what ``operations`` say; ``rows`` gives the vectors of the passages they add."""
+    """Append what ``operations`` say; ``rows`` gives the vectors of passages, older ones too."""
     staged = _Staged(columns)
     for operation in operations:
         staged.add(operation)
@@ -197,7 +193,8 @@ class _Staged:
         columns.dictionary["terms"].add_many(self.words)
         if self.row:
             memory_of_row, *rest = zip(*self.row, strict=True)
-            columns.extend_rows(memory_of_row, rows(self.first_row, self.rows))
+            columns.extend("memory_of_row", memory_of_row)
+            columns.code_rows(rows)
             for name, items in zip(list(ROW)[1:], rest, strict=True):
                 columns.extend(name, items)
             # -1, the place of a stop word, becomes NONE

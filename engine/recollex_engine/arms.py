@@ -233,6 +233,9 @@ def scan(
     budget: int,
 ) -> Ranked:
     """Rank the memories of rows [first_row, end_row) by exact cosine."""
+    if not view.is_coded:  # so they are few
+        everything = np.arange(first_row, end_row, dtype=np.uint32)
+        return best_passages(view, everything, query, allowed, floor, budget)
     memories, rows, scores = scan_top(
         view.vectors,
         view.codes,

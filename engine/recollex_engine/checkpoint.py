@@ -56,6 +56,7 @@ def run(writer: Writer, generation: int) -> None:
     home = folder / columns.settings.columns_folder
     home.mkdir(exist_ok=True)
     with writer.lock:
+        columns.code_rows(replica.rows_of_file, needed=True)
         frozen = _Frozen(
             replica.view(columns.op),
             writer.log.position,

@@ -5,7 +5,7 @@ is the only code that turns operations into columns, for the writer, for a reade
 and for a rebuild alike, so all three hold the same bytes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,11 @@ from recollex_kernels.vectors import encode
 
 AT_HAND = 10_000
 """Labels and names of entities whose text is kept at hand."""
+CODED_FROM = 256
+"""Rows from which their codes are kept: fewer vectors are compared sooner than coded."""
+
+Rows = Callable[[int, int], npt.NDArray[np.uint16]]
+"""Returns the vectors of rows [first, end) as float16 bit patterns, uint16[n, dimension]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +258,16 @@ class Columns:
         latest = self._latest  # it may lag behind the dictionary
         return int(latest[key]) if key < len(latest) else NONE
 
-    def extend_rows(self, memory_of_row: Sequence[int], vectors: npt.NDArray[np.uint16]) -> None:
-        """Append passages' memories and their vectors in four bits and in one."""
+    def code_rows(self, rows: Rows, *, needed: bool = False) -> None:
+        """Append the codes of the passages that have none: their vectors in four bits and in one.
+
+        Nothing happens up to `CODED_FROM` rows, unless they are ``needed`` or there are some. Cost:
+        5 us a row of 384.
+        """
+        first, end = self.column["code_factor"].count, self.rows
+        if first == end or not (first or needed or end >= CODED_FROM):
+            return
+        vectors = rows(first, end)
         count, dimension = vectors.shape
         codes = np.empty((count, dimension // 2), np.uint8)
         steps, norms, losses = np.empty((3, count), np.float32)
@@ -265,12 +278,13 @@ class Columns:
         bits, factors = np.empty((count, words(dimension)), np.uint64), np.empty(count, np.float32)
         encode_signs(vectors, bits, factors)
         self.column["code1"].extend(bits.reshape(-1))
-        self.column["code_factor"].extend(factors)
-        self.column["memory_of_row"].extend(np.array(memory_of_row, np.uint32))
+        self.column["code_factor"].extend(factors)  # last: see `View.is_coded`
 
     def drop_rows(self, rows: int) -> None:
-        """Take back `extend_rows` down to ``rows``: they were tried on, not recorded."""
-        for name in ("memory_of_row", "code_step", "code_norm", "code_loss", "code_factor"):
+        """Take back passages down to ``rows``: they were tried on, not recorded."""
+        self.column["memory_of_row"].truncate(rows)
+        rows = min(rows, self.column["code_factor"].count)
+        for name in ("code_step", "code_norm", "code_loss", "code_factor"):
             self.column[name].truncate(rows)
         self.column["code4"].truncate(rows * (self.dimension // 2))
         self.column["code1"].truncate(rows * words(self.dimension))

@@ -234,9 +234,10 @@ class Draft:
         """
         columns = self.columns
         first = columns.rows
-        columns.extend_rows(self.memory_of_row, vectors)
+        columns.extend("memory_of_row", self.memory_of_row)
         try:
             everything = self.replica.rows_of_file(0, first + len(vectors))
+            columns.code_rows(self.replica.rows_of_file, needed=True)
             found = semantic_links(self.replica, first, everything, threshold)
         finally:
             columns.drop_rows(first)

@@ -69,11 +69,13 @@ class View:
         self._entity_head = columns.mentions.head
         self.link_head = columns.incoming.head
         stored = len(columns.column["piece_offset"])  # before its buffer
+        coded = len(columns.column["code_factor"])  # likewise
         self._buffers = {name: column.buffer for name, column in columns.column.items()}
         self.memories = int(self._buffers["op_memories"][op - 1]) if op else 0
         self.rows = int(self._buffers["op_rows"][op - 1]) if op else 0
         self.total_length = int(self._buffers["op_length"][op - 1]) if op else 0
         self.has_pieces = stored > self.rows
+        self.is_coded = coded >= self.rows
         self.open = columns.open_at(self.memories, op)
         self._is_past = op < columns.op
         self.vectors = vectors

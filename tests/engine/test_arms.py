@@ -1,10 +1,13 @@
-"""The temporal arm, where a range has no beginning."""
+"""The temporal arm, where a range has no beginning; the semantic arm over few rows."""
 
 from datetime import UTC, datetime
 
 import numpy as np
 
 import recollex
+from recollex_engine.arms import scan
+from recollex_engine.columns import CODED_FROM
+from recollex_engine.view import View
 
 
 def test_before_a_year_ranks_by_the_middle_of_what_the_agent_knows(tmp_path):
@@ -24,3 +27,30 @@ def test_before_a_year_ranks_by_the_middle_of_what_the_agent_knows(tmp_path):
         assert not recall.trace.errors
         assert ranks["2010"] == 1 and ranks["2021"] is None
         assert {ranks["2001"], ranks["2019"]} == {2, 3}
+
+
+def test_few_rows_are_ranked_alike_with_their_codes_and_without(tmp_path):
+    count = CODED_FROM - 1
+    random = np.random.default_rng(4)
+    vectors = random.standard_normal((count, 16))[random.integers(0, count // 2, count)]  # ties
+    with recollex.open(tmp_path / "s", embedder=recollex.GivenVectors(16, links=False)) as store:
+        agent = store.agent("a")
+        agent.retain([f"memory {n}" for n in range(count)], embedding=vectors)
+        replica = agent.engine.replica()
+        plain = replica.view()
+        assert not plain.is_coded
+        replica.columns.code_rows(replica.rows_of_file, needed=True)
+        coded = View(replica.columns, plain.op, plain.indexes, plain.vectors, plain.timeline)
+        assert coded.is_coded
+        for floor, budget, share in ((-1.0, 300, 1.0), (0.2, 20, 0.5), (0.9, 3, 0.9), (0, 5, 0)):
+            query = random.standard_normal(16).astype(np.float32)
+            query /= np.linalg.norm(query)
+            allowed = (random.random(count) < share).astype(np.uint8)
+            asked = (20, count - 7, query, allowed, floor, budget)
+            one, other = scan(plain, *asked), scan(coded, *asked)
+            assert len(one.memories) == len(other.memories)
+            for name in ("memories", "rows", "scores"):
+                assert getattr(one, name).tobytes() == getattr(other, name).tobytes(), name
+        agent.retain("one more", embedding=vectors[0])
+        assert replica.view().is_coded
+        assert store.agent("a").verify().ok

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recollex_engine.applying import apply
 from recollex_engine.clock import OPEN_END
-from recollex_engine.columns import Columns, Stored
+from recollex_engine.columns import CODED_FROM, Columns, Stored
 from recollex_engine.entities import fold
 from recollex_engine.log_reader import Operation
 from recollex_engine.pieces import VOCABULARY, Pieces
@@ -292,16 +292,37 @@ def test_rows_that_were_tried_on_leave_nothing():
     history = History(Random(1), 30)
     columns = Columns(Path("unused"))
     apply(columns, history.operations[:20], history.rows_of)
+    columns.code_rows(history.rows_of, needed=True)
     held = columns.array("code4")
     before = held.tobytes()
     rows = columns.rows
-    columns.extend_rows([columns.memories] * 500, history.rows_of(0, 500))
+    columns.extend("memory_of_row", [columns.memories] * 500)
+    columns.code_rows(lambda first, end: history.rows_of(0, 600)[first:end])
     assert columns.rows == rows + 500
     columns.drop_rows(rows)
     assert columns.rows == rows
     apply(columns, history.operations[20:], history.rows_of)
     check(columns, history)
     assert held.tobytes() == before
+
+
+def test_few_rows_have_codes_once_they_are_needed_and_then_as_if_made_at_once():
+    history = History(Random(3), 500)
+    assert history.rows[-1] > CODED_FROM
+    whole, parts, asked = Columns(Path("a")), Columns(Path("b")), Columns(Path("c"))
+    apply(whole, history.operations, history.rows_of)
+    assert whole.array("code_factor").all()
+    for at, operation in enumerate(history.operations):
+        for columns in (parts, asked):
+            apply(columns, [operation], history.rows_of)
+        assert len(parts.array("code_factor")) in (0, parts.rows)
+        assert (len(parts.array("code4")) > 0) == (parts.rows >= CODED_FROM)
+        if at == 50:
+            assert asked.rows < CODED_FROM
+            asked.code_rows(history.rows_of, needed=True)
+        assert len(asked.array("code_loss")) == (asked.rows if at >= 50 else 0)
+    same_bytes(whole, parts)
+    same_bytes(whole, asked)
 
 
 def test_what_a_view_holds_does_not_change_while_columns_grow():

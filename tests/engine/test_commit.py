@@ -21,6 +21,15 @@ def test_what_one_sets_all_see(tmp_path):
     assert reader.op == 3
 
 
+def test_a_word_that_says_so_already_is_not_written(tmp_path):
+    word = CommitWord(tmp_path / "COMMIT", writable=True)
+    word.op = 5
+    word._words = word._words.toreadonly()
+    word.op = 5
+    with pytest.raises(TypeError):
+        word.op = 6
+
+
 def test_the_bytes_are_the_documented_ones(tmp_path):
     path = tmp_path / "COMMIT"
     writer = CommitWord(path, writable=True)
