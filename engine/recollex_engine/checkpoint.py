@@ -60,7 +60,7 @@ def run(writer: Writer, generation: int) -> None:
         frozen = _Frozen(
             replica.view(columns.op),
             writer.log.position,
-            {name: column.count for name, column in columns.column.items()},
+            {name: column.count for name, column in columns.column.all().items()},
             {name: dictionary.count for name, dictionary in columns.dictionary.items()},
         )
         for name, column in columns.column.items():

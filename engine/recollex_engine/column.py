@@ -77,7 +77,7 @@ class Column:
         self._file_id = (0, 0)
         # between mapping the file again and writing changes to it
         self._lock = _UNLOCKED if fixed else threading.Lock()
-        self._storage: NDArray[Any] = _nothing(dtype)
+        self._storage: NDArray[Any] = no_items(dtype)
         if stored:
             self._storage = self._load(stored, stored)
 
@@ -255,8 +255,8 @@ class Column:
 
 
 @cache
-def _nothing(dtype: str | np.dtype[Any]) -> NDArray[Any]:
-    """Return no items: an agent has a hundred columns, and most of them stay empty."""
+def no_items(dtype: str | np.dtype[Any]) -> NDArray[Any]:
+    """Return the array of a column of this dtype that holds nothing: one for all of them."""
     kind = np.dtype(dtype)
     if kind != kind.newbyteorder("<") or kind.hasobject:
         raise InputError(f"a column's dtype must be little-endian items, got {kind}")

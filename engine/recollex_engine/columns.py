@@ -15,7 +15,8 @@ import numpy.typing as npt
 import orjson
 
 from recollex_engine.chain import Chain
-from recollex_engine.column import Column
+from recollex_engine.column import no_items
+from recollex_engine.column_set import ColumnSet
 from recollex_engine.dictionary import Dictionary
 from recollex_engine.entities import fold
 from recollex_engine.fact_state import FactState
@@ -71,15 +72,7 @@ class Columns:
         self.settings = stored.settings if stored else None
         counts = stored.columns if stored else {}
         generation = stored.generation if stored else 0
-        self.column = {
-            name: Column(
-                dtype,
-                folder / name if counts.get(name) else None,  # a path costs 2 us, and nobody asks
-                counts.get(name, 0),
-                fixed=name not in CLOSED,
-            )
-            for name, dtype in schema().items()
-        }
+        self.column = ColumnSet(folder, counts)
         self.dictionary = {
             name: Dictionary(
                 folder, name, stored.dictionaries.get(name, 0) if stored else 0, generation
@@ -151,7 +144,8 @@ class Columns:
 
     def array(self, name: str) -> npt.NDArray[Any]:
         """Return the column's items so far."""
-        return self.column[name].array
+        column = self.column.get(name)
+        return no_items(schema()[name]) if column is None else column.array
 
     def text(self, memory: int) -> str:
         """Return the whole text of a memory."""

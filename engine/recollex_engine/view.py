@@ -12,12 +12,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.column import no_items
 from recollex_engine.columns import Columns
 from recollex_engine.entity_merges import Identities
 from recollex_engine.hnsw import Coded, Hnsw
 from recollex_engine.mention_marks import Mark, weights
 from recollex_engine.postings import Postings
-from recollex_engine.schema import NONE, words
+from recollex_engine.schema import NONE, schema, words
 from recollex_engine.tail import Tail, TailPostings
 from recollex_engine.timeline import Timeline
 from recollex_kernels.segments import places, table
@@ -46,6 +47,13 @@ class Indexes:
     graphs: tuple[Hnsw, ...] = ()
 
 
+class _Buffers(dict[str, npt.NDArray[Any]]):
+    """The arrays of columns by name; one that was not made yet held nothing then."""
+
+    def __missing__(self, name: str) -> npt.NDArray[Any]:
+        return no_items(schema()[name])
+
+
 class View:
     """The memories recorded by operation `op`, and the indexes that cover some of their rows.
 
@@ -70,7 +78,8 @@ class View:
         self.link_head = columns.incoming.head
         stored = len(columns.column["piece_offset"])  # before its buffer
         coded = len(columns.column["code_factor"])  # likewise
-        self._buffers = {name: column.buffer for name, column in columns.column.items()}
+        made = columns.column.copy()  # in one step: others may be made meanwhile
+        self._buffers = _Buffers((name, column.buffer) for name, column in made.items())
         self.memories = int(self._buffers["op_memories"][op - 1]) if op else 0
         self.rows = int(self._buffers["op_rows"][op - 1]) if op else 0
         self.total_length = int(self._buffers["op_length"][op - 1]) if op else 0

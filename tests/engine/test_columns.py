@@ -137,7 +137,7 @@ class History:
 
 def persist(columns, folder, generation):
     """What a checkpoint does; returns the columns opened again from it."""
-    for name, column in columns.column.items():
+    for name, column in columns.column.all().items():
         column.persist(folder / name, sync=False)
         column.write_back(sync=False)
     for name, dictionary in columns.dictionary.items():
