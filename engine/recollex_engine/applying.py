@@ -71,7 +71,7 @@ class _Staged:
         self.length = int(columns.array("op_length")[-1]) if columns.op else 0
         self.at = {name: int(columns.array(f"{name}_offset")[-1]) for name in (*LISTS, "term")}
         self.closed: list[tuple[int, int]] = []
-        self.facts = StagedFacts(columns, self.labels, self._name)
+        self.facts = StagedFacts(columns, self.labels)
 
     def add(self, operation: Operation) -> None:
         """Take in one operation."""
@@ -88,6 +88,8 @@ class _Staged:
             elif kind == VOCABULARY:
                 self.vocabularies.append((labels[f"v:{payload['name']}"], self.rows))
             elif kind in KINDS:
+                if names := payload.get("names"):
+                    self._name(names, operation.op)
                 self.facts.add(operation.op, kind, payload)
             if (who := payload.get("by")) is not None:
                 by = labels[f"b:{who}"]

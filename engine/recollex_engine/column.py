@@ -20,6 +20,7 @@ MAPPED_FROM = 1 << 17
 """Files below this many bytes are read into memory: thousands of small agents need no maps."""
 
 _UNLOCKED = contextlib.nullcontext()
+_UNCHANGED: frozenset[int] = frozenset()
 _LEAST_ITEMS = 16
 _LEAST_ROOM = 1 << 16  # bytes of private memory behind the pages of a file, at the least
 
@@ -73,7 +74,7 @@ class Column:
         self._count = stored
         self._covered = stored  # items below it are in the file, or being written to it
         # those of them that may differ from the file; a set from the first on
-        self._changed: set[int] | frozenset[int] = frozenset()
+        self._changed: set[int] | frozenset[int] = _UNCHANGED
         self._file_id = (0, 0)
         # between mapping the file again and writing changes to it
         self._lock = _UNLOCKED if fixed else threading.Lock()

@@ -1,6 +1,5 @@
 """How do operations about facts, events and entities become columns? Called by `applying`."""
 
-from collections.abc import Callable
 from typing import Any
 
 from recollex_engine.chain import NONE
@@ -26,20 +25,16 @@ KINDS = frozenset(
 )
 """The kinds of the operations that are applied here."""
 
-Name = Callable[[list[tuple[str, str, int]], int], None]
-
 
 class StagedFacts:
     """The items that a run of operations adds, gathered in lists and appended at once.
 
-    ``labels`` are those of the run; ``name`` takes in names that an operation met first: see
-    `applying`.
+    ``labels`` are those of the run. Names that an operation met first are for `applying`.
     """
 
-    def __init__(self, columns: Columns, labels: Newcomers, name: Name) -> None:
+    def __init__(self, columns: Columns, labels: Newcomers) -> None:
         self.columns = columns
         self.labels = labels
-        self.name = name
         self.fact: list[tuple[Any, ...]] = []
         self.event: list[tuple[Any, ...]] = []
         self.edge: list[tuple[Any, ...]] = []
@@ -64,8 +59,6 @@ class StagedFacts:
 
     def add(self, op: int, kind: str, payload: dict[str, Any]) -> None:
         """Take in one operation of `KINDS`."""
-        if names := payload.get("names"):
-            self.name(names, op)
         getattr(self, f"_{kind}")(op, payload)
 
     def _upsert_entity(self, op: int, payload: dict[str, Any]) -> None:

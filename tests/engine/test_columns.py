@@ -1,5 +1,6 @@
 """Columns against a model of what the operations say, however they were grouped and reopened."""
 
+import gc
 import tempfile
 from pathlib import Path
 from random import Random
@@ -323,6 +324,18 @@ def test_few_rows_have_codes_once_they_are_needed_and_then_as_if_made_at_once():
         assert len(asked.array("code_loss")) == (asked.rows if at >= 50 else 0)
     same_bytes(whole, parts)
     same_bytes(whole, asked)
+
+
+def test_applying_leaves_nothing_to_the_collector():
+    history = History(Random(5), 60)
+    columns = Columns(Path("unused"))
+    gc.collect()
+    gc.disable()
+    try:
+        apply(columns, history.operations, history.rows_of)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_what_a_view_holds_does_not_change_while_columns_grow():
