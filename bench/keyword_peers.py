@@ -12,10 +12,11 @@ tantivy and FTS5, whose k1 and b are fixed at 1.2 and .75 and whose lengths are 
 most of theirs with bm25s set to those.
 
 `search` is the search alone, of a question whose words are known: recollex's is the keyword arm's
-share of a recall, by its trace. `from text` begins at the text and ends at the ids: of recollex, a
-whole recall with that one arm. Texts are made up (see `bench.made_up`), or of the IRC log where
-``--data`` has it; one thread each. The rivals' indexes are kept beside the stores, named by their
-versions: at 1,000,000 memories they take minutes to build.
+share of a recall, by its trace, behind the reading of the question; a rival reads its question
+right before its search as well, in no one's time. `from text` begins at the text and ends at the
+ids: of recollex, a whole recall with that one arm. Texts are made up (see `bench.made_up`), or of
+the IRC log where ``--data`` has it; one thread each. The rivals' indexes are kept beside the
+stores, named by their versions: at 1,000,000 memories they take minutes to build.
 """
 
 import argparse
