@@ -34,7 +34,7 @@ class TailPostings:
 class Tail:
     """The postings of the memories from ``first_memory`` on, as far as a reader has asked for them.
 
-    Memory: 5 bytes a posting, up to 75 more a term of the tail, and 8 a term of the agent, of which
+    Memory: 6 bytes a posting, up to 35 more a term of the tail, and 8 a term of the agent, of which
     only the pages of terms that occur in the tail are touched.
 
     Threads: any number may call `postings`. What it returned stays as it is but for heads that lead
@@ -68,7 +68,8 @@ class Tail:
             first = self._end
             if end_memory > first:
                 tokens = int(term_offset[first_row[end_memory]] - term_offset[first_row[first]])
-                self._make_room(self._size + BLOCK * tokens, vocabulary)
+                blocks = min(tokens, vocabulary + tokens // (BLOCK - 1))  # the rest are full
+                self._make_room(self._size + BLOCK * blocks, vocabulary)
                 now = self.now
                 self._size = extend_chains(
                     *(first_row, term_offset, term, first, end_memory, self._size),

@@ -5,8 +5,8 @@ import numpy as np
 from recollex_kernels._jit import F32, I64, U8, U32, kernel
 from recollex_kernels._prefetch import prefetch
 
-BLOCK = 16
-"""Places of a block: a link and 15 postings, a line of memory."""
+BLOCK = 8
+"""Places of a block: a link and seven postings. Most terms of a small agent have one or two."""
 _FIRST = ~(BLOCK - 1)
 
 
@@ -17,7 +17,7 @@ def chain_frequency(head: U32, postings: U32, terms: U32, end_document: int) -> 
     Shapes, for Q terms: head, postings as `extend_chains` and `publish_chains` leave them; terms
     uint32[Q], a term >= V is in no document; returned int64[Q].
 
-    Cost: a block of 15 postings of the Q terms at a time, and each that is newer.
+    Cost: a block of seven postings of the Q terms at a time, and each that is newer.
     """
     frequency = np.zeros(terms.shape[0], np.int64)
     for term in terms:

@@ -1,7 +1,7 @@
 """BM25 over documents that no posting list covers yet: chains of blocks of postings, newest first.
 
-A posting says which document a term is in and how often. Those of a term stand in blocks of 16
-places, documents in the order in which they came: a walk waits for memory once a block, where
+A posting says which document a term is in and how often. Those of a term stand in blocks of
+eight places, documents in the order in which they came: a walk waits for memory once a block, where
 one from posting to posting would at each. A block's first place tells where the last posting of
 the block before it stands, so no walk needs more than ``head``, the place of each term's newest
 posting; place 0 is none. So adding a document costs its words, and a reader who sees only the
