@@ -69,7 +69,7 @@ class Tail:
             if end_memory > first:
                 tokens = int(term_offset[first_row[end_memory]] - term_offset[first_row[first]])
                 blocks = min(tokens, vocabulary + tokens // (BLOCK - 1))  # the rest are full
-                self._make_room(self._size + BLOCK * blocks, vocabulary)
+                moved = self._make_room(self._size + BLOCK * blocks, vocabulary)
                 now = self.now
                 self._size = extend_chains(
                     *(first_row, term_offset, term, first, end_memory, self._size),
@@ -79,9 +79,13 @@ class Tail:
                     first_row, term_offset, term, first, end_memory, self._latest, now.head
                 )
                 self._end = end_memory
+                if moved and len(now.postings) > 2 * self._size:  # which nobody has seen yet
+                    postings, counts = now.postings[: self._size], now.counts[: self._size]
+                    self.now = TailPostings(now.head, postings.copy(), counts.copy())
             return self.now
 
-    def _make_room(self, places: int, vocabulary: int) -> None:
+    def _make_room(self, places: int, vocabulary: int) -> bool:
+        """Make the arrays large enough; return whether the postings lie elsewhere now."""
         old, moves = self.now, places > len(self.now.postings)
         postings, counts = old.postings, old.counts
         if moves:
@@ -95,6 +99,7 @@ class Tail:
         elif moves:  # readers of the old arrays keep heads that lead to nothing beyond them
             head = head.copy()
         self.now = TailPostings(head, postings, counts)
+        return moves
 
 
 def _grown(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:

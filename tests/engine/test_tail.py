@@ -62,3 +62,16 @@ class Tails(RuleBasedStateMachine):
 
 Tails.TestCase.settings = settings(deadline=None, max_examples=30, stateful_step_count=12)
 TestTails = Tails.TestCase
+
+
+def test_many_memories_at_once_keep_no_room_that_they_do_not_fill():
+    memories = 2_000
+    found = Tail(0).postings(
+        np.arange(memories + 1, dtype=np.uint32),
+        np.arange(memories + 1, dtype=np.uint64),
+        np.zeros(memories, np.uint32),
+        memories,
+        10_000,
+    )
+    assert len(found.postings) == len(found.counts) <= 2 * memories
+    assert chain_frequency(found.head, found.postings, np.zeros(1, np.uint32), memories) == memories
