@@ -7,9 +7,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils as _cgutils
-from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+from recollex_kernels._arrays import contiguous, data_of
 from recollex_kernels._jit import F32, U8
 
 _BUILD: Any = _cgutils  # its functions carry no types
@@ -19,11 +19,10 @@ TILE = 64
 
 
 def _above_code(typing: Any, scores: Any, first: Any, limit: Any) -> Any:
-    if scores.layout != "C":
-        raise TypingError("scores must be C-contiguous")
+    contiguous("scores", scores)
 
     def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, b, args[0]).data
+        data = data_of(context, b, signature.args[0], args[0])
         kind = ir.VectorType(_FLOAT, TILE)
         loaded = b.load(b.bitcast(b.gep(data, [args[1]]), kind.as_pointer()))
         loaded.align = 4
@@ -36,11 +35,10 @@ def _above_code(typing: Any, scores: Any, first: Any, limit: Any) -> Any:
 
 
 def _marked_code(typing: Any, marks: Any, first: Any) -> Any:
-    if marks.layout != "C":
-        raise TypingError("marks must be C-contiguous")
+    contiguous("marks", marks)
 
     def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, b, args[0]).data
+        data = data_of(context, b, signature.args[0], args[0])
         kind = ir.VectorType(ir.IntType(8), TILE)
         loaded = b.load(b.bitcast(b.gep(data, [args[1]]), kind.as_pointer()))
         loaded.align = 1

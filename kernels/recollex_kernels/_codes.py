@@ -17,9 +17,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils as _cgutils
-from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+from recollex_kernels._arrays import contiguous, data_of, row_of
 from recollex_kernels._jit import F32, I8, I32, U8, kernel
 
 _BUILD: Any = _cgutils  # its functions carry no types
@@ -118,15 +118,13 @@ def _transposed_sums(b: Any, totals: list[Any], n: int) -> Any:
 def _sums_code(
     typing: Any, codes: Any, r0: Any, r1: Any, r2: Any, r3: Any, query: Any, out: Any, at: Any
 ) -> Any:
-    if any(array.layout != "C" for array in (codes, query, out)):
-        raise TypingError("codes, queries and sums must be C-contiguous")
+    contiguous("codes, queries and sums", codes, query, out)
 
     def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
-        matrix = context.make_array(signature.args[0])(context, b, args[0])
-        width = b.extract_value(matrix.shape, 1)
-        q = context.make_array(signature.args[5])(context, b, args[5]).data
-        to = context.make_array(signature.args[6])(context, b, args[6]).data
-        rows = [b.gep(matrix.data, [b.mul(row, width)]) for row in args[1:5]]
+        found = [row_of(context, b, signature.args[0], args[0], row) for row in args[1:5]]
+        rows, width = [row for row, _ in found], found[0][1]
+        q = data_of(context, b, signature.args[5], args[5])
+        to = data_of(context, b, signature.args[6], args[6])
         n, multiply = _multiplier(context)
         total_at = [_BUILD.alloca_once_value(b, _splat(_WORD, n // 4, 0)) for _ in rows]
         half = _splat(_BYTE, n, 15)

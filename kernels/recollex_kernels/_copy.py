@@ -7,6 +7,7 @@ from numba import types
 from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 
+from recollex_kernels._arrays import data_of
 from recollex_kernels._jit import U8
 
 _BUILD: Any = _cgutils  # its functions carry no types
@@ -15,8 +16,8 @@ _BUILD: Any = _cgutils  # its functions carry no types
 def _code(typing: Any, out: Any, at: Any, source: Any, first: Any, size: Any) -> Any:
     def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
         to, place, given, start, count = args
-        into = context.make_array(signature.args[0])(context, b, to).data
-        held = context.make_array(signature.args[2])(context, b, given).data
+        into = data_of(context, b, signature.args[0], to)
+        held = data_of(context, b, signature.args[2], given)
         _BUILD.raw_memcpy(b, b.gep(into, [place]), b.gep(held, [start]), count, 1)
         return context.get_dummy_value()
 

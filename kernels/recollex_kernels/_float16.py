@@ -21,9 +21,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils as _cgutils
-from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+from recollex_kernels._arrays import contiguous, data_of, row_of
 from recollex_kernels._jit import F32, U16
 
 _BUILD: Any = _cgutils  # its functions carry no types
@@ -74,24 +74,12 @@ def _tree(b: Any, vector: Any, n: int) -> Any:
     return b.extract_element(vector, _I32(0))
 
 
-def _contiguous(*arrays: Any) -> None:
-    if any(array.layout != "C" for array in arrays):
-        raise TypingError("vectors, codes and queries must be C-contiguous")
-
-
-def _row(context: Any, b: Any, kind: Any, array: Any, row: Any) -> tuple[Any, Any]:
-    """Return the address of a row of a matrix, and the row's length."""
-    matrix = context.make_array(kind)(context, b, array)
-    width = b.extract_value(matrix.shape, 1)
-    return b.gep(matrix.data, [b.mul(row, width)]), width
-
-
 def _similarity_code(typing: Any, vectors: Any, row: Any, query: Any) -> Any:
-    _contiguous(vectors, query)
+    contiguous("vectors and queries", vectors, query)
 
     def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
-        v, width = _row(context, b, signature.args[0], args[0], args[1])
-        q = context.make_array(signature.args[2])(context, b, args[2]).data
+        v, width = row_of(context, b, signature.args[0], args[0], args[1])
+        q = data_of(context, b, signature.args[2], args[2])
         whole = b.and_(width, _I64(-32))
         sums = []
         for n, first, end in ((32, _I64(0), whole), (8, whole, width)):
@@ -107,11 +95,11 @@ def _similarity_code(typing: Any, vectors: Any, row: Any, query: Any) -> Any:
 
 
 def _decode_row_code(typing: Any, vectors: Any, row: Any, out: Any) -> Any:
-    _contiguous(vectors, out)
+    contiguous("vectors and rows", vectors, out)
 
     def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
-        v, width = _row(context, b, signature.args[0], args[0], args[1])
-        to = context.make_array(signature.args[2])(context, b, args[2]).data
+        v, width = row_of(context, b, signature.args[0], args[0], args[1])
+        to = data_of(context, b, signature.args[2], args[2])
         with _BUILD.for_range_slice(b, _I64(0), width, _I64(8)) as (j, _):
             decoded = _decode(context, b, _load(b, v, j, ir.IntType(16), 8, 2), 8)
             at = b.bitcast(b.gep(to, [j]), ir.VectorType(_FLOAT, 8).as_pointer())

@@ -7,6 +7,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from recollex_kernels._arrays import data_of
 from recollex_kernels._jit import U8, U16, U32
 
 LANES = 64
@@ -15,7 +16,7 @@ _I64 = ir.IntType(64)
 
 def _reaching_code(typing: Any, array: Any, place: Any, limit: Any) -> Any:
     def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, b, args[0]).data
+        data = data_of(context, b, signature.args[0], args[0])
         vector = ir.VectorType(data.type.pointee, LANES)
         held = b.load(b.bitcast(b.gep(data, [args[1]]), vector.as_pointer()))
         held.align = array.dtype.bitwidth // 8

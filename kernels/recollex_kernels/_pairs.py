@@ -10,9 +10,9 @@ from typing import Any, cast
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils as _cgutils
-from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+from recollex_kernels._arrays import contiguous, row_of
 from recollex_kernels._jit import F32
 
 _BUILD: Any = _cgutils  # its functions carry no types
@@ -67,28 +67,26 @@ def _summed(b: Any, left: Any, right: Any, n: int, span: tuple[Any, Any, int, in
 
 
 def _code(typing: Any, rows: Any, first: Any, second: Any, out: Any) -> Any:
-    if rows.layout != "C" or out.layout != "C":
-        raise TypingError("rows and similarities must be C-contiguous")
+    contiguous("rows and similarities", rows, out)
 
     def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
-        matrix = context.make_array(signature.args[0])(context, b, args[0])
-        width = b.extract_value(matrix.shape, 1)
-        left, right = (
-            [b.gep(matrix.data, [b.mul(b.add(row, _I64(i)), width)]) for i in range(SIDE)]
+        found = [
+            row_of(context, b, signature.args[0], args[0], b.add(row, _I64(i)))
             for row in args[1:3]
-        )
+            for i in range(SIDE)
+        ]
+        rows, width = [row for row, _ in found], found[0][1]
+        left, right = rows[:SIDE], rows[SIDE:]
         whole = b.and_(width, _I64(-32))
         low, high = (_summed(b, left, right, 16, (_I64(0), whole, 32, shift)) for shift in (0, 16))
         rest = _summed(b, left, right, 8, (whole, width, 8, 0))
-        table = context.make_array(signature.args[3])(context, b, args[3])
-        size = b.extract_value(table.shape, 1)
         for i in range(SIDE):
-            to = b.add(b.mul(b.add(args[1], _I64(i)), size), args[2])
+            to, _ = row_of(context, b, signature.args[3], args[3], b.add(args[1], _I64(i)))
             for k in range(SIDE):
                 pair = SIDE * i + k
                 of_blocks = _halves_added(b, b.fadd(low[pair], high[pair]), 16)
                 found = b.fadd(of_blocks, _halves_added(b, rest[pair], 8))
-                b.store(found, b.gep(table.data, [b.add(to, _I64(k))]))
+                b.store(found, b.gep(to, [b.add(args[2], _I64(k))]))
         return context.get_dummy_value()
 
     return types.void(rows, types.int64, types.int64, out), build

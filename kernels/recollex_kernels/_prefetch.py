@@ -9,6 +9,8 @@ from numba import types
 from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 
+from recollex_kernels._arrays import contiguous, data_of, row_of
+
 _BUILD: Any = _cgutils  # its functions carry no types
 _I32, _I64, _BYTE = ir.IntType(32), ir.IntType(64), ir.IntType(8).as_pointer()
 _LINE = 64  # bytes that memory gives at once
@@ -26,7 +28,7 @@ def ask_for(b: Any, pointer: Any, kept: int = 3) -> None:
 
 def _item_code(typing: Any, items: Any, place: Any) -> Any:
     def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, b, args[0]).data
+        data = data_of(context, b, signature.args[0], args[0])
         ask_for(b, b.gep(data, [args[1]]))
         return context.get_dummy_value()
 
@@ -34,10 +36,10 @@ def _item_code(typing: Any, items: Any, place: Any) -> Any:
 
 
 def _row_code(typing: Any, rows: Any, row: Any) -> Any:
+    contiguous("rows", rows)
+
     def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
-        array = context.make_array(signature.args[0])(context, b, args[0])
-        width = b.extract_value(array.shape, 1)
-        first = b.gep(array.data, [b.mul(args[1], width)])
+        first, width = row_of(context, b, signature.args[0], args[0], args[1])
         step = _I64(_LINE * 8 // signature.args[0].dtype.bitwidth)
         with _BUILD.for_range_slice(b, _I64(0), width, step) as (j, _):
             ask_for(b, b.gep(first, [j]))

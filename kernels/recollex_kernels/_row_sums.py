@@ -10,9 +10,9 @@ from typing import Any, TypeAlias, cast
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils as _cgutils
-from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+from recollex_kernels._arrays import contiguous, data_of, row_of
 from recollex_kernels._jit import I32, U64
 from recollex_kernels._prefetch import ask_for
 
@@ -61,15 +61,12 @@ def row_sums(
     """
 
     def code(typing: Any, bits: Any, first: Any, groups: Any, query: Any, out: Any) -> Any:
-        if any(array.layout != "C" for array in (bits, query, out)):
-            raise TypingError("bits, planes and sums must be C-contiguous")
+        contiguous("bits, planes and sums", bits, query, out)
 
         def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
-            matrix = context.make_array(signature.args[0])(context, b, args[0])
-            words = b.extract_value(matrix.shape, 1)
-            asked = context.make_array(signature.args[3])(context, b, args[3]).data
-            to = context.make_array(signature.args[4])(context, b, args[4]).data
-            base = b.gep(matrix.data, [b.mul(args[1], words)])
+            base, words = row_of(context, b, signature.args[0], args[0], args[1])
+            asked = data_of(context, b, signature.args[3], args[3])
+            to = data_of(context, b, signature.args[4], args[4])
             with b.if_else(b.icmp_signed("==", words, LONG(MIXED))) as (mixed, plain):
                 with mixed:
                     _build_mixed(b, base, args[2], asked, to)

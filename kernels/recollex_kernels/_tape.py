@@ -11,9 +11,9 @@ from typing import Any, cast
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+from recollex_kernels._arrays import contiguous, data_of
 from recollex_kernels._jit import I16, I64, U8, kernel
 from recollex_kernels._prefetch import prefetch
 
@@ -23,11 +23,10 @@ _LINE = 64  # bytes that memory gives at once
 
 
 def _code(typing: Any, nodes: Any, place: Any) -> Any:
-    if nodes.layout != "C":
-        raise TypingError("nodes must be C-contiguous")
+    contiguous("nodes", nodes)
 
     def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, b, args[0]).data
+        data = data_of(context, b, signature.args[0], args[0])
         loaded = b.load(b.bitcast(b.gep(data, [args[1]]), ir.IntType(32).as_pointer()))
         loaded.align = 1
         return loaded
