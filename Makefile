@@ -27,7 +27,7 @@ $(INSTALLED): pyproject.toml
 	@touch $@
 
 # Converts the model and compiles the kernels; both are cached, so a later one takes a second.
-$(WARM): $(INSTALLED) $(wildcard kernels/recollex_kernels/*.py)
+$(WARM): $(INSTALLED) $(shell find kernels -name "*.py")
 	$(BIN)/recollex warmup
 	@touch $@
 

@@ -34,7 +34,6 @@ from bench.model_runs import (
     timed,
 )
 from bench.rundata import percentiles
-from recollex_engine.candidates import Candidates
 from recollex_engine.errors import ModelError
 from recollex_engine.models.backends import graph_precision
 from recollex_engine.models.convert import converted
@@ -42,8 +41,9 @@ from recollex_engine.models.cross_encoder import CrossEncoder
 from recollex_engine.models.pairs import Pair, StoredPieces
 from recollex_engine.models.token_encoder import TokenEncoder
 from recollex_engine.models.weights import find_weights
-from recollex_engine.pieces import find_pieces
-from recollex_kernels.maxsim import maxsim
+from recollex_engine.ranking.candidates import Candidates
+from recollex_engine.state.word_pieces import find_pieces
+from recollex_kernels.fusing.maxsim import maxsim
 
 PAIRS = (10, 50, 100, 300)
 LENGTHS = (32, 64, 128)

@@ -18,9 +18,30 @@ MODULES = {
     for layer in LAYERS
     for path in (ROOT / layer).rglob("*.py")
 }
+FOLDERS = {  # a package's folders, lowest first; "" is its root
+    "recollex_kernels": ["", "machine", "vectors", "words", "memories", "graph", "fusing", "wire"],
+    "recollex_engine": [
+        "",
+        "storage",
+        "log",
+        "text",
+        "dates",
+        "models",
+        "domain",
+        "state",
+        "ranking",
+        "facts",
+        "writing",
+        "recall",
+        "agents",
+        "talks",
+    ],
+}
+ROOTS = {  # the modules that may stand in a package's root
+    "recollex_kernels": set(),
+    "recollex_engine": {"errors", "clock", "trace"},
+}
 KERNELS = [name for name in MODULES if name.startswith("recollex_kernels.")]
-SHARED = "recollex_kernels._"
-"""What kernels share. Numba misses a change there; the cache folder, named by a hash, does not."""
 
 
 def imports(tree: ast.AST) -> set[str]:
@@ -52,6 +73,17 @@ def module_of(name: str) -> str | None:
     return name or None
 
 
+def in_package(name: str, package: str) -> bool:
+    return name.split(".")[0] == package
+
+
+def folder_of(name: str) -> str:
+    """Return the folder of a package that a module stands in; "" for the package's root."""
+    parts = name.split(".")
+    folders = FOLDERS[parts[0]]
+    return parts[1] if len(parts) > 1 and parts[1] in folders else ""
+
+
 def parse(name: str) -> ast.Module:
     return ast.parse(MODULES[name].read_text("utf-8"))
 
@@ -71,6 +103,25 @@ def test_what_is_imported_of_ours_exists(name: str) -> None:
             assert module_of(imported), imported
 
 
+@pytest.mark.parametrize("name", sorted(name for name in MODULES if name.count(".")))
+def test_a_folder_imports_those_below(name: str) -> None:
+    package = name.split(".")[0]
+    if package in FOLDERS:
+        order = FOLDERS[package]
+        below = order[: order.index(folder_of(name)) + 1]
+        for imported in imports(parse(name)):
+            if imported.split(".")[0] == package:
+                assert folder_of(module_of(imported) or "") in below, imported
+
+
+@pytest.mark.parametrize("package", sorted(FOLDERS))
+def test_a_package_has_these_folders_and_nothing_else_in_its_root(package: str) -> None:
+    own = [name.removeprefix(package).lstrip(".") for name in MODULES if in_package(name, package)]
+    folders = {name.split(".")[0] for name in own if "." in name}
+    assert folders == set(FOLDERS[package]) - {""}
+    assert {name for name in own if "." not in name} - folders - {""} == ROOTS[package]
+
+
 def test_no_cycle_of_imports() -> None:
     graph = {}
     for name in MODULES:
@@ -80,13 +131,20 @@ def test_no_cycle_of_imports() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(KERNELS))
-def test_a_kernel_imports_numpy_numba_and_what_kernels_share(name: str) -> None:
+def test_a_kernel_imports_numpy_numba_and_other_kernels(name: str) -> None:
+    if folder_of(name) != "machine":
+        for imported in imports(parse(name)):
+            root = imported.split(".")[0]
+            allowed = {"numpy", "numba", "llvmlite", "math", "typing", "collections"}
+            assert root in OURS | allowed, imported
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_a_private_module_is_imported_in_its_folder_alone(name: str) -> None:
     for imported in imports(parse(name)):
-        root = imported.split(".")[0]
-        if root in OURS:
-            assert imported.startswith(SHARED), imported
-        elif not name.startswith(SHARED):
-            assert root in {"numpy", "numba", "math", "typing", "collections"}, imported
+        module = module_of(imported)
+        if module and module.rpartition(".")[2].startswith("_"):
+            assert module.rpartition(".")[0] == name.rpartition(".")[0], imported
 
 
 @pytest.mark.parametrize("name", sorted(MODULES))

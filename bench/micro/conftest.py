@@ -21,7 +21,8 @@ import pytest
 import recollex
 from bench import made_up
 from recollex import presets
-from recollex_engine import graphs, links
+from recollex_engine.writing import graph_building as graphs
+from recollex_engine.writing import semantic_links as links
 
 ROWS = 20_000
 TAIL = 6_000

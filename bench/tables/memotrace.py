@@ -59,7 +59,7 @@ from bench.tables.scripted_histories import (
 )
 from bench.tables.trials import claim_of
 from bench.tables.vectors import KeptVectors
-from recollex_engine.triggers import TRIGGERS
+from recollex_engine.talks.triggers import TRIGGERS
 
 RIGHT = ("Acc-AR", "Acc-AW", "Acc-both", "hit@5", "R@10")
 QUESTIONS = 120

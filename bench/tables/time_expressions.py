@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 from bench.rundata import environment, percentiles
 from recollex_engine.clock import from_micros
 from recollex_engine.clock import to_micros as named_micros
-from recollex_engine.dates import EARLIEST, LATEST, TimeRange, find_range
+from recollex_engine.dates.time_range import EARLIEST, LATEST, TimeRange, find_range
 
 LABELS = Path(__file__).with_name("time_expressions_labels.json")
 DEVELOPMENT = {"locomo": 5, "realmem": 3, "lifebench": 2}

@@ -48,7 +48,7 @@ from bench.tables.trials import claim_of
 from bench.tables.vectors import KeptVectors
 from recollex import Agent, Text, presets
 from recollex_engine.clock import from_micros, to_micros
-from recollex_engine.dates import find_range
+from recollex_engine.dates.time_range import find_range
 
 BUDGET = 1_000
 """Memories that an arm may bring: a cut needs more than five to choose from."""

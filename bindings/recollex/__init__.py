@@ -15,30 +15,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from recollex.agent import Agent
+    from recollex.api.agent import Agent
+    from recollex.api.reembedding import reembed
+    from recollex.api.replaying import replay
+    from recollex.api.store import Store, open
+    from recollex.api.transaction import Transaction
     from recollex.client.store import connect
-    from recollex.reembedding import reembed
-    from recollex.replaying import replay
-    from recollex.store import Store, open
-    from recollex.transaction import Transaction
     from recollex_engine import errors
-    from recollex_engine.closure import Closure
-    from recollex_engine.difference import Difference
-    from recollex_engine.entity_nodes import Entity
-    from recollex_engine.episodes import Episode
-    from recollex_engine.events import Event
-    from recollex_engine.facts import Conflict, Fact, FactList
-    from recollex_engine.literals import Mention, Source, Text
-    from recollex_engine.logbook import LogEntry
-    from recollex_engine.memory import Memory, Recall
+    from recollex_engine.agents.difference import Difference
+    from recollex_engine.agents.logbook import LogEntry
+    from recollex_engine.agents.stats import Stats
+    from recollex_engine.agents.verification import Verification
+    from recollex_engine.domain.literals import Mention, Source, Text
+    from recollex_engine.domain.packing_options import Packing
+    from recollex_engine.facts.entity_nodes import Entity
+    from recollex_engine.facts.episodes import Episode
+    from recollex_engine.facts.events import Event
+    from recollex_engine.facts.facts import Conflict, Fact, FactList
     from recollex_engine.models.encoder import Encoder, load_encoder
     from recollex_engine.models.given import GivenVectors
-    from recollex_engine.packing import Packing
-    from recollex_engine.stats import Stats
-    from recollex_engine.subgraph import Subgraph
+    from recollex_engine.recall.memory import Memory, Recall
+    from recollex_engine.recall.subgraph import Subgraph
+    from recollex_engine.state.closure import Closure
+    from recollex_engine.talks.triggers import WritePolicy
     from recollex_engine.trace import Trace
-    from recollex_engine.triggers import WritePolicy
-    from recollex_engine.verification import Verification
 
 __version__ = "0.1.0"
 
@@ -78,36 +78,36 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Agent": "recollex.agent",
-    "Closure": "recollex_engine.closure",
-    "Conflict": "recollex_engine.facts",
-    "Difference": "recollex_engine.difference",
+    "Agent": "recollex.api.agent",
+    "Closure": "recollex_engine.state.closure",
+    "Conflict": "recollex_engine.facts.facts",
+    "Difference": "recollex_engine.agents.difference",
     "Encoder": "recollex_engine.models.encoder",
-    "Entity": "recollex_engine.entity_nodes",
-    "Episode": "recollex_engine.episodes",
-    "Event": "recollex_engine.events",
-    "Fact": "recollex_engine.facts",
-    "FactList": "recollex_engine.facts",
+    "Entity": "recollex_engine.facts.entity_nodes",
+    "Episode": "recollex_engine.facts.episodes",
+    "Event": "recollex_engine.facts.events",
+    "Fact": "recollex_engine.facts.facts",
+    "FactList": "recollex_engine.facts.facts",
     "GivenVectors": "recollex_engine.models.given",
-    "LogEntry": "recollex_engine.logbook",
-    "Memory": "recollex_engine.memory",
-    "Mention": "recollex_engine.literals",
-    "Packing": "recollex_engine.packing",
-    "Recall": "recollex_engine.memory",
-    "Source": "recollex_engine.literals",
-    "Stats": "recollex_engine.stats",
-    "Store": "recollex.store",
-    "Subgraph": "recollex_engine.subgraph",
-    "Text": "recollex_engine.literals",
+    "LogEntry": "recollex_engine.agents.logbook",
+    "Memory": "recollex_engine.recall.memory",
+    "Mention": "recollex_engine.domain.literals",
+    "Packing": "recollex_engine.domain.packing_options",
+    "Recall": "recollex_engine.recall.memory",
+    "Source": "recollex_engine.domain.literals",
+    "Stats": "recollex_engine.agents.stats",
+    "Store": "recollex.api.store",
+    "Subgraph": "recollex_engine.recall.subgraph",
+    "Text": "recollex_engine.domain.literals",
     "Trace": "recollex_engine.trace",
-    "Transaction": "recollex.transaction",
-    "Verification": "recollex_engine.verification",
-    "WritePolicy": "recollex_engine.triggers",
+    "Transaction": "recollex.api.transaction",
+    "Verification": "recollex_engine.agents.verification",
+    "WritePolicy": "recollex_engine.talks.triggers",
     "connect": "recollex.client.store",
     "load_encoder": "recollex_engine.models.encoder",
-    "open": "recollex.store",
-    "reembed": "recollex.reembedding",
-    "replay": "recollex.replaying",
+    "open": "recollex.api.store",
+    "reembed": "recollex.api.reembedding",
+    "replay": "recollex.api.replaying",
 }
 
 

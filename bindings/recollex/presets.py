@@ -12,27 +12,20 @@ A preset is a frozen dataclass of every choice; take one and change what you lik
 ('default', 'tempr', ('semantic',))
 """
 
-from recollex_engine.contextual import Contextual
-from recollex_engine.diversity import Diversity
-from recollex_engine.fusion import ReciprocalRank, ScoreSum
-from recollex_engine.heuristics import Heuristic, MemoraHeuristic
-from recollex_engine.http_reranker import HttpReranker
-from recollex_engine.language_model_dates import LanguageModelDates
-from recollex_engine.late_interaction import LateInteraction
-from recollex_engine.many_languages import ManyLanguages
-from recollex_engine.preset import (
-    DEFAULT,
-    MEMORA,
-    MEMOTRACE,
-    SATF,
-    TEMPR,
-    Preset,
-)
-from recollex_engine.rerankers import CrossEncoderReranker, FunctionReranker
-from recollex_engine.reranking import Combination
-from recollex_engine.satf import SelfAnchoring
-from recollex_engine.spreading import Spreading
-from recollex_engine.time_parser import EnglishDates
+from recollex_engine.dates.language_model import LanguageModelDates
+from recollex_engine.dates.many_languages import ManyLanguages
+from recollex_engine.dates.parser import EnglishDates
+from recollex_engine.ranking.contextual_fusion import Contextual
+from recollex_engine.ranking.diversity import Diversity
+from recollex_engine.ranking.fusion import ReciprocalRank, ScoreSum
+from recollex_engine.ranking.heuristics import Heuristic, MemoraHeuristic
+from recollex_engine.ranking.http_reranker import HttpReranker
+from recollex_engine.ranking.late_interaction import LateInteraction
+from recollex_engine.ranking.preset import DEFAULT, MEMORA, MEMOTRACE, SATF, TEMPR, Preset
+from recollex_engine.ranking.rerankers import CrossEncoderReranker, FunctionReranker
+from recollex_engine.ranking.reranking import Combination
+from recollex_engine.ranking.satf import SelfAnchoring
+from recollex_engine.ranking.spreading import Spreading
 
 default = DEFAULT
 tempr = TEMPR

@@ -21,9 +21,9 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex.events import Events
-from recollex.facts import Facts
-from recollex.sessions import Sessions
+from recollex.api.events import Events
+from recollex.api.facts import Facts
+from recollex.api.sessions import Sessions
 from recollex_engine import errors
 from tests.bindings.word_vectors import WordVectors
 

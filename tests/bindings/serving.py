@@ -12,8 +12,8 @@ import msgpack
 import numpy as np
 
 import recollex
+from recollex.api.store import Store
 from recollex.server.serving import Server
-from recollex.store import Store
 
 DIMENSION = 8
 VECTOR = np.ones(DIMENSION, np.float32) / np.float32(DIMENSION) ** 0.5

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import recollex
-from recollex import store as stores
+from recollex.api import store as stores
 from recollex.cli import main
 from tests.bindings.word_vectors import WordVectors
 

@@ -4,7 +4,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from recollex.jsonl import Line, read
+from recollex.api.jsonl import Line, read
 from recollex_engine.errors import InputError
 
 

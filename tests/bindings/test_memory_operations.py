@@ -8,7 +8,7 @@ import pytest
 
 import recollex
 from recollex.cli import main
-from recollex_engine import agent as engine_agent
+from recollex_engine.agents import agent as engine_agent
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.models.description import PAPER_THRESHOLDS
 
@@ -197,7 +197,7 @@ def test_a_correction_that_was_overtaken_is_read_again(agent, monkeypatch):
 
 
 def test_the_command_line_searches_memories_under_a_cut(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("recollex.store.read_embedder", lambda given: LetterVectors)
+    monkeypatch.setattr("recollex.api.store.read_embedder", lambda given: LetterVectors)
     store, file = str(tmp_path / "s"), tmp_path / "operations.jsonl"
     lines = [
         {"op": "RETAIN", "id": "m", "text": "Ann likes tea.", "valid_until": "2024-09-01"}

@@ -12,9 +12,9 @@ import pytest
 import recollex
 import recollex.aio
 from recollex import presets
-from recollex_engine import arms
 from recollex_engine.errors import InputError
 from recollex_engine.models.description import PAPER_THRESHOLDS
+from recollex_engine.ranking import arms
 
 DIMENSION = 64
 TALK = [

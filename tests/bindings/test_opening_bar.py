@@ -3,8 +3,8 @@ import shutil
 import numpy as np
 
 import recollex
-from recollex import progress
-from recollex_engine import watching
+from recollex.api import progress
+from recollex_engine.log import progress as watching
 
 
 def told_of_an_opening(folder, **options):

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 import recollex
+from recollex.api.dsl import FIELDS, Reader
 from recollex.cli import main
-from recollex.dsl import FIELDS, Reader
 from recollex_engine.errors import (
     InputError,
     MergeCycleError,
@@ -313,7 +313,7 @@ def test_every_word_has_a_method():
 def test_the_command_line_records_reads_and_searches(tmp_path, capsys, monkeypatch):
     store, file = str(tmp_path / "store"), write(tmp_path, GOOD)
     embed = recollex.GivenVectors(8)
-    monkeypatch.setattr("recollex.store.read_embedder", lambda given: lambda: embed)
+    monkeypatch.setattr("recollex.api.store.read_embedder", lambda given: lambda: embed)
     assert main(["apply", store, str(file), "--by", "somebody"]) == 0
     out = capsys.readouterr().out
     assert out == "10 operations in 4 transactions for default: 10 new records\n"
@@ -342,7 +342,7 @@ def test_the_command_line_records_reads_and_searches(tmp_path, capsys, monkeypat
 def test_the_command_line_names_the_line_and_keeps_what_was_before(tmp_path, capsys, monkeypatch):
     store = tmp_path / "store"
     embed = recollex.GivenVectors(8)
-    monkeypatch.setattr("recollex.store.read_embedder", lambda given: lambda: embed)
+    monkeypatch.setattr("recollex.api.store.read_embedder", lambda given: lambda: embed)
     bad = write(tmp_path, [FACT, "{"])
     assert main(["memowrite", str(store), str(bad)]) == 2
     assert "operations.jsonl: line 2: not JSON" in capsys.readouterr().err

@@ -337,7 +337,8 @@ def test_the_log_says_what_was_done_when_by_whom_and_why(agent):
 
 
 def test_the_log_is_read_from_the_file_that_holds_the_time(agent, monkeypatch):
-    from recollex_engine import checkpoint, log_files
+    from recollex_engine.log import files as log_files
+    from recollex_engine.writing import checkpoint
 
     monkeypatch.setattr(checkpoint, "LOG_BYTES", 300)
     for number in range(7, 16):
@@ -392,7 +393,7 @@ def test_a_snapshot_is_a_store_as_of_then(tmp_path, agent, number):
 
 
 def test_a_snapshot_of_a_long_log(tmp_path, agent, monkeypatch):
-    from recollex_engine import checkpoint
+    from recollex_engine.writing import checkpoint
 
     monkeypatch.setattr(checkpoint, "LOG_BYTES", 300)
     for number in range(7, 16):
@@ -488,7 +489,7 @@ def test_a_snapshot_of_what_was_embedded_again_since_says_so(tmp_path):
 
 
 def test_columns_of_an_older_version_are_made_again(tmp_path, store, agent):
-    from recollex_engine.manifest import Manifest
+    from recollex_engine.state.manifest import Manifest
 
     agent.checkpoint()
     expected = agent.history("home")

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from recollex.api.progress import listening
 from recollex.cli import warming
-from recollex.progress import listening
 from tests.bindings.word_vectors import WordVectors
 
 
@@ -84,7 +84,7 @@ def test_whoever_listens_is_told_of_both(second: Any, monkeypatch: pytest.Monkey
         yield
 
     monkeypatch.setattr(warming, "each_compiled", compiled)
-    monkeypatch.setattr("recollex.progress.PAUSE", 0)
+    monkeypatch.setattr("recollex.api.progress.PAUSE", 0)
     counted: list[tuple[int, int | None]] = []
     with listening(lambda done, total: counted.append((done, total))):
         warming.warm(WordVectors())

@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 
 import recollex
-from recollex_engine import reader
 from recollex_engine.models.given import GivenVectors
+from recollex_engine.state import read_replica as reader
 
 
 def main(folder: str, queries: str, reopen_rows: str) -> None:

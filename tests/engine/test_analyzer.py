@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from recollex_engine import analyzer as module
-from recollex_engine.analyzer import LONGEST_TERM, Analyzer, ParsedQuery
 from recollex_engine.errors import InputError
+from recollex_engine.text import analyzer as module
+from recollex_engine.text.analyzer import LONGEST_TERM, Analyzer, ParsedQuery
 
 english = Analyzer()
 plain = Analyzer("none")

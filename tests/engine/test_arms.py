@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import numpy as np
 
 import recollex
-from recollex_engine.arms import scan
-from recollex_engine.columns import CODED_FROM
-from recollex_engine.view import View
+from recollex_engine.ranking.arms import scan
+from recollex_engine.state.columns import CODED_FROM
+from recollex_engine.state.view import View
 
 
 def test_before_a_year_ranks_by_the_middle_of_what_the_agent_knows(tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine.collection import paused
+from recollex_engine.state.gc_pause import paused
 
 
 def _pause():

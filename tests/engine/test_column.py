@@ -14,10 +14,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from recollex_engine import column as column_module
-from recollex_engine import overlay
-from recollex_engine.column import MAPPED_FROM, Column
 from recollex_engine.errors import CorruptError, InputError, StoreFullError
+from recollex_engine.storage import column as column_module
+from recollex_engine.storage import overlay
+from recollex_engine.storage.column import MAPPED_FROM, Column
 
 LARGE = MAPPED_FROM // 8 + 1000  # int64 items: mapped, and not a whole number of pages
 CHANGED = 4_000_000_000

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.applying import apply
 from recollex_engine.clock import OPEN_END
-from recollex_engine.columns import CODED_FROM, Columns, Stored
-from recollex_engine.entities import fold
-from recollex_engine.log_reader import Operation
-from recollex_engine.pieces import VOCABULARY, Pieces
-from recollex_engine.schema import CLOSED, DICTIONARIES, LISTS, NONE, schema
-from recollex_engine.settings import Settings
+from recollex_engine.domain.schema import CLOSED, DICTIONARIES, LISTS, NONE, schema
+from recollex_engine.domain.settings import Settings
+from recollex_engine.log.reader import Operation
+from recollex_engine.state.applying import apply
+from recollex_engine.state.columns import CODED_FROM, Columns, Stored
+from recollex_engine.state.word_pieces import VOCABULARY, Pieces
+from recollex_engine.text.entities import fold
 
 DIMENSION = 8
 CREATED = Settings("given-8", DIMENSION, "english", 1, "words")

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from recollex_engine.commit import SIZE, CommitWord
 from recollex_engine.errors import FormatError, ReadOnlyError
+from recollex_engine.storage.commit_word import SIZE, CommitWord
 
 
 def test_what_one_sets_all_see(tmp_path):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine import arms
 from recollex_engine.models.given import GivenVectors
+from recollex_engine.ranking import arms
 
 DIMENSION = 72
 NOW = datetime(2024, 5, 1, tzinfo=UTC)

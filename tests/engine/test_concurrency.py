@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine import checkpoint, graphs, log
 from recollex_engine.errors import UnknownIdError
+from recollex_engine.log import writer as log
 from recollex_engine.models.given import GivenVectors
+from recollex_engine.writing import checkpoint
+from recollex_engine.writing import graph_building as graphs
 
 DIMENSION = 16
 SECONDS = 4

@@ -5,7 +5,7 @@ from itertools import chain, combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.coverage import Choice, Item, Parcel, choose
+from recollex_engine.recall.coverage import Choice, Item, Parcel, choose
 
 NUMBERS = st.integers(0, 5)
 PARCELS = st.lists(

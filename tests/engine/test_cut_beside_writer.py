@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine import checkpoint, log
+from recollex_engine.log import writer as log
 from recollex_engine.models.given import GivenVectors
+from recollex_engine.writing import checkpoint
 
 WORDS = ["tea", "garden", "the", "cello", "train", "Ann", "Ben", "quokka"]
 QUERIES = ["tea in the garden", '"the cello" quokka', "Ann"]

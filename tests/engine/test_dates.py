@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine import dates, holidays
-from recollex_engine.dates import EARLIEST, LATEST, find_range, resolve
+from recollex_engine.dates import holidays
+from recollex_engine.dates import time_range as dates
+from recollex_engine.dates.time_range import EARLIEST, LATEST, find_range, resolve
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

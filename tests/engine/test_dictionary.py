@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from recollex_engine import dictionary as dictionary_module
-from recollex_engine.dictionary import INDEX_FROM, NONE, Dictionary, Newcomers
 from recollex_engine.errors import CorruptError, InputError, StoreFullError
+from recollex_engine.storage import dictionary as dictionary_module
+from recollex_engine.storage.dictionary import INDEX_FROM, NONE, Dictionary, Newcomers
 
 WORDS = [f"word {n}" for n in range(3000)]
 

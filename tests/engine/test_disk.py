@@ -7,8 +7,8 @@ import pytest
 
 import recollex
 from recollex_engine import errors
-from recollex_engine.disk import ask_for, bytes_in, replace_file, write_at
 from recollex_engine.errors import StoreFullError
+from recollex_engine.storage.disk import ask_for, bytes_in, replace_file, write_at
 
 
 def test_replacing_is_all_or_nothing(tmp_path, monkeypatch):

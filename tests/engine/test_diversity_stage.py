@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollex
-from recollex_engine.candidates import Candidates
-from recollex_engine.diversity import Diversity, normalised, particulars
 from recollex_engine.errors import InputError
+from recollex_engine.ranking.candidates import Candidates
+from recollex_engine.ranking.diversity import Diversity, normalised, particulars
 
 SAID = [  # (text, network, the axis that is its vector)
     ("Ann has a dog.", "world", 0),

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from recollex_engine.durability import GroupCommit
 from recollex_engine.errors import ClosedError, InputError, StoreFullError
+from recollex_engine.log.durability import GroupCommit
 
 
 class Disk:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine import entities
-from recollex_engine.entities import CANDIDATES, RECENCY_US, EntityTable, fold, mentions
+from recollex_engine.text import entities
+from recollex_engine.text.entities import CANDIDATES, RECENCY_US, EntityTable, fold, mentions
 
 
 def test_the_examples_in_the_docstrings_run():

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.entity_merges import Identities
 from recollex_engine.errors import MergeCycleError
+from recollex_engine.state.entity_merges import Identities
 
 ENTITY = st.integers(0, 5)
 LINKS = st.lists(st.tuples(ENTITY, ENTITY), max_size=8)

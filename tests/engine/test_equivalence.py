@@ -28,11 +28,11 @@ from hypothesis.stateful import (
 )
 
 import recollex
-from recollex_engine import checkpoint, draft, maintenance
-from recollex_engine import recall as pipeline
+from recollex_engine.domain.question import Question
 from recollex_engine.models.description import PAPER_THRESHOLDS
-from recollex_engine.preset import DEFAULT, TEMPR
-from recollex_engine.question import Question
+from recollex_engine.ranking.preset import DEFAULT, TEMPR
+from recollex_engine.recall import pipeline
+from recollex_engine.writing import checkpoint, draft, maintenance
 
 DIMENSION = 16
 START = datetime(2024, 5, 1, 12, tzinfo=UTC)

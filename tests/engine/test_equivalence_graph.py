@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine import arms, checkpoint, graphs
-from recollex_engine.hnsw import Hnsw
 from recollex_engine.models.given import GivenVectors
+from recollex_engine.ranking import arms
+from recollex_engine.state.hnsw import Hnsw
+from recollex_engine.writing import checkpoint
+from recollex_engine.writing import graph_building as graphs
 
 DIMENSION = 32
 CLUSTERS = 80

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine import checkpoint
-from recollex_engine.applying import apply
-from recollex_engine.chain import NONE
-from recollex_engine.columns import Columns
-from recollex_engine.fact_verification import problems_of
-from recollex_engine.log_reader import Operation
+from recollex_engine.agents.fact_verification import problems_of
+from recollex_engine.log.reader import Operation
+from recollex_engine.state.applying import apply
+from recollex_engine.state.chain import NONE
+from recollex_engine.state.columns import Columns
+from recollex_engine.writing import checkpoint
 
 CHILD = Path(__file__).with_name("facts_reader_child.py")
 START = datetime(2024, 1, 1, tzinfo=UTC)

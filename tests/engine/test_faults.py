@@ -15,19 +15,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine import (
-    arms,
-    checkpoint,
-    column,
-    disk,
-    graphs,
-    log,
-    pack,
-    recall,
-    time_parser,
-    vectors_file,
-)
-from recollex_engine.columns import Columns
+from recollex_engine.dates import parser as time_parser
 from recollex_engine.errors import (
     ClosedError,
     CorruptError,
@@ -37,7 +25,15 @@ from recollex_engine.errors import (
     StoreFullError,
     UnknownIdError,
 )
-from recollex_engine.log_files import plain_path
+from recollex_engine.log import writer as log
+from recollex_engine.log.files import plain_path
+from recollex_engine.ranking import arms
+from recollex_engine.recall import pipeline as recall
+from recollex_engine.state.columns import Columns
+from recollex_engine.storage import array_file as pack
+from recollex_engine.storage import column, disk, vectors_file
+from recollex_engine.writing import checkpoint
+from recollex_engine.writing import graph_building as graphs
 
 D = 32
 WORDS = "tea ink owl fig oak bay elm jam kit log map net pen rug sun van".split()  # noqa: SIM905

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recollex_engine import hnsw
 from recollex_engine.errors import CorruptError, StoreFullError
-from recollex_engine.hnsw import Hnsw, extend_graph
-from recollex_kernels.vectors import encode
+from recollex_engine.state import hnsw
+from recollex_engine.state.hnsw import Hnsw, extend_graph
+from recollex_kernels.vectors.codes import encode
 
 CODES = np.random.default_rng(1).integers(-127, 128, (600, 32)).astype(np.int8)
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine.candidates import Candidates
 from recollex_engine.errors import InputError, RerankError
-from recollex_engine.http_reranker import HttpReranker
-from recollex_engine.reranking import rerank
+from recollex_engine.ranking.candidates import Candidates
+from recollex_engine.ranking.http_reranker import HttpReranker
+from recollex_engine.ranking.reranking import rerank
 
 TEXTS = ["Ann moved to Oslo.", "It rains.", "Bob naps."]
 

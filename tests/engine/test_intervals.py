@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_engine.clock import OPEN_END
-from recollex_engine.errors import InputError
-from recollex_engine.intervals import (
+from recollex_engine.domain.intervals import (
     OPEN_START,
     RELATIONS,
     check_interval,
@@ -18,6 +17,7 @@ from recollex_engine.intervals import (
     relation,
     within,
 )
+from recollex_engine.errors import InputError
 
 SPANS = [(a, b) for a, b in itertools.combinations(range(6), 2)]
 DRAWN = {  # the relation of the first to the second, as Allen's figure 2 draws them

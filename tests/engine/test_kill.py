@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine import checkpoint, graphs
+from recollex_engine.writing import checkpoint
+from recollex_engine.writing import graph_building as graphs
 
 D = 32
 CONSTANTS = {

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine import label_lists
-from recollex_engine.label_lists import LabelLists
+from recollex_engine.state import label_lists
+from recollex_engine.state.label_lists import LabelLists
 
 carried = st.lists(st.lists(st.integers(0, 5), max_size=3), max_size=30)
 

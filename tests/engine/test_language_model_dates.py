@@ -13,10 +13,10 @@ import pytest
 pytest.importorskip("openai", reason="needs the extra: recollex[llm]")
 pytest.importorskip("pydantic", reason="needs the extra: recollex[llm]")
 
-from recollex_engine import language_model_dates
-from recollex_engine.dates import EARLIEST, LATEST
+from recollex_engine.dates import language_model as language_model_dates
+from recollex_engine.dates.language_model import LanguageModelDates
+from recollex_engine.dates.time_range import EARLIEST, LATEST
 from recollex_engine.errors import InputError, ModelError
-from recollex_engine.language_model_dates import LanguageModelDates
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NOW = 1_700_042_400_000_000  # Wednesday, 15 November 2023, 10:00

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.errors import InputError
-from recollex_engine.literals import (
+from recollex_engine.domain.literals import (
     KINDS,
     MOST_EXACT,
     Mention,
@@ -17,6 +16,7 @@ from recollex_engine.literals import (
     to_column,
     to_record,
 )
+from recollex_engine.errors import InputError
 
 LITERALS = st.one_of(
     st.booleans(),

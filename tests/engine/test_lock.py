@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from recollex_engine.errors import LockedError
-from recollex_engine.lock import WriterLock
+from recollex_engine.storage.lock import WriterLock
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 

@@ -10,13 +10,15 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from recollex_engine import disk
-from recollex_engine import log as log_module
 from recollex_engine.errors import ClosedError, CorruptError, InputError, StoreFullError
-from recollex_engine.log import LogWriter
-from recollex_engine.log_files import compressed_path, plain_path
-from recollex_engine.log_format import START
-from recollex_engine.log_reader import LogReader, verify_chain
+from recollex_engine.log import writer as log_module
+from recollex_engine.log.files import compressed_path, plain_path
+from recollex_engine.log.format import START
+from recollex_engine.log.reader import LogReader, verify_chain
+from recollex_engine.log.writer import LogWriter
+from recollex_engine.storage import disk
+
+FLUSH = "recollex_engine.log.writer.flush"
 
 
 def note(n, size=0):
@@ -149,7 +151,7 @@ def test_a_failed_flush_poisons_every_later_call(folder, monkeypatch):
     log = LogWriter(folder)
     after = log.append(1, [note(1)])
     with monkeypatch.context() as patch:
-        patch.setattr("recollex_engine.log.flush", lambda _: (_ for _ in ()).throw(OSError(5, "x")))
+        patch.setattr(FLUSH, lambda _: (_ for _ in ()).throw(OSError(5, "x")))
         with pytest.raises(StoreFullError):
             log.wait_durable(after.op)
     for call in (
@@ -184,7 +186,7 @@ def test_many_threads_share_few_flushes(folder, monkeypatch):
         threading.Event().wait(0.005)
         real(fd)
 
-    monkeypatch.setattr("recollex_engine.log.flush", slow)
+    monkeypatch.setattr(FLUSH, slow)
     clock = iter(range(1, 10_000))
     order = threading.Lock()
     with LogWriter(folder) as log:
@@ -253,7 +255,7 @@ def test_a_flush_that_fails_before_sealing_poisons(folder, monkeypatch):
     log = LogWriter(folder)
     log.append(1, [note(1)])
     with monkeypatch.context() as patch:
-        patch.setattr("recollex_engine.log.flush", lambda _: (_ for _ in ()).throw(OSError(5, "x")))
+        patch.setattr(FLUSH, lambda _: (_ for _ in ()).throw(OSError(5, "x")))
         with pytest.raises(StoreFullError):
             log.rotate_if_larger(0)
     with pytest.raises(StoreFullError):

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from recollex_engine import log as log_module
-from recollex_engine import log_files
 from recollex_engine.errors import CorruptError, StoreFullError
-from recollex_engine.log import LogWriter
-from recollex_engine.log_files import (
+from recollex_engine.log import files as log_files
+from recollex_engine.log import writer as log_module
+from recollex_engine.log.files import (
     LogFile,
     compress_file,
     compressed_path,
@@ -18,7 +17,8 @@ from recollex_engine.log_files import (
     plain_path,
     restore_file,
 )
-from recollex_engine.log_reader import LogReader
+from recollex_engine.log.reader import LogReader
+from recollex_engine.log.writer import LogWriter
 
 LINES = b"".join(b"line %d\n" % n for n in range(100_000))
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_engine.errors import FormatError, InputError
-from recollex_engine.log_format import (
+from recollex_engine.log.format import (
     START,
     Position,
     Record,

@@ -5,12 +5,12 @@ import sys
 import orjson
 import pytest
 
-from recollex_engine.commit import CommitWord
 from recollex_engine.errors import CorruptError, FormatError
-from recollex_engine.log import LogWriter
-from recollex_engine.log_files import LogFile, compressed_path, file_numbers, plain_path
-from recollex_engine.log_format import START, erase_line
-from recollex_engine.log_reader import LogReader, verify_chain
+from recollex_engine.log.files import LogFile, compressed_path, file_numbers, plain_path
+from recollex_engine.log.format import START, erase_line
+from recollex_engine.log.reader import LogReader, verify_chain
+from recollex_engine.log.writer import LogWriter
+from recollex_engine.storage.commit_word import CommitWord
 
 
 def note(n, text=""):

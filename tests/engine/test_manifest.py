@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError, FormatError
-from recollex_engine.log_format import Position
-from recollex_engine.manifest import NAME, GraphEntry, Manifest, SegmentEntry
-from recollex_engine.settings import Settings
+from recollex_engine.log.format import Position
+from recollex_engine.state.manifest import NAME, GraphEntry, Manifest, SegmentEntry
 
 SETTINGS = Settings("given-16", 16, "english", 1, "cl100k_base")
 SEGMENT = SegmentEntry(0, 0, 16, "segment-0000/postings-3")

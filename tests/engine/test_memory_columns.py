@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import recollex
-from recollex_engine.memory import read_memories, read_memory
+from recollex_engine.recall.memory import read_memories, read_memory
 
 LONG = " ".join(
     f"Sentence {n} speaks of oak tables and slow rivers in the north." for n in range(40)

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine import mention_marks
-from recollex_engine.mention_marks import NONE, MentionMarks, weights
+from recollex_engine.state import mention_counts as mention_marks
+from recollex_engine.state.mention_counts import NONE, MentionMarks, weights
 
 
 @settings(deadline=None, max_examples=60)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine import checkpoint
 from recollex_engine.errors import UnknownIdError
-from recollex_engine.pack import read_pack, write_pack
-from recollex_engine.postings import FORMAT
+from recollex_engine.state.postings import FORMAT
+from recollex_engine.storage.array_file import read_pack, write_pack
+from recollex_engine.writing import checkpoint
 
 STORE = Path(__file__).with_name("data") / "store-0.1.0.tar.gz"
 """Four memories of an agent ann, one forgotten, a checkpoint, and one replaced behind it."""

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from recollex_engine import pack
 from recollex_engine.errors import CorruptError, StoreFullError
-from recollex_engine.pack import read_pack, write_pack
+from recollex_engine.storage import array_file as pack
+from recollex_engine.storage.array_file import read_pack, write_pack
 
 ARRAYS = {
     "rows": np.arange(1000, dtype=np.uint32),

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recollex
-from recollex_engine.analyzer import Analyzer
 from recollex_engine.errors import MergeCycleError, UnknownIdError
 from recollex_engine.models.description import PAPER_THRESHOLDS
-from recollex_engine.tokens import open_counter
+from recollex_engine.text.analyzer import Analyzer
+from recollex_engine.text.token_counter import open_counter
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 NAMES = ["Ann", "Bob", "Oslo", "Rome"]

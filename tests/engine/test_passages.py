@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine import passages
-from recollex_engine.passages import split
+from recollex_engine.text import passages
+from recollex_engine.text.passages import split
 
 words_and_stops = st.sampled_from(
     [

@@ -14,23 +14,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollex
-from recollex_engine import rerankers as rerankers_module
-from recollex_engine.applying import apply
-from recollex_engine.candidates import Candidates
-from recollex_engine.columns import Columns
-from recollex_engine.log_reader import LogFollower, LogReader
-from recollex_engine.manifest import Manifest
+from recollex_engine.domain.schema import PIECES, schema
+from recollex_engine.domain.statement import Statement
+from recollex_engine.domain.turn import is_spoken
+from recollex_engine.log.reader import LogFollower, LogReader
 from recollex_engine.models.cross_encoder import load_cross_encoder
+from recollex_engine.models.embedder import ReadPieces
 from recollex_engine.models.encoder import load_encoder
 from recollex_engine.models.vocabulary import MOST_PIECES
-from recollex_engine.pieces import VOCABULARY, decoded, find_pieces
-from recollex_engine.preparation import Prepared, _pieces
-from recollex_engine.reembedding import reembed
-from recollex_engine.rerankers import CrossEncoderReranker
-from recollex_engine.schema import PIECES, schema
-from recollex_engine.statement import Statement
-from recollex_engine.surroundings import ReadPieces
-from recollex_engine.turn import is_spoken
+from recollex_engine.ranking import rerankers as rerankers_module
+from recollex_engine.ranking.candidates import Candidates
+from recollex_engine.ranking.rerankers import CrossEncoderReranker
+from recollex_engine.state.applying import apply
+from recollex_engine.state.columns import Columns
+from recollex_engine.state.manifest import Manifest
+from recollex_engine.state.word_pieces import VOCABULARY, decoded, find_pieces
+from recollex_engine.writing.preparation import Prepared, _pieces
+from recollex_engine.writing.reembedding import reembed
 from tests.engine.models.conftest import SIZE, tiny_tensors, write_model
 
 START = datetime(2024, 5, 1, tzinfo=UTC)

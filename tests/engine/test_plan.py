@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import recollex
+from recollex_engine.domain.turn import passages_to_embed
 from recollex_engine.models.description import PAPER_THRESHOLDS
-from recollex_engine.turn import passages_to_embed
 
 DIMENSION = 16
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine import postings
 from recollex_engine.errors import CorruptError, FormatError
-from recollex_engine.pack import read_pack, write_pack
-from recollex_engine.postings import FORMAT, Postings
-from recollex_kernels.impacts import grade_postings
-from recollex_kernels.postings import build_postings
+from recollex_engine.state import postings
+from recollex_engine.state.postings import FORMAT, Postings
+from recollex_engine.storage.array_file import read_pack, write_pack
+from recollex_kernels.words.impacts import grade_postings
+from recollex_kernels.words.postings import build_postings
 
 FORMAT_3 = Path(__file__).with_name("data") / "postings-format-3"
 STOP = 0xFFFFFFFF

@@ -3,8 +3,9 @@
 import threading
 
 import recollex
-from recollex_engine import query_embedding, recall
-from recollex_engine.query_embedding import WORTH, Pace
+from recollex_engine.ranking import query_embedding
+from recollex_engine.ranking.query_embedding import WORTH, Pace
+from recollex_engine.recall import pipeline as recall
 from tests.bindings.word_vectors import WordVectors
 
 TEXTS = [f"The {colour} boat sails to port {n}." for n in range(30) for colour in ("red", "blue")]

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine import checkpoint
 from recollex_engine.models.given import GivenVectors
+from recollex_engine.writing import checkpoint
 
 CHILD = Path(__file__).with_name("reader_child.py")
 QUERIES = ["tea in the garden", '"the cello" quokka', "Ann", "zymurgy letter"]

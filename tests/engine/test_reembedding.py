@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 import recollex
-from recollex_engine import checkpoint, disk, maintenance, reembedding
 from recollex_engine.errors import (
     InputError,
     LockedError,
@@ -26,9 +25,11 @@ from recollex_engine.errors import (
     ModelMismatchError,
     StoreFullError,
 )
-from recollex_engine.log import LogWriter
-from recollex_engine.log_reader import LogReader
-from recollex_engine.vectors_file import HEADER_BYTES
+from recollex_engine.log.reader import LogReader
+from recollex_engine.log.writer import LogWriter
+from recollex_engine.storage import disk
+from recollex_engine.storage.vectors_file import HEADER_BYTES
+from recollex_engine.writing import checkpoint, maintenance, reembedding
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
 STEP = timedelta(hours=1)

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine import rerankers as module
-from recollex_engine.candidates import Candidates
 from recollex_engine.errors import InputError, ModelError, RerankError
 from recollex_engine.models.cross_encoder import Judgement
-from recollex_engine.rerankers import CrossEncoderReranker, FunctionReranker
-from recollex_engine.reranking import rerank
+from recollex_engine.ranking import rerankers as module
+from recollex_engine.ranking.candidates import Candidates
+from recollex_engine.ranking.rerankers import CrossEncoderReranker, FunctionReranker
+from recollex_engine.ranking.reranking import rerank
 
 TEXTS = ["Ann moved to Oslo.", "It rains.", "Bob naps."]
 

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollex
-from recollex_engine.arms import Ranked
-from recollex_engine.candidates import Candidates
 from recollex_engine.clock import to_micros
 from recollex_engine.errors import InputError, RerankError
-from recollex_engine.heuristics import Heuristic, MemoraHeuristic
-from recollex_engine.reranking import Combination, rerank
+from recollex_engine.ranking.arms import Ranked
+from recollex_engine.ranking.candidates import Candidates
+from recollex_engine.ranking.heuristics import Heuristic, MemoraHeuristic
+from recollex_engine.ranking.reranking import Combination, rerank
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 AGES = [0, 0, 10, 365, 4000, -5]

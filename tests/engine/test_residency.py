@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine import residency
-from recollex_engine.residency import map_ahead, map_resident
+from recollex_engine.state import residency
+from recollex_engine.state.residency import map_ahead, map_resident
 
 PAGES = 16_384
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks the kernel of Linux")
@@ -94,7 +94,7 @@ def test_an_agent_is_mapped_once_behind_its_first_recall_and_answers_the_same(
         threads.append(map_ahead(view))
         return threads[-1]
 
-    monkeypatch.setattr("recollex_engine.access.map_ahead", noted)
+    monkeypatch.setattr("recollex_engine.agents.access.map_ahead", noted)
     vectors = np.random.default_rng(1).normal(size=(600, 64)).astype(np.float32)
     texts = [f"Ann saw boat {n}." for n in range(600)]
     with recollex.open(tmp_path, embedder=recollex.GivenVectors(64)) as store:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.salience import EVENTS, Features, Weights, read_features, salience
+from recollex_engine.talks.salience import EVENTS, Features, Weights, read_features, salience
 
 AT = 1_700_000_000_000_000
 KINDS = {

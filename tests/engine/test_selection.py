@@ -7,10 +7,10 @@ import pytest
 
 import recollex
 from recollex_engine.clock import from_micros
+from recollex_engine.domain.question import Question
+from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.models.given import GivenVectors
-from recollex_engine.question import Question
-from recollex_engine.schema import NETWORKS
-from recollex_engine.selection import select
+from recollex_engine.ranking.selection import select
 
 HOUR = 3_600_000_000
 VALUES = [1, 1.0, "1", None, True, {"a": 1, "b": [2]}, {"b": [2], "a": 1}, "é"]

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.spans import Spans
+from recollex_engine.state.spans import Spans
 
 settings.register_profile("engine", deadline=None)
 settings.load_profile("engine")

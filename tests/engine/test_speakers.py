@@ -2,9 +2,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.cues import first_name
-from recollex_engine.schema import NONE
-from recollex_engine.speakers import Speakers
+from recollex_engine.domain.schema import NONE
+from recollex_engine.state.speakers import Speakers
+from recollex_engine.text.cues import first_name
 
 NAMES = ["Ann Lee", "ann", "Bob", "O\u2019Brien", "?!", "", "the_dude"]
 

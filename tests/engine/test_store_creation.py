@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recollex_engine import store as engine
+from recollex_engine.agents import store as engine
 
 
 def test_a_store_may_be_made_by_many_threads_at_once(tmp_path: Path) -> None:

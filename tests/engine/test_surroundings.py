@@ -4,7 +4,7 @@ import pytest
 import recollex
 from recollex_engine.errors import InputError, ModelError
 from recollex_engine.models.description import PAPER_THRESHOLDS
-from recollex_engine.surroundings import checked
+from recollex_engine.models.embedder import checked
 
 
 class Made:

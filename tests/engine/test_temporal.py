@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollex
-from recollex_engine.dates import EARLIEST, LATEST, TimeRange
+from recollex_engine.dates.time_range import EARLIEST, LATEST, TimeRange
 from recollex_engine.models.description import Thresholds
-from recollex_engine.temporal import memora_temporal, temporal
-from recollex_kernels.vectors import cosines
+from recollex_engine.ranking.temporal import memora_temporal, temporal
+from recollex_kernels.vectors.codes import cosines
 
 START = datetime(2024, 3, 4, tzinfo=UTC)
 HOUR = 3_600_000_000

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine import tokens
 from recollex_engine.errors import ModelError
-from recollex_engine.tokens import TokenCounter, open_counter
+from recollex_engine.text import token_counter as tokens
+from recollex_engine.text.token_counter import TokenCounter, open_counter
 
 
 def words(text):

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 import recollex
-from recollex_engine.memory import Memory
+from recollex_engine.recall.memory import Memory
 
 LONG = " ".join(
     f"Sentence {n} speaks of oak tables and slow rivers in the n\u00f6rth." for n in range(40)

@@ -11,9 +11,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from recollex_engine import overlay, vectors_file
 from recollex_engine.errors import CorruptError, FormatError, InputError, StoreFullError
-from recollex_engine.vectors_file import HEADER_BYTES, VectorsReader, VectorsWriter, checksum
+from recollex_engine.storage import overlay, vectors_file
+from recollex_engine.storage.vectors_file import (
+    HEADER_BYTES,
+    VectorsReader,
+    VectorsWriter,
+    checksum,
+)
 
 D = 24
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollex_engine.domain.statement import Statement
 from recollex_engine.errors import InputError
-from recollex_engine.statement import Statement
-from recollex_engine.triggers import WritePolicy
-from recollex_engine.write_session import Turn, WriteSession, summary
+from recollex_engine.talks.triggers import WritePolicy
+from recollex_engine.talks.write_session import Turn, WriteSession, summary
 
 MINUTE = 60_000_000
 AXES = np.eye(8, dtype=np.float32)

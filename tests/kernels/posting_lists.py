@@ -1,7 +1,7 @@
 """The posting lists of some documents, as a table of segments takes them."""
 
-from recollex_kernels.impacts import grade_postings
-from recollex_kernels.postings import divide_postings
+from recollex_kernels.words.impacts import grade_postings
+from recollex_kernels.words.postings import divide_postings
 
 
 def graded_lists(starts, documents, counts, lengths, first, end):

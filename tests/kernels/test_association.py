@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels._association import NONE, associations
+from recollex_kernels.graph.association import NONE, associations
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.budget import NONE, fill
+from recollex_kernels.fusing.token_budget import NONE, fill
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollex_kernels
-from recollex_kernels._bits import PLANES, encode_planes, plane_sums
-from recollex_kernels._row_sums import TOGETHER
-from recollex_kernels.cascade import cascade_top
+from recollex_kernels.vectors._bits import PLANES, encode_planes, plane_sums
+from recollex_kernels.vectors._row_sums import TOGETHER
+from recollex_kernels.vectors.cascade import cascade_top
 from tests.kernels.unit_vectors import (
     bits,
     clustered,

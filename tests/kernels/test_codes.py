@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import recollex_kernels
-from recollex_kernels._codes import TOGETHER, bounds, encode_query, four_sums
-from recollex_kernels._jit import kernel
-from recollex_kernels.vectors import cosines, encode
+from recollex_kernels.machine.jit import kernel
+from recollex_kernels.vectors._codes import TOGETHER, bounds, encode_query, four_sums
+from recollex_kernels.vectors.codes import cosines, encode
 
 
 @kernel

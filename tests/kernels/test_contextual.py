@@ -4,12 +4,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels._association import associations
-from recollex_kernels._neighbourhood import surround, weigh
-from recollex_kernels._parts import NONE, PARTS, SPEAKER, parts_of
-from recollex_kernels._segments import FIELDS
-from recollex_kernels._signs import standing
-from recollex_kernels.contextual import contextual
+from recollex_kernels.fusing._neighbourhood import surround, weigh
+from recollex_kernels.fusing._signs import standing
+from recollex_kernels.fusing.contextual import contextual
+from recollex_kernels.fusing.parts import NONE, PARTS, SPEAKER, parts_of
+from recollex_kernels.graph.association import associations
+from recollex_kernels.words._segment_table import FIELDS
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")

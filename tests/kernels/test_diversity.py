@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.diversity import fingerprints, gram, mmr, mmr_of_gram, suspects
-from recollex_kernels.vectors import cosines
+from recollex_kernels.fusing.diversity import fingerprints, gram, mmr, mmr_of_gram, suspects
+from recollex_kernels.vectors.codes import cosines
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels._segments import PART, list_of, parts_of, postings_of, set_stops
-from recollex_kernels.keyword import document_frequency
-from recollex_kernels.postings import STOP, build_postings, documents_of_all
-from recollex_kernels.segments import table
+from recollex_kernels.words._segment_table import PART, list_of, parts_of, postings_of, set_stops
+from recollex_kernels.words.keyword import document_frequency
+from recollex_kernels.words.postings import STOP, build_postings, documents_of_all
+from recollex_kernels.words.segments import table
 from tests.kernels.posting_lists import graded_lists
 
 settings.register_profile("kernels", deadline=None)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.filters import (
+from recollex_kernels.memories.filters import (
     NONE,
     RUN,
     extremes_of_runs,

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.fusion import rrf
+from recollex_kernels.fusing.reciprocal_rank import rrf
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels._bm25 import best_rows, scores_of
-from recollex_kernels._chains import BLOCK, add_chains, chain_frequency
-from recollex_kernels.keyword import NONE, word_weights
-from recollex_kernels.postings import STOP, build_postings, phrase_rows
-from recollex_kernels.segments import table
-from recollex_kernels.tail import extend_chains, publish_chains
+from recollex_kernels.words.bm25 import best_rows, scores_of
+from recollex_kernels.words.chains import BLOCK, add_chains, chain_frequency
+from recollex_kernels.words.keyword import NONE, word_weights
+from recollex_kernels.words.postings import STOP, build_postings, phrase_rows
+from recollex_kernels.words.segments import table
+from recollex_kernels.words.tail import extend_chains, publish_chains
 from tests.kernels.posting_lists import graded_lists
 
 settings.register_profile("kernels", deadline=None)

@@ -3,8 +3,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels._levels import PLANES, encode_levels, level_sums
-from recollex_kernels._row_sums import TOGETHER
+from recollex_kernels.vectors._levels import PLANES, encode_levels, level_sums
+from recollex_kernels.vectors._row_sums import TOGETHER
 from tests.kernels.unit_vectors import (
     clustered,
     cosines_of,

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.links import likely_links, links
+from recollex_kernels.vectors.semantic_links import likely_links, links
 from tests.kernels.unit_vectors import (
     bits,
     clustered,

@@ -7,8 +7,8 @@ import numpy.typing as npt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels import memories
-from recollex_kernels.memories import gather_memories
+from recollex_kernels.memories import gathering as memories
+from recollex_kernels.memories.gathering import gather_memories
 
 Array = npt.NDArray[Any]
 NONE, OPEN_END = 2**32 - 1, 2**63 - 1

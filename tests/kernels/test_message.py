@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.message import (
+from recollex_kernels.wire.message import (
     AT,
     FRAMES,
     INCOMPLETE,

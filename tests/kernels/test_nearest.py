@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.nearest import best_of_rows, scan_top
+from recollex_kernels.vectors.nearest import best_of_rows, scan_top
 from tests.kernels.unit_vectors import bits, clustered, cosines_of, encoded, frozen
 
 settings.register_profile("kernels", deadline=None)

@@ -2,12 +2,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels._bm25 import scores_of
-from recollex_kernels._neighbourhood import surround, weigh
-from recollex_kernels._neighbours import NONE, neighbours
-from recollex_kernels.postings import build_postings
-from recollex_kernels.segments import table
-from recollex_kernels.vectors import cosines
+from recollex_kernels.fusing._neighbourhood import surround, weigh
+from recollex_kernels.fusing._neighbours import NONE, neighbours
+from recollex_kernels.vectors.codes import cosines
+from recollex_kernels.words.bm25 import scores_of
+from recollex_kernels.words.postings import build_postings
+from recollex_kernels.words.segments import table
 from tests.kernels.posting_lists import graded_lists
 
 settings.register_profile("kernels", deadline=None)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels._neighbours import NONE, neighbours
-from recollex_kernels._parts import PARTS, asks, best_of_document, moments, parts_of
+from recollex_kernels.fusing._neighbours import NONE, neighbours
+from recollex_kernels.fusing.parts import PARTS, asks, best_of_document, moments, parts_of
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")

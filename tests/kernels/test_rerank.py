@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.rerank import (
+from recollex_kernels.fusing.reranking import (
     ADD,
     MULTIPLY,
     REPLACE,

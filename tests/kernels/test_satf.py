@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels._exp import exp
-from recollex_kernels.satf import affinity, concentration, self_anchor
+from recollex_kernels.fusing.satf import affinity, concentration, self_anchor
+from recollex_kernels.machine.exp import exp
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")

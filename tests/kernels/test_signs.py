@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels._signs import NONE, standing
+from recollex_kernels.fusing._signs import NONE, standing
 
 VALUES = st.sampled_from([-1.0, 0.0, 0.5, 2.0, 3.5])  # ties
 WHO = st.sampled_from(["nobody", "named", "other"])

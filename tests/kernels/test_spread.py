@@ -5,8 +5,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.spread import NONE, spread
-from recollex_kernels.vectors import cosines
+from recollex_kernels.graph.spread import NONE, spread
+from recollex_kernels.vectors.codes import cosines
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 import recollex_kernels
-from recollex_kernels.vectors import cosines, eight_bits
+from recollex_kernels.vectors.codes import cosines, eight_bits
 from tests.kernels.unit_vectors import bits, cosines_of
 
 settings.register_profile("kernels", deadline=None)

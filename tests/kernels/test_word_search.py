@@ -5,16 +5,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels._bitmap import bitmap, listed, mark
-from recollex_kernels._bm25 import scores_of
-from recollex_kernels._chains import BLOCK
-from recollex_kernels._impacts import DENSE, code_bounds, code_counts, code_values
-from recollex_kernels._members import scores_among
-from recollex_kernels._segments import PART
-from recollex_kernels.keyword import NONE, SCRATCH, _best, search_weighed, search_words
-from recollex_kernels.postings import build_postings
-from recollex_kernels.segments import places, table
-from recollex_kernels.tail import extend_chains, publish_chains
+from recollex_kernels.machine.bitmap import bitmap, listed, mark
+from recollex_kernels.words._impact_codes import DENSE, code_bounds, code_counts, code_values
+from recollex_kernels.words._segment_table import PART
+from recollex_kernels.words.bm25 import scores_of
+from recollex_kernels.words.chains import BLOCK
+from recollex_kernels.words.keyword import NONE, SCRATCH, _best, search_weighed, search_words
+from recollex_kernels.words.memory_scores import scores_among
+from recollex_kernels.words.postings import build_postings
+from recollex_kernels.words.segments import places, table
+from recollex_kernels.words.tail import extend_chains, publish_chains
 from tests.kernels.posting_lists import graded_lists
 
 settings.register_profile("kernels", deadline=None)

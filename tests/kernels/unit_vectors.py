@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from recollex_kernels._bits import turn
-from recollex_kernels.cascade import encode_signs
-from recollex_kernels.vectors import cosines, encode
+from recollex_kernels.vectors._bits import turn
+from recollex_kernels.vectors.cascade import encode_signs
+from recollex_kernels.vectors.codes import cosines, encode
 
 
 def frozen(values, dtype):

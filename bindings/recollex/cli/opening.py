@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 
 import recollex
+from recollex.api.moments import moment, zone
 from recollex.cli.parser import Arguments, did_you_mean
-from recollex.moments import moment, zone
 
 
 @contextmanager

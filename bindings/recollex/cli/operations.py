@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import recollex
-from recollex import dsl
+from recollex.api import dsl
+from recollex.api.moments import zone
 from recollex.cli.opening import existing_agent, say, when
 from recollex.cli.parser import Arguments
 from recollex.cli.table import printable
-from recollex.moments import zone
 from recollex_engine.clock import system_clock
 from recollex_engine.errors import InputError, UnknownIdError
-from recollex_engine.events import Event
-from recollex_engine.facts import Fact
+from recollex_engine.facts.events import Event
+from recollex_engine.facts.facts import Fact
 
 
 def apply(arguments: Arguments) -> int:

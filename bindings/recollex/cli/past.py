@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any
 
 import recollex
+from recollex.api.moments import moment, zone
 from recollex.cli.opening import existing_agent, say, when
 from recollex.cli.parser import Arguments, did_you_mean
 from recollex.cli.table import printable, terminal_width
-from recollex.moments import moment, zone
-from recollex_engine import logbook
+from recollex_engine.agents import logbook
 from recollex_engine.clock import to_micros
 
 

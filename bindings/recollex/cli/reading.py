@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import recollex
-from recollex import jsonl
+from recollex.api import jsonl
 from recollex.cli.opening import existing_agent, existing_store, say, when
 from recollex.cli.parser import Arguments
 from recollex.cli.table import fields_table, printable, recall_table, stage_table, summary_lines

@@ -6,10 +6,11 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import recollex
+from recollex.api.cores import usable_cores
+from recollex.api.store import Store, read_embedder
 from recollex.cli.opening import say
 from recollex.cli.parser import Arguments
 from recollex.cli.warming import warm
-from recollex.cores import usable_cores
 from recollex.server.access import Access
 from recollex.server.limits import Limits
 from recollex.server.listener import tls_context
@@ -18,8 +19,7 @@ from recollex.server.reader_process import Opener
 from recollex.server.serving import Server, default_socket, run, settle
 from recollex.server.spans import Spans
 from recollex.server.watching import Watching
-from recollex.store import Store, read_embedder
-from recollex_engine import store as engine
+from recollex_engine.agents import store as engine
 from recollex_engine.errors import InputError
 from recollex_engine.models.sentence_transformers_encoder import PREFIX
 

@@ -21,13 +21,13 @@ import numpy as np
 
 import recollex
 from recollex import presets
+from recollex.api.cores import usable_cores
+from recollex.api.progress import progress_bar
 from recollex.cli import hurry
 from recollex.cli.opening import say
-from recollex.cores import usable_cores
 from recollex.demo.conversation import turns
-from recollex.progress import progress_bar
-from recollex_engine.preset import PRESETS
-from recollex_kernels._jit import each_compiled
+from recollex_engine.ranking.preset import PRESETS
+from recollex_kernels.machine.jit import each_compiled
 
 WORDS = replace(presets.default, arms=("keyword",), fusion=presets.ReciprocalRank())
 VECTORS = replace(presets.default, arms=("semantic",))

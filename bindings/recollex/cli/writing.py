@@ -11,10 +11,10 @@ from tqdm import tqdm
 
 import recollex
 from recollex import locomo
+from recollex.api.jsonl import Line, read
+from recollex.api.moments import zone
 from recollex.cli.opening import say, when
 from recollex.cli.parser import Arguments
-from recollex.jsonl import Line, read
-from recollex.moments import zone
 from recollex_engine.errors import InputError
 
 _ABSENT: dict[str, Any] = {"network": "world", "entities": (), "tags": (), "metadata": {}}

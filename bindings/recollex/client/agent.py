@@ -5,13 +5,13 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Self, cast
 
-from recollex import agent as embedded
-from recollex import events, facts, sessions
+from recollex.api import agent as embedded
+from recollex.api import events, facts, sessions
+from recollex.api.transaction import Transaction
 from recollex.client.binding import remote
 from recollex.client.recorder import Recorder
 from recollex.client.terms import Terms
-from recollex.transaction import Transaction
-from recollex_engine import agent as engine
+from recollex_engine.agents import agent as engine
 
 Carry = Callable[[str, str | None, dict[str, Any], Terms], Any]
 """Carries a call to the server: method, agent, arguments, and what is said of the call."""

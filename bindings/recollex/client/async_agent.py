@@ -6,12 +6,12 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 import recollex
-from recollex import agent as embedded
-from recollex import events, facts, sessions
+from recollex.api import agent as embedded
+from recollex.api import events, facts, sessions
 from recollex.client.binding import awaited
 from recollex.client.recorder import Recorder
 from recollex.client.terms import Terms
-from recollex_engine import agent as engine
+from recollex_engine.agents import agent as engine
 
 Carry = Callable[[str, str | None, dict[str, Any], Terms], Awaitable[Any]]
 """Carries a call to the server: method, agent, arguments, and the terms of the call."""

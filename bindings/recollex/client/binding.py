@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, Concatenate, NoReturn, ParamSpec, Protocol, TypeVar
 
-from recollex.agent import Agent
+from recollex.api.agent import Agent
 from recollex.client.preparing import PREPARE
 
 P = ParamSpec("P")

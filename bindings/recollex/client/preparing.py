@@ -9,10 +9,10 @@ from uuid import UUID
 
 import numpy as np
 
-from recollex.arguments import listed
+from recollex.api.arguments import listed
 from recollex_engine.errors import InputError
-from recollex_engine.memory import Recall
-from recollex_engine.preset import PRESETS
+from recollex_engine.ranking.preset import PRESETS
+from recollex_engine.recall.memory import Recall
 
 Arguments = dict[str, Any]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from recollex_engine.clock import system_clock
-from recollex_engine.operations import Operation
+from recollex_engine.domain.operations import Operation
 
 
 class Recorder:

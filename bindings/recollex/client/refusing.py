@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, NoReturn, cast
 
-from recollex.agent import Agent
+from recollex.api.agent import Agent
 from recollex.client.channel import UnsendableError
 from recollex.wire.methods import METHODS
-from recollex_engine import agent as engine
+from recollex_engine.agents import agent as engine
+from recollex_engine.agents.store import MAX_AGENT
 from recollex_engine.clock import system_clock
+from recollex_engine.domain.statement import check_text
 from recollex_engine.errors import ProtocolError, ReadOnlyError, RecollexError
-from recollex_engine.statement import check_text
-from recollex_engine.store import MAX_AGENT
 
 
 class _NotThere:

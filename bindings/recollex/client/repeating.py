@@ -8,8 +8,8 @@ was started anew. `preparing` makes the ids.
 from collections.abc import Mapping
 from typing import Any
 
-from recollex_engine.memory_operations import Retain
-from recollex_engine.operations import UpsertEdge, UpsertEntity, UpsertEpisode, UpsertEvent
+from recollex_engine.domain.memory_operations import Retain
+from recollex_engine.domain.operations import UpsertEdge, UpsertEntity, UpsertEpisode, UpsertEvent
 
 METHODS = frozenset(
     {

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sized
 from contextlib import contextmanager
 from typing import Any
 
+from recollex.api.progress import LONG, progress_bar
 from recollex.client.channel import Watch
-from recollex.progress import LONG, progress_bar
 
 _COUNTED = {"retain": "text", "retain_dialogue": "turns"}
 """Method -> the argument whose items it works through."""

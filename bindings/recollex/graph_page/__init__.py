@@ -14,9 +14,9 @@ from typing import Any
 
 import orjson
 
-from recollex.agent import Agent
-from recollex_engine import drawing
-from recollex_engine.question import check_count
+from recollex.api.agent import Agent
+from recollex_engine.agents import graph_drawing as drawing
+from recollex_engine.domain.checks import check_count
 
 _FOLDER = Path(__file__).parent
 _FILES = {"style": "page.css", "cut": "cut.js", "layout": "layout.js", "page": "page.js"}

@@ -6,7 +6,7 @@ from typing import Any
 from recollex.http import answers
 from recollex.http.endpoint import Desk, Endpoint, Given
 from recollex.http.schema import AGENT, listed, members, moment, text
-from recollex_engine.statement import MAX_IDS
+from recollex_engine.domain.statement import MAX_IDS
 
 OPERATION = {
     "type": "object",

@@ -27,8 +27,8 @@ from recollex.http.schema import (
     whole,
 )
 from recollex.presets import CrossEncoderReranker, Heuristic
-from recollex_engine.preset import PRESETS, Preset, find_preset
-from recollex_engine.statement import MAX_BATCH
+from recollex_engine.domain.statement import MAX_BATCH
+from recollex_engine.ranking.preset import PRESETS, Preset, find_preset
 
 _NAMES = listed(text())
 

@@ -14,7 +14,7 @@ from recollex.http.answers import TRAITS
 from recollex.http.endpoint import Desk, Endpoint, Given
 from recollex.http.schema import AGENT, Schema, members, moment, number, text, whole
 from recollex_engine.clock import from_micros
-from recollex_engine.facts import FactList
+from recollex_engine.facts.facts import FactList
 
 SELF = "self"
 """What an agent's facts call the agent."""

@@ -12,11 +12,11 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
+from recollex_engine.agents.store import MAX_AGENT
+from recollex_engine.domain.question import MAX_BUDGET, MAX_QUERY
+from recollex_engine.domain.schema import NETWORKS
+from recollex_engine.domain.statement import MAX_NAME, MAX_NAMES, MAX_TEXT
 from recollex_engine.errors import InputError
-from recollex_engine.question import MAX_BUDGET, MAX_QUERY
-from recollex_engine.schema import NETWORKS
-from recollex_engine.statement import MAX_NAME, MAX_NAMES, MAX_TEXT
-from recollex_engine.store import MAX_AGENT
 
 Schema = Mapping[str, Any]
 

@@ -16,9 +16,9 @@ from recollex.http.answers import TRAITS
 from recollex.http.endpoint import Desk, Endpoint, Given
 from recollex.http.profiles import BACKGROUND, MAX_BACKGROUND, operations_of, profile
 from recollex.http.schema import AGENT, BUDGET, QUERY, Schema, members, text, whole
+from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.errors import InputError, ModelError
-from recollex_engine.memory import Recall
-from recollex_engine.schema import NETWORKS
+from recollex_engine.recall.memory import Recall
 
 Message = dict[str, str]
 

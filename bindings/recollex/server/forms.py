@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from recollex.wire.packing import pack
 from recollex.wire.received import ReceivedFacts
-from recollex_engine.facts import FactList
+from recollex_engine.facts.facts import FactList
 
 _LISTS = (list, FactList)
 

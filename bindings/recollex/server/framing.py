@@ -4,8 +4,8 @@ import numpy as np
 
 from recollex.wire.packing import MAX_DEPTH, RECORD
 from recollex_engine.errors import ProtocolError
-from recollex_kernels import message
-from recollex_kernels.message import AT, FRAMES, INCOMPLETE, TOO_LARGE, WHOLE, value_end
+from recollex_kernels.wire import message
+from recollex_kernels.wire.message import AT, FRAMES, INCOMPLETE, TOO_LARGE, WHOLE, value_end
 
 MOST_ITEMS = 1_000_000
 """Values in one message: each takes memory, whatever its bytes."""

@@ -5,9 +5,9 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from recollex.agent import Agent
+from recollex.api.agent import Agent
+from recollex.api.store import Store
 from recollex.server.observer import Observer
-from recollex.store import Store
 
 
 class OpenAgents:

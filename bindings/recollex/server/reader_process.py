@@ -33,15 +33,15 @@ from typing import Any
 import numpy as np
 
 import recollex
+from recollex.api.store import Store
 from recollex.server.forms import InParts, Packed
 from recollex.server.observer import Observer
 from recollex.server.open_agents import OpenAgents
-from recollex.store import Store
 from recollex.wire.failures import tell_error
 from recollex.wire.methods import METHODS
 from recollex.wire.packing import pack, unpack
 from recollex_engine.errors import RecollexError
-from recollex_engine.memory import Recall
+from recollex_engine.recall.memory import Recall
 from recollex_engine.trace import Trace
 
 LENGTH = struct.Struct(">I")

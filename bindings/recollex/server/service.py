@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from recollex.api.store import Store
 from recollex.server.access import Access, Principal
 from recollex.server.answers import Answers
 from recollex.server.awaiting import Awaiting
@@ -27,7 +28,6 @@ from recollex.server.reader_process import Opener
 from recollex.server.readers import Readers
 from recollex.server.status import Status
 from recollex.server.workers import Workers
-from recollex.store import Store
 from recollex.wire.messages import Request
 from recollex.wire.methods import METHODS, Method
 from recollex_engine.errors import (

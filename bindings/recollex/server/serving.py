@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import recollex
+from recollex.api.store import Store
 from recollex.server.access import Access
 from recollex.server.limits import Limits
 from recollex.server.listener import Listener, tls_context
 from recollex.server.observer import Observer
 from recollex.server.reader_process import Opener
 from recollex.server.service import Service
-from recollex.store import Store
 from recollex_engine.errors import InputError
 
 SWITCH = 0.0005

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from queue import SimpleQueue
 
-from recollex.agent import Agent
-from recollex.progress import listening
+from recollex.api.agent import Agent
+from recollex.api.progress import listening
 from recollex.server.calls import Call
 from recollex.server.limits import Limits
 from recollex.server.observer import Observer
@@ -16,7 +16,7 @@ from recollex.server.open_agents import OpenAgents
 from recollex.server.pace import Pace
 from recollex.server.queues import AgentTurns, FairQueue
 from recollex_engine.errors import DeadlineError, InternalError, RecollexError
-from recollex_engine.memory import Recall
+from recollex_engine.recall.memory import Recall
 
 
 class Workers:

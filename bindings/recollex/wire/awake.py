@@ -10,7 +10,7 @@ while they sleep.
 
 import os
 
-from recollex.cores import usable_cores
+from recollex.api.cores import usable_cores
 
 ANSWER = 0.002
 """Seconds for which a client looks for an answer."""

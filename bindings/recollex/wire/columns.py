@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from recollex_engine.dictionary import split
+from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.errors import ProtocolError
-from recollex_engine.memory_columns import Columns
-from recollex_engine.schema import NETWORKS
-from recollex_kernels.memories import END, NETWORK, RECORDED, SAID, START, TOKENS
+from recollex_engine.recall.memory_columns import Columns
+from recollex_engine.storage.dictionary import split
+from recollex_kernels.memories.gathering import END, NETWORK, RECORDED, SAID, START, TOKENS
 
 _BYTES = {"numbers": 48, "ends": 16, "score": 8}
 """Columns of numbers, and their bytes for each memory."""

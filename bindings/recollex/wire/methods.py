@@ -14,17 +14,17 @@ from importlib import import_module
 from operator import attrgetter
 from typing import Any, Literal, get_args
 
-from recollex.arguments import noted
+from recollex.api.arguments import noted
 from recollex_engine.errors import InputError
 
 Scope = Literal["read", "write"]
 
 HOMES: Mapping[str, tuple[str, str]] = types.MappingProxyType(
     {
-        "": ("recollex.agent", "Agent"),
-        "facts": ("recollex.facts", "Facts"),
-        "events": ("recollex.events", "Events"),
-        "sessions": ("recollex.sessions", "Sessions"),
+        "": ("recollex.api.agent", "Agent"),
+        "facts": ("recollex.api.facts", "Facts"),
+        "events": ("recollex.api.events", "Events"),
+        "sessions": ("recollex.api.sessions", "Sessions"),
     }
 )
 """Group -> module and class whose methods it holds; imported when a signature is asked for."""
@@ -68,7 +68,7 @@ class Method:
         """The method as a function, for its signature and its documentation."""
         if self.name in _RENAMED:
             return _RENAMED[self.name]
-        module, home = ("recollex.store", "Store") if self.store else HOMES[self.group]
+        module, home = ("recollex.api.store", "Store") if self.store else HOMES[self.group]
         name = self.name.rpartition(".")[2]
         found: Callable[..., Any] = getattr(getattr(import_module(module), home), name)
         return found
@@ -129,7 +129,7 @@ def _transact(
     recorded_at: microseconds UTC. where: what each is called in an error. Returns how many records
     they made.
     """
-    kinds = get_args(import_module("recollex_engine.operations").Operation)
+    kinds = get_args(import_module("recollex_engine.domain.operations").Operation)
     if not isinstance(operations, list) or not all(isinstance(each, kinds) for each in operations):
         raise InputError("operations must be a list of records of operations")
     if not isinstance(notes, list) or len(notes) != len(operations):

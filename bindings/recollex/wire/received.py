@@ -17,16 +17,16 @@ from recollex.wire.columns import ReceivedColumns
 from recollex.wire.packing import Unread
 from recollex.wire.records import Restorer, restorer_of
 from recollex_engine.clock import to_micros
-from recollex_engine.confidence import Signs
 from recollex_engine.errors import ProtocolError
-from recollex_engine.events import Event
-from recollex_engine.facts import Fact, FactList
-from recollex_engine.memory import Memory, Recall, looked_at
-from recollex_engine.memory_columns import Columns, MemoryColumns
+from recollex_engine.facts.events import Event
+from recollex_engine.facts.facts import Fact, FactList
+from recollex_engine.ranking.confidence import Signs
+from recollex_engine.recall.memory import Memory, Recall, looked_at
+from recollex_engine.recall.memory_columns import Columns, MemoryColumns
 from recollex_engine.trace import Trace
 
 if TYPE_CHECKING:
-    from recollex_engine.subgraph import Subgraph
+    from recollex_engine.recall.subgraph import Subgraph
 
 _RECALL = (
     ("query", str),

@@ -4,7 +4,7 @@ import types
 import numpy as np
 import pytest
 
-from recollex.store import read_embedder
+from recollex.api.store import read_embedder
 from recollex_engine.errors import InputError, ModelError
 from recollex_engine.models.encoder import load_encoder
 

@@ -1,0 +1,1 @@
+"""The Python API: one class for each thing that a user holds."""

@@ -1,0 +1,373 @@
+"""One agent's memory: retain and recall."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import groupby, pairwise
+from typing import Any, overload
+
+from recollex.api import dsl
+from recollex.api.arguments import checked_id, listed, micros, micros_of_each, names_of, noted
+from recollex.api.asking import read_question
+from recollex.api.events import Events
+from recollex.api.facts import Facts
+from recollex.api.history import History
+from recollex.api.progress import progress_bar
+from recollex.api.revision import Revision
+from recollex.api.sessions import Sessions
+from recollex.api.statements import read_statements
+from recollex.api.transaction import Transaction, alone
+from recollex_engine.agents import agent as engine
+from recollex_engine.agents.cut import Cut
+from recollex_engine.agents.stats import Stats
+from recollex_engine.agents.verification import Verification, verify
+from recollex_engine.clock import from_micros, to_micros
+from recollex_engine.domain.checks import check_count
+from recollex_engine.domain.packing_options import Packing, find_packing
+from recollex_engine.domain.statement import (
+    MAX_NAME,
+    Statement,
+    check_embeddings,
+    check_flag,
+    check_text,
+    network_number,
+)
+from recollex_engine.domain.turn import read_turn
+from recollex_engine.errors import InputError
+from recollex_engine.models.embedder import Progress
+from recollex_engine.ranking.preset import DEFAULT, Preset, find_preset
+from recollex_engine.recall.memory import Memory, Recall
+from recollex_engine.talks.triggers import WritePolicy
+
+
+class Agent(History, Revision):
+    """The memory of one agent, from `Store.agent`.
+
+    Threads: any number may retain and recall at once.
+    """
+
+    def __init__(self, agent: engine.Agent) -> None:
+        super().__init__(agent)
+        self.facts = Facts(agent, alone(agent))
+        self.events = Events(agent, alone(agent))
+        self.sessions = Sessions(agent, self.recall)
+
+    @property
+    def name(self) -> str:
+        """The agent's id."""
+        return self.engine.name
+
+    def retain(
+        self,
+        text: str | Sequence[str],
+        *,
+        event_at: datetime | Sequence[datetime | None] | None = None,
+        context: str | Sequence[str | None] | None = None,
+        network: str | Sequence[str] = "world",
+        document_id: str | Sequence[str | None] | None = None,
+        entities: Sequence[str] | Sequence[Sequence[str]] = (),
+        tags: Sequence[str] | Sequence[Sequence[str]] = (),
+        metadata: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        id: str | Sequence[str | None] | None = None,
+        valid_until: datetime | Sequence[datetime | None] | None = None,
+        recorded_at: datetime | Sequence[datetime] | None = None,
+        embedding: Any = None,
+    ) -> list[str]:
+        """Retain one text or many, as one transaction, and return their ids in order.
+
+        Every option takes one value for all texts, or (for a list of texts) a list with one each.
+        event_at: when it happened; now, if not given. network: "world", "agent" or "opinion".
+        id: the caller's own; one that exists changes nothing when all is equal, and replaces the
+        older memory when not. valid_until: when it ceases to be so; without one it has no end.
+        recorded_at: later than the last, for importing history; a list makes
+        one transaction of each run of equal times, which must not go back.
+        embedding: float[dimension], or an array of one row a text; computed, if not given.
+
+        A text of more than about 130 words is kept whole and indexed as passages.
+
+        Raises `errors.InputError` with nothing retained.
+
+        >>> import recollex, tempfile
+        >>> from datetime import UTC, datetime
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> alice.retain(["Bob likes tea.", "Bob moved to Oslo."], id=["b1", "b2"],
+        ...              event_at=datetime(2024, 3, 1, tzinfo=UTC), tags=["bob"])
+        ['b1', 'b2']
+        """
+        statements = read_statements(
+            text, event_at, id, network, context, document_id, entities, tags, metadata, valid_until
+        )
+        count, single = len(statements), isinstance(text, str)
+        vectors = [embedding] if single and embedding is not None else embedding
+        times = micros_of_each(recorded_at, "recorded_at", count)
+        with progress_bar(count, "retaining") as progress:
+            if len(set(times)) <= 1:
+                at = times[0] if times else None
+                return self.engine.retain(statements, vectors, at, progress=progress)
+            return self._retain_history(statements, vectors, times, progress)
+
+    def _retain_history(
+        self,
+        statements: list[Statement],
+        vectors: Any,
+        times: Sequence[int | None],
+        progress: Progress | None,
+    ) -> list[str]:
+        """Retain statements recorded at several times, a transaction a time."""
+        for place, (before, at) in enumerate(pairwise(times), start=1):
+            if before is None or at is None or at < before:
+                raise InputError(
+                    f"recorded_at must not go back and have no gaps, got item {place} earlier than "
+                    "the one before it, or None"
+                )
+        if vectors is not None:
+            dimension = self.engine.dimension
+            vectors = check_embeddings(vectors, "embedding", len(statements), dimension)
+        ids: list[str] = []
+        for at, run in groupby(range(len(times)), times.__getitem__):
+            places = list(run)
+            part = slice(places[0], places[-1] + 1)
+            own = None if vectors is None else vectors[part]
+            ids += self.engine.retain(statements[part], own, at, progress=progress)
+        return ids
+
+    @overload
+    def retain_dialogue(
+        self,
+        turns: Iterable[Mapping[str, Any]],
+        *,
+        document_id: str,
+        context: str | None = None,
+        network: str = "world",
+        tags: Sequence[str] = (),
+        replace: bool = False,
+        recorded_at: datetime | None = None,
+        policy: None = None,
+    ) -> list[str]: ...
+    @overload
+    def retain_dialogue(
+        self,
+        turns: Iterable[Mapping[str, Any]],
+        *,
+        document_id: str,
+        context: str | None = None,
+        network: str = "world",
+        tags: Sequence[str] = (),
+        recorded_at: datetime | None = None,
+        policy: WritePolicy,
+    ) -> list[str | None]: ...
+    def retain_dialogue(
+        self,
+        turns: Iterable[Mapping[str, Any]],
+        *,
+        document_id: str,
+        context: str | None = None,
+        network: str = "world",
+        tags: Sequence[str] = (),
+        replace: bool = False,
+        recorded_at: datetime | None = None,
+        policy: WritePolicy | None = None,
+    ) -> list[str] | list[str | None]:
+        """Retain a conversation turn by turn, as one transaction; return one id a turn, in order.
+
+        A turn is a dict with `speaker`, `text` and `at` (a datetime with a zone, or ISO 8601), and
+        perhaps `caption` (of its picture), `id`, `metadata` and `valid_until`. A turn with an id is
+        kept once; turns without are appended to the document, unless ``replace`` is true: then the
+        document becomes these turns, and what it holds already is not retained again.
+
+        policy: retain only what its triggers write, and mask or drop what is sensitive. The id of a
+        turn is then that of the memory that holds it, None while none does; see `sessions`.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> ids = alice.retain_dialogue([
+        ...     {"speaker": "Ann", "text": "I got a puppy!", "at": "2024-05-04T10:00:00Z"},
+        ...     {"speaker": "Ben", "text": "What is it called?", "at": "2024-05-04T10:00:20Z"},
+        ... ], document_id="call-1")
+        >>> alice.get(ids[0]).speaker
+        'Ann'
+        """
+        check_text(document_id, "document_id", MAX_NAME)
+        check_flag(replace, "replace")
+        if replace and policy is not None:
+            raise InputError("replace and policy do not go together: a policy keeps a part")
+        if context is not None:
+            check_text(context, "context", MAX_NAME)
+        number, labels = network_number(network), names_of(tags, "tags")
+        statements = [
+            read_turn(turn, place, document_id, context, number, labels)
+            for place, turn in enumerate(listed(turns, "turns", "a list of dicts"))
+        ]
+        at = micros(recorded_at, "recorded_at")
+        with progress_bar(len(statements), "retaining") as progress:
+            if policy is not None:
+                return self.sessions.write(document_id, statements, policy, at, progress)
+            return self.engine.retain(
+                statements,
+                recorded_at=at,
+                replace_document=document_id if replace else None,
+                progress=progress,
+            )
+
+    def recall(
+        self,
+        query: str,
+        *,
+        thinking_budget: int = 100,
+        max_tokens: int = 4096,
+        networks: Sequence[str] | str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        tags: Sequence[str] = (),
+        where: Mapping[str, Any] | None = None,
+        entities: Sequence[str] = (),
+        document_id: str | None = None,
+        now: datetime | None = None,
+        exact: bool = False,
+        query_embedding: Any = None,
+        preset: Preset | str = DEFAULT,
+        min_confidence: float = 0.0,
+        explain: bool = False,
+        as_recorded: datetime | None = None,
+        as_world: datetime | None = None,
+        pack: Packing | str | None = None,
+    ) -> Recall:
+        """Return the memories that bear on ``query``, best first, within ``max_tokens``.
+
+        thinking_budget: memories that each arm may bring: more finds more, and takes longer.
+        networks, since and until (the event's time), tags, where (metadata), entities and
+        document_id narrow; all must hold. now: what "last week" in the query is read against.
+        exact: compare with every vector, even where an index is faster. preset: how to rank, one
+        of `recollex.presets` or its name. min_confidence: in [0, 1]; nothing is returned where
+        `Recall.confidence`, the probability that there is an answer, is lower. explain: fill in
+        each arm's own scores and what each part of the ranking added. A query of "double quotes"
+        alone returns what holds them word by word; in a question, they lift it.
+        as_recorded: recall as if asked at this recorded time, whatever was told since; see `at`.
+        as_world: only what was so at this time of the world, by today's knowledge: what had
+        happened by then, and whose `valid_until`, if any, had not come. Together: what was believed
+        at the one about the other.
+        pack: "subgraph" or a `Packing` also fills `Recall.subgraph`: events, facts and what proves
+        them, around these memories, within ``max_tokens`` of their own.
+
+        Raises `errors.InputError`.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> ids = alice.retain(["Bob moved to Oslo.", "Ann plays the cello."])
+        >>> alice.recall("Who makes music?", max_tokens=10)[0].text
+        'Ann plays the cello.'
+        """
+        check_flag(explain, "explain")
+        agent = self.engine
+        if as_recorded is not None:
+            agent = Cut.at(agent, to_micros(as_recorded, "as_recorded"))
+        question = read_question(
+            self.engine.dimension if query_embedding is not None else 0,
+            query,
+            thinking_budget,
+            max_tokens,
+            networks,
+            (since, until),
+            tags,
+            where,
+            entities,
+            document_id,
+            now,
+            exact,
+            query_embedding,
+            as_world,
+            min_confidence,
+        )
+        if (packing := find_packing(pack)) is not None:
+            question = replace(question, packing=packing)
+        return agent.recall(question, find_preset(preset), explain)
+
+    def recall_many(self, queries: Iterable[str], **options: Any) -> list[Recall]:
+        """Return a recall for each query, in order; the options are those of `recall`.
+
+        With ``query_embedding`` an array of one row a query.
+        """
+        questions = listed(queries, "queries", "a list of str")
+        given = options.pop("query_embedding", None)
+        vectors = (
+            [None] * len(questions)
+            if given is None
+            else listed(given, "query_embedding", "a list of one row a query")
+        )
+        if len(vectors) != len(questions):
+            raise InputError(
+                f"query_embedding must have one row a query: {len(questions)} queries, "
+                f"got {len(vectors)} rows"
+            )
+        return [
+            self.recall(query, query_embedding=vector, **options)
+            for query, vector in zip(questions, vectors, strict=True)
+        ]
+
+    def get(self, id: str) -> Memory:
+        """Return the memory with this id, archived or not.
+
+        Raises `errors.UnknownIdError` for one that is not there, or was forgotten or replaced.
+        """
+        return self.engine.get(checked_id(id))
+
+    def list(self, *, after: str | None = None, limit: int = 100) -> list[Memory]:
+        """Return up to ``limit`` memories in the order in which they were recorded.
+
+        after: the id of the last one of the page before.
+        """
+        check_count(limit, "limit", 1, 1_000_000)
+        return self.engine.list(None if after is None else checked_id(after), limit)
+
+    def transaction(
+        self,
+        *,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> Transaction:
+        """Return a `with` block whose operations are recorded together, or not at all."""
+        return Transaction(self.engine, by, why, recorded_at)
+
+    def apply(
+        self,
+        operations: Iterable[Mapping[str, Any]],
+        *,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> int:
+        """Record operations given as JSON objects, as one transaction: see `recollex.dsl`.
+
+        Returns how many records they made; what says nothing new makes none. Raises
+        `errors.OperationError`, naming the one that was refused, with nothing recorded.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> alice.apply([{"op": "UPSERT_EDGE", "subject": "Alice", "predicate": "works_at",
+        ...               "object": "Google", "valid": ["2023-11-06", None]}], by="doctest")
+        1
+        """
+        at = micros(recorded_at, "recorded_at")
+        given = listed(operations, "operations", "a list of dicts")
+        group = dsl.Reader(now=self.engine.clock).one(given, noted(by, why), at)
+        return self.engine.transact(group.operations, group.notes, group.recorded_at, group.where)
+
+    def stats(self) -> Stats:
+        """Return how much the agent holds."""
+        return self.engine.stats()
+
+    def checkpoint(self) -> None:
+        """Fold what was retained lately into the indexes, now rather than in the background."""
+        self.engine.checkpoint()
+
+    def verify(self) -> Verification:
+        """Check the log's chain, and the columns and indexes against what the log says."""
+        with progress_bar(None, "verifying") as progress:
+            return verify(self.engine, progress)
+
+    def __repr__(self) -> str:
+        moment = (
+            f" as of {from_micros(self.engine.recorded_at)}" if isinstance(self.engine, Cut) else ""
+        )
+        return f"<recollex.Agent {self.name!r}{moment}>"

@@ -1,0 +1,385 @@
+"""The operations as JSON: one object each, MemoTrace's words in ``op``.
+
+::
+
+    {"op": "RETAIN", "id": ..., "text": ...}                     and the fields of `Agent.retain`
+    {"op": "FORGET", "id": ...}                                  one id, or a list
+    {"op": "ARCHIVE", "id": ...}
+    {"op": "CORRECT", "id": ..., "text": ...}                    and the fields of `Agent.correct`
+    {"op": "UPSERT_ENTITY", "name": ..., "aliases": [], "types": []}
+    {"op": "MERGE_ENTITY", "source": NAME, "target": NAME}
+    {"op": "UPSERT_EDGE", "subject": NAME, "predicate": ..., "object": OBJECT, "valid": SPAN,
+     "evidence": [IDS], "source": {"uri": ..., "hash": ...}, "mentions": [MENTIONS],
+     "confidence": 0.9, "uncertainty": ..., "id": ...}
+    {"op": "RETRO_CORRECT", "id": ..., "valid_end": TIME}        and any of the fields above
+    {"op": "ARCHIVE_EDGE", "id": ..., "valid": SPAN}             without a span, all of it
+    {"op": "UPSERT_EVENT", "summary": ..., "participants": [{"name": ..., "role": ...}],
+     "includes_fact": [IDS], "time_span": SPAN, "status": ..., "times": [], "mentions": []}
+    {"op": "LINK", "source": ID, "relation": ..., "target": ..., "qualifier": ...}
+    {"op": "UPSERT_EPISODE", "title": ..., "events": [IDS], "window": SPAN}
+
+    OBJECT  = "NAME" of an entity, a number, true or false, {"text": ...}, {"time": ...},
+              {"entity": ...} or {"mention": MENTION}
+    SPAN    = [TIME, TIME], null for an open end, or words such as "from 1811 to 1827"
+    MENTION = {"document": ..., "span": [0, 5], "text": ...}
+
+Every object may say ``by``, ``why`` and ``recorded_at``. The paper's own field names (src, rel,
+dst, canonical_name, edge_id, record, record_end, role) are understood too. In a file each line is a
+transaction by itself; lines between {"op": "BEGIN"} and {"op": "COMMIT"} are one together.
+"""
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+from uuid import uuid4
+
+from recollex.api import valid_times
+from recollex.api.arguments import listed, noted, one_or_more
+from recollex.api.json_values import decode, mentions_of, participant, recorded_start, source_of
+from recollex.api.moments import moment
+from recollex.api.statements import read_changes
+from recollex_engine.clock import to_micros
+from recollex_engine.domain.literals import Object, Text
+from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
+from recollex_engine.domain.operations import (
+    ArchiveEdge,
+    Link,
+    MergeEntity,
+    Operation,
+    RetroCorrect,
+    UpsertEdge,
+    UpsertEntity,
+    UpsertEpisode,
+    UpsertEvent,
+)
+from recollex_engine.domain.statement import Statement, network_number
+from recollex_engine.errors import InputError, OperationError
+
+_SAME = {
+    "src": {"UPSERT_EDGE": "subject", "MERGE_ENTITY": "source", "LINK": "source"},
+    "dst": {"UPSERT_EDGE": "object", "RETRO_CORRECT": "object", "MERGE_ENTITY": "target"},
+    "rel": {"UPSERT_EDGE": "predicate", "LINK": "relation"},
+    "src_id": {"MERGE_ENTITY": "source"},
+    "dst_id": {"MERGE_ENTITY": "target"},
+    "edge_id": {"UPSERT_EDGE": "id", "ARCHIVE_EDGE": "id", "RETRO_CORRECT": "id"},
+    "canonical_name": {"UPSERT_ENTITY": "name"},
+    "facts": {"UPSERT_EVENT": "includes_fact"},
+    "span": {"UPSERT_EVENT": "time_span"},
+    "role": {"LINK": "qualifier"},
+    "event": {"LINK": "source"},
+}
+_COMMON = ("op", "by", "why", "recorded_at")
+_MEMORY = "text event_at network context tags metadata valid_until"
+_EDGE = "object valid evidence source mentions confidence uncertainty"
+FIELDS: dict[str, tuple[str, ...]] = {
+    word: tuple(names.split())
+    for word, names in {
+        "RETAIN": f"{_MEMORY} id document_id entities",
+        "FORGET": "id",
+        "ARCHIVE": "id",
+        "CORRECT": f"id {_MEMORY}",
+        "UPSERT_ENTITY": "name aliases types",
+        "MERGE_ENTITY": "source target",
+        "UPSERT_EDGE": f"subject predicate id {_EDGE}",
+        "ARCHIVE_EDGE": "id valid",
+        "RETRO_CORRECT": f"id valid_start valid_end {_EDGE}",
+        "UPSERT_EVENT": "summary participants includes_fact time_span status times mentions id",
+        "LINK": "source relation target qualifier",
+        "UPSERT_EPISODE": "title window events id",
+        "BEGIN": "",
+        "COMMIT": "",
+    }.items()
+}
+_NEEDED = {
+    "RETAIN": ("text",),
+    "FORGET": ("id",),
+    "ARCHIVE": ("id",),
+    "CORRECT": ("id", "text"),
+    "UPSERT_ENTITY": ("name",),
+    "MERGE_ENTITY": ("source", "target"),
+    "UPSERT_EDGE": ("subject", "predicate", "object"),
+    "ARCHIVE_EDGE": ("id",),
+    "RETRO_CORRECT": ("id",),
+    "UPSERT_EVENT": ("summary",),
+    "LINK": ("source", "relation", "target"),
+    "UPSERT_EPISODE": ("title", "events"),
+}
+
+
+@dataclass
+class Group:
+    """Operations that are one transaction, and where each was written."""
+
+    operations: list[Operation] = field(default_factory=list)
+    notes: list[dict[str, str]] = field(default_factory=list)
+    where: list[str] = field(default_factory=list)
+    recorded_at: int | None = None
+
+
+class Reader:
+    """Turns objects into operations; times without an offset are of ``zone``.
+
+    ``now``: what words of time are read against.
+    """
+
+    def __init__(self, zone: tzinfo = UTC, now: Callable[[], int] = lambda: 0) -> None:
+        self.zone = zone
+        self.now = now
+
+    def lines(self, lines: Iterable[str]) -> list[Group]:
+        """Return the transactions of a JSONL source, all of them checked.
+
+        Raises `OperationError` naming the first line that is wrong.
+
+        >>> [group] = Reader().lines(['{"op": "MERGE_ENTITY", "src": "Bobby", "dst": "Bob"}'])
+        >>> group.operations
+        [MergeEntity(source='Bobby', target='Bob')]
+        """
+        groups: list[Group] = []
+        opened: tuple[int, Group, dict[str, str]] | None = None
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                fields = decode(line)
+                word, said = self._fields(fields)
+                if word == "BEGIN":
+                    if opened is not None:
+                        raise InputError(f"a transaction is open since line {opened[0]}")
+                    group = Group(recorded_at=self._recorded(said))
+                    opened = number, group, noted(said.get("by"), said.get("why"))
+                    continue
+                if word == "COMMIT":
+                    if opened is None:
+                        raise InputError("COMMIT without a BEGIN")
+                    groups.append(opened[1])
+                    opened = None
+                    continue
+                if opened is None:
+                    groups.append(Group())
+                    self._put(groups[-1], word, said, f"line {number} ({word})", {})
+                else:
+                    self._put(opened[1], word, said, f"line {number} ({word})", opened[2])
+            except InputError as error:
+                raise OperationError(f"line {number}", error) from error
+        if opened is not None:
+            missing = InputError("the transaction that begins here has no COMMIT")
+            raise OperationError(f"line {opened[0]}", missing) from missing
+        return groups
+
+    def one(
+        self, operations: Iterable[object], said: dict[str, str], recorded: int | None
+    ) -> Group:
+        """Return objects as one transaction. Raises `OperationError` naming the first wrong one."""
+        group = Group(recorded_at=recorded)
+        for number, fields in enumerate(operations, 1):
+            try:
+                word, checked = self._fields(fields)
+                if word in ("BEGIN", "COMMIT"):
+                    raise InputError(f"{word} belongs into a file: one call is one transaction")
+                self._put(group, word, checked, f"operation {number} ({word})", said)
+            except InputError as error:
+                raise OperationError(f"operation {number}", error) from error
+        return group
+
+    def _put(
+        self, group: Group, word: str, said: dict[str, Any], where: str, shared: dict[str, str]
+    ) -> None:
+        recorded = self._recorded(said)
+        if recorded is not None:
+            if group.recorded_at not in (None, recorded):
+                raise InputError("a transaction has one recorded_at, got two")
+            group.recorded_at = recorded
+        group.notes.append(shared | noted(said.get("by"), said.get("why")))
+        group.operations.append(getattr(self, f"_{word.lower()}")(said))
+        group.where.append(where)
+
+    def _fields(self, fields: object) -> tuple[str, dict[str, Any]]:
+        """Return the word of an object and its fields under their own names, nulls left out."""
+        if not isinstance(fields, Mapping):
+            raise InputError(f"an operation must be an object, got {type(fields).__name__}")
+        word = fields.get("op")
+        if not isinstance(word, str) or word.upper() not in FIELDS:
+            known = ", ".join(FIELDS)
+            raise InputError(f"op must be one of {known}, got {word!r}")
+        word = word.upper()
+        said: dict[str, Any] = {}
+        for given, value in fields.items():
+            name = _SAME.get(given, {}).get(word, given)
+            if name in ("record", "record_end"):
+                name, value = "recorded_at", recorded_start(value)
+            if name not in (*FIELDS[word], *_COMMON):
+                near = difflib.get_close_matches(str(name), FIELDS[word], n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(FIELDS[word])}"
+                raise InputError(f"{word} has an unknown field {given!r}: {hint}")
+            if name in said:
+                raise InputError(f"{word} says {name!r} twice")
+            if value is not None or (word == "RETRO_CORRECT" and name != "recorded_at"):
+                said[name] = value
+        for name in _NEEDED.get(word, ()):
+            if name not in said:
+                raise InputError(f"{word} has no {name!r}")
+        return word, said
+
+    # -- one method an operation, named by its word ----------------------------------------------
+
+    def _retain(self, said: dict[str, Any]) -> Retain:
+        return Retain(
+            Statement(
+                said["text"],
+                self._time(said.get("event_at"), "event_at"),
+                said.get("id") or str(uuid4()),
+                network_number(said.get("network", "world")),
+                said.get("context"),
+                said.get("document_id"),
+                None,
+                tuple(listed(said.get("entities", ()), "entities")),
+                tuple(listed(said.get("tags", ()), "tags")),
+                said.get("metadata", {}),
+                self._time(said.get("valid_until"), "valid_until"),
+            )
+        )
+
+    def _correct(self, said: dict[str, Any]) -> Correct:
+        times = {
+            name: None if name not in said else self._moment(said[name], name)
+            for name in ("event_at", "valid_until")
+        }
+        plain = {name: said.get(name) for name in ("network", "context", "tags", "metadata")}
+        return Correct(said["id"], said["text"], read_changes(**times, **plain))
+
+    def _forget(self, said: dict[str, Any]) -> Forget:
+        return Forget(one_or_more(said["id"], "id"))
+
+    def _archive(self, said: dict[str, Any]) -> Archive:
+        return Archive(one_or_more(said["id"], "id"))
+
+    def _upsert_entity(self, said: dict[str, Any]) -> UpsertEntity:
+        aliases, types = (one_or_more(said.get(name, ()), name) for name in ("aliases", "types"))
+        return UpsertEntity(said["name"], aliases, types)
+
+    def _merge_entity(self, said: dict[str, Any]) -> MergeEntity:
+        return MergeEntity(said["source"], said["target"])
+
+    def _upsert_edge(self, said: dict[str, Any]) -> UpsertEdge:
+        start, end, parsed = self._span(said.get("valid"), "valid")
+        return UpsertEdge(
+            said["subject"],
+            said["predicate"],
+            self._object(said["object"]),
+            start,
+            end,
+            one_or_more(said.get("evidence", ()), "evidence"),
+            source_of(said.get("source")),
+            mentions_of(said.get("mentions", ())),
+            said.get("confidence", 1.0),
+            said.get("uncertainty", parsed),
+            said.get("id"),
+        )
+
+    def _archive_edge(self, said: dict[str, Any]) -> ArchiveEdge:
+        start, end, _ = self._span(said.get("valid"), "valid")
+        return ArchiveEdge(said["id"], start, end)
+
+    def _retro_correct(self, said: dict[str, Any]) -> RetroCorrect:
+        changes: dict[str, Any] = {}
+        if "valid" in said:
+            changes["start"], changes["end"], parsed = self._span(said["valid"], "valid")
+            changes["uncertainty"] = parsed
+        for name in ("start", "end"):
+            if f"valid_{name}" in said:
+                changes[name] = self._time(said[f"valid_{name}"], f"valid_{name}")
+        read: dict[str, Callable[[Any], Any]] = {
+            "object": self._object,
+            "evidence": lambda value: one_or_more(value, "evidence"),
+            "source": source_of,
+            "mentions": mentions_of,
+            "confidence": lambda value: value,
+            "uncertainty": lambda value: value,
+        }
+        changes |= {name: read[name](said[name]) for name in read if name in said}
+        return RetroCorrect(said["id"], changes)
+
+    def _upsert_event(self, said: dict[str, Any]) -> UpsertEvent:
+        start, end, _ = self._span(said.get("time_span"), "time_span")
+        return UpsertEvent(
+            said["summary"],
+            tuple(map(participant, listed(said.get("participants", ()), "participants"))),
+            one_or_more(said.get("includes_fact", ()), "includes_fact"),
+            start,
+            end,
+            said.get("status", "happened"),
+            tuple(map(self._written, listed(said.get("times", ()), "times"))),
+            mentions_of(said.get("mentions", ())),
+            said.get("id"),
+        )
+
+    def _link(self, said: dict[str, Any]) -> Link:
+        relation, target = said["relation"], said["target"]
+        if relation in ("has_time", "temporal"):
+            target = self._written(target)
+        elif relation == "mentioned_in":
+            (target,) = mentions_of([target])
+        return Link(said["source"], relation, target, said.get("qualifier"))
+
+    def _upsert_episode(self, said: dict[str, Any]) -> UpsertEpisode:
+        start, end, _ = self._span(said.get("window"), "window")
+        return UpsertEpisode(
+            said["title"], one_or_more(said["events"], "events"), start, end, said.get("id")
+        )
+
+    # -- values ----------------------------------------------------------------------------------
+
+    def _recorded(self, said: dict[str, Any]) -> int | None:
+        return self._time(said.get("recorded_at"), "recorded_at")
+
+    def _time(self, value: object, name: str) -> int | None:
+        if value is None:
+            return None
+        return to_micros(self._moment(value, name), name)
+
+    def _moment(self, value: object, name: str) -> datetime:
+        if isinstance(value, datetime):
+            return value
+        if not isinstance(value, str):
+            raise InputError(f"{name} must be a time such as 2023-11-06T09:30Z, got {value!r}")
+        return moment(value, self.zone, name)
+
+    def _span(self, value: Any, name: str) -> tuple[int | None, int | None, str | None]:
+        if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:
+            start, end = (None if each is None else self._moment(each, name) for each in value)
+            value = (start, end)
+        return valid_times.read(value, name, self.now(), self.zone)
+
+    def _written(self, value: object) -> int | str:
+        """Return a time in microseconds, or a text that is none."""
+        if isinstance(value, str):
+            try:
+                return to_micros(moment(value, self.zone), "time")
+            except InputError:
+                return value
+        return to_micros(self._moment(value, "time"), "time")
+
+    def _object(self, value: Any) -> Object:
+        if not isinstance(value, Mapping):
+            return value  # type: ignore[no-any-return]  # checked by the operation
+        if len(value) != 1:
+            raise InputError(f"object must have one field, its kind, got {dict(value)!r}")
+        ((kind, content),) = value.items()
+        if kind == "text":
+            return Text(content)
+        if kind == "time":
+            return self._moment(content, "object")
+        if kind == "mention":
+            return mentions_of([content])[0]
+        wanted: dict[str, type] = {"entity": str, "boolean": bool, "number": float}
+        if kind in wanted:
+            number = kind == "number" and isinstance(content, int) and not isinstance(content, bool)
+            if isinstance(content, wanted[kind]) or number:
+                return content  # type: ignore[no-any-return]
+            raise InputError(f"object {kind} must be of its kind, got {content!r}")
+        raise InputError(
+            f"object must be of kind entity, text, number, boolean, time or mention, got {kind!r}"
+        )

@@ -1,0 +1,222 @@
+"""Events and episodes: what happened, who took part, and the facts that prove it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from recollex.api import valid_times
+from recollex.api.arguments import checked_id, micros, one_or_more
+from recollex.api.fact_writing import Submit
+from recollex.api.valid_times import Interval
+from recollex_engine.agents import agent as engine
+from recollex_engine.clock import to_micros
+from recollex_engine.domain.literals import Mention
+from recollex_engine.domain.operations import Link, UpsertEpisode, UpsertEvent
+from recollex_engine.errors import InputError, UnknownIdError
+from recollex_engine.facts.episodes import Episode, find_episodes, read_episode
+from recollex_engine.facts.events import Event, find_events, read_event
+from recollex_engine.facts.view import FactView
+
+Participants = Mapping[str, str | None] | Sequence[str | tuple[str, str | None]]
+"""Names, or names with roles: {"Ann": "host", "Ben": None}, ["Ann", ("Ben", "guest")]."""
+
+
+class EventWriting:
+    """The operations on events and episodes, of an agent or of one transaction."""
+
+    def __init__(self, submit: Submit, now: Callable[[], int]) -> None:
+        self._submit = submit
+        self._now = now
+
+    def add(
+        self,
+        summary: str,
+        *,
+        participants: Participants = (),
+        facts: str | Sequence[str] = (),
+        span: Interval | None = None,
+        status: str = "happened",
+        times: Sequence[datetime | str] = (),
+        mentions: Sequence[Mention] = (),
+        id: str | None = None,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> str:
+        """Record an event and return its id (UPSERT_EVENT).
+
+        facts: ids of the facts that it sums up: a cut hides the event unless it sees all of them.
+        span: (start, end), or words that are read as a time. id: else one made of summary and span,
+        so that saying it again changes nothing; an event whose id is there already is replaced,
+        but for its links.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> fact = alice.facts.add("Alice", "works_at", "Google")
+        >>> id = alice.events.add("Alice joined Google.", participants={"Alice": "engineer"},
+        ...                       facts=[fact], span="November 2023")
+        >>> alice.events.get(id).participants
+        (Participant(name='Alice', role='engineer'),)
+        >>> alice.facts.archive(fact)
+        >>> alice.events.find(participant="Alice")
+        []
+        """
+        start, end, _ = valid_times.read(span, "span", self._now())
+        operation = UpsertEvent(
+            summary,
+            _participants(participants),
+            one_or_more(facts, "facts"),
+            start,
+            end,
+            status,
+            tuple(
+                each if isinstance(each, str) else to_micros(each, "times")
+                for each in one_or_more(times, "times")
+            ),
+            one_or_more(mentions, "mentions"),
+            id,
+        )
+        self._submit(operation, by, why, recorded_at)
+        return operation.id
+
+    def link(
+        self,
+        source: str,
+        relation: str,
+        target: str | datetime | Mention,
+        *,
+        qualifier: str | None = None,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> None:
+        """Link an event to another, or to what took part in it (LINK).
+
+        relation: "related_to", "subevent_of", "causes" or "corefers" to the id of an event;
+        "has_participant" to an entity by name, the qualifier its role; "has_time" to a datetime or
+        a text; "mentioned_in" to a `Mention`.
+        """
+        end = to_micros(target, "target") if isinstance(target, datetime) else target
+        self._submit(Link(source, relation, end, qualifier), by, why, recorded_at)
+
+    def add_episode(
+        self,
+        title: str,
+        events: str | Sequence[str],
+        *,
+        window: Interval | None = None,
+        id: str | None = None,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> str:
+        """Record an episode over events and return its id (UPSERT_EPISODE).
+
+        It is visible while one of its events is, and never evidence for a fact.
+        """
+        start, end, _ = valid_times.read(window, "window", self._now())
+        operation = UpsertEpisode(title, one_or_more(events, "events"), start, end, id)
+        self._submit(operation, by, why, recorded_at)
+        return operation.id
+
+
+class Events(EventWriting):
+    """The events of an agent, from `Agent.events`: record them, and read them under a cut."""
+
+    def __init__(self, agent: engine.Agent, submit: Submit) -> None:
+        super().__init__(submit, agent.clock)
+        self._agent = agent
+
+    def get(
+        self,
+        id: str,
+        *,
+        as_recorded: datetime | None = None,
+        as_world: datetime | None = None,
+    ) -> Event:
+        """Return an event. Raises `errors.UnknownIdError` where the cut does not see it."""
+        view = self._view(as_recorded, as_world)
+        key = view.columns.dictionary["event_ids"].get(checked_id(id))
+        found = None if key is None else read_event(view, key)
+        if found is None:
+            raise UnknownIdError(id, self._agent.name, "event")
+        return found
+
+    def find(
+        self,
+        *,
+        participant: str | None = None,
+        fact: str | None = None,
+        status: str | None = None,
+        during: Interval | None = None,
+        overlaps: Interval | None = None,
+        as_recorded: datetime | None = None,
+        as_world: datetime | None = None,
+    ) -> list[Event]:
+        """Return the events that meet every condition given, in the order of their first record.
+
+        during: the event's span lies within it; overlaps: it shares a moment with it.
+        """
+        view = self._view(as_recorded, as_world)
+        keys = find_events(
+            view,
+            participant,
+            fact,
+            status,
+            None if during is None else valid_times.span(during, "during"),
+            None if overlaps is None else valid_times.span(overlaps, "overlaps"),
+        )
+        return [event for key in keys if (event := read_event(view, key)) is not None]
+
+    def get_episode(
+        self,
+        id: str,
+        *,
+        as_recorded: datetime | None = None,
+        as_world: datetime | None = None,
+    ) -> Episode:
+        """Return an episode. Raises `errors.UnknownIdError` where the cut sees none of its events.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> event = alice.events.add("The boiler broke.")
+        >>> id = alice.events.add_episode("A cold week", [event])
+        >>> alice.events.get_episode(id).events == (event,)
+        True
+        """
+        view = self._view(as_recorded, as_world)
+        key = view.columns.dictionary["event_ids"].get(checked_id(id))
+        found = None if key is None else read_episode(view, key)
+        if found is None:
+            raise UnknownIdError(id, self._agent.name, "episode")
+        return found
+
+    def episodes(
+        self,
+        *,
+        event: str | None = None,
+        as_recorded: datetime | None = None,
+        as_world: datetime | None = None,
+    ) -> list[Episode]:
+        """Return the episodes that the cut sees, or those that hold an event."""
+        return find_episodes(self._view(as_recorded, as_world), event)
+
+    def _view(self, as_recorded: datetime | None, as_world: datetime | None) -> FactView:
+        recorded = micros(as_recorded, "as_recorded")
+        return self._agent.facts(recorded, micros(as_world, "as_world"))
+
+
+def _participants(given: Any) -> tuple[tuple[Any, Any], ...]:
+    if isinstance(given, Mapping):
+        return tuple(given.items())
+    found = []
+    for each in one_or_more(given, "participants"):
+        name, role = (each, None) if isinstance(each, str) else _pair(each)
+        found.append((name, role))
+    return tuple(found)
+
+
+def _pair(value: Any) -> tuple[Any, Any]:
+    if isinstance(value, Sequence) and len(value) == 2:
+        return value[0], value[1]
+    raise InputError(f"participants must be names or (name, role), got {value!r}")

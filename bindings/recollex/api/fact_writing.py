@@ -1,0 +1,193 @@
+"""The operations on facts and entities, as methods."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from types import EllipsisType
+from typing import Any
+
+from recollex.api import valid_times
+from recollex.api.arguments import listed, one_or_more
+from recollex.api.valid_times import Interval
+from recollex_engine.clock import to_micros
+from recollex_engine.domain.literals import Mention, Object, Source
+from recollex_engine.domain.operations import (
+    ArchiveEdge,
+    MergeEntity,
+    Operation,
+    RetroCorrect,
+    UpsertEdge,
+    UpsertEntity,
+)
+
+Submit = Callable[[Operation, str | None, str | None, datetime | None], None]
+"""Takes an operation, who makes it, why, and when it is recorded."""
+
+
+class FactWriting:
+    """The operations on facts and entities, of an agent or of one transaction."""
+
+    def __init__(self, submit: Submit, now: Callable[[], int]) -> None:
+        self._submit = submit
+        self._now = now
+
+    def add(
+        self,
+        subject: str,
+        predicate: str,
+        object: Object,
+        *,
+        valid: Interval | None = None,
+        evidence: str | Sequence[str] = (),
+        source: Source | None = None,
+        mentions: Sequence[Mention] = (),
+        confidence: float = 1.0,
+        uncertainty: str | None = None,
+        id: str | None = None,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> str:
+        """Record that ``subject`` ``predicate`` ``object``, and return the fact's id (UPSERT_EDGE).
+
+        object: a str names an entity; `Text`, a number, bool, datetime or `Mention` is a literal.
+        valid: (start, end) in the world's time, None for an open end, or words such as "from 1811
+        to 1827", which are read and tagged as parsed. evidence: ids of memories. id: else one made
+        of subject, predicate, object and start, so that saying it again changes nothing. A fact
+        whose id is there already gets a new version. by, why: kept with the operation.
+
+        Raises `errors.InputError` with nothing recorded.
+
+        >>> import recollex, tempfile
+        >>> from datetime import UTC, datetime
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> id = alice.facts.add("Alice", "works_at", "Google",
+        ...                      valid=(datetime(2023, 11, 6, tzinfo=UTC), None), by="doctest")
+        >>> alice.facts.get(id).object
+        'Google'
+        """
+        start, end, parsed = valid_times.read(valid, "valid", self._now())
+        operation = UpsertEdge(
+            subject,
+            predicate,
+            object,
+            start,
+            end,
+            one_or_more(evidence, "evidence"),
+            source,
+            tuple(listed(mentions, "mentions")),
+            confidence,
+            parsed if uncertainty is None else uncertainty,
+            id,
+        )
+        self._submit(operation, by, why, recorded_at)
+        return operation.id
+
+    def correct(
+        self,
+        id: str,
+        *,
+        object: Object | EllipsisType = ...,
+        valid: Interval | EllipsisType = ...,
+        valid_start: datetime | EllipsisType | None = ...,
+        valid_end: datetime | EllipsisType | None = ...,
+        evidence: str | Sequence[str] | EllipsisType = ...,
+        source: Source | EllipsisType | None = ...,
+        mentions: Sequence[Mention] | EllipsisType = ...,
+        confidence: float | EllipsisType = ...,
+        uncertainty: str | EllipsisType | None = ...,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> None:
+        """Correct a fact: close its version and open the next, both in its history (RETRO_CORRECT).
+
+        What is not given stays as it is. Raises `errors.UnknownIdError` where no version is open.
+
+        >>> import recollex, tempfile
+        >>> from datetime import UTC, datetime
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> id = alice.facts.add("Alice", "lives_in", "Oslo")
+        >>> alice.facts.correct(id, object="Bergen", why="misheard")
+        >>> [(fact.object, fact.closed_why) for fact in alice.facts.history(id)]
+        [('Oslo', 'misheard'), ('Bergen', None)]
+        """
+        changes: dict[str, Any] = {}
+        if valid is not ...:
+            changes["start"], changes["end"], parsed = valid_times.read(valid, "valid", self._now())
+            changes["uncertainty"] = parsed
+        for name, moment in (("start", valid_start), ("end", valid_end)):
+            if moment is not ...:
+                changes[name] = None if moment is None else to_micros(moment, f"valid_{name}")
+        given = {
+            "object": object,
+            "source": source,
+            "confidence": confidence,
+            "uncertainty": uncertainty,
+        }
+        changes |= {name: value for name, value in given.items() if value is not ...}
+        if evidence is not ...:
+            changes["evidence"] = one_or_more(evidence, "evidence")
+        if mentions is not ...:
+            changes["mentions"] = tuple(listed(mentions, "mentions"))
+        self._submit(RetroCorrect(id, changes), by, why, recorded_at)
+
+    def archive(
+        self,
+        id: str,
+        *,
+        during: Interval | None = None,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> None:
+        """Close a fact, for all of its valid time or for a part of it (ARCHIVE_EDGE).
+
+        during: (start, end): what lies outside it stays true; a hole leaves two facts, the later
+        one with an id of its own.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> id = alice.facts.add("Alice", "lives_in", "Oslo")
+        >>> alice.facts.archive(id)
+        >>> len(alice.facts.find(subject="Alice")), len(alice.facts.history(id))
+        (0, 1)
+        """
+        start, end = (None, None) if during is None else valid_times.interval(during, "during")
+        self._submit(ArchiveEdge(id, start, end), by, why, recorded_at)
+
+    def add_entity(
+        self,
+        name: str,
+        *,
+        aliases: Sequence[str] = (),
+        types: Sequence[str] = (),
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> None:
+        """Record an entity, its other names and its types (UPSERT_ENTITY)."""
+        operation = UpsertEntity(name, one_or_more(aliases, "aliases"), one_or_more(types, "types"))
+        self._submit(operation, by, why, recorded_at)
+
+    def merge(
+        self,
+        source: str,
+        target: str,
+        *,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> None:
+        """Record that two entities are one, called ``target`` from now on (MERGE_ENTITY).
+
+        Views of the past do not change. Raises `errors.MergeCycleError`, `errors.UnknownIdError`.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> id = alice.facts.add("Bobby", "likes", "Oslo")
+        >>> alice.facts.add_entity("Robert Chen")
+        >>> alice.facts.merge("Bobby", "Robert Chen")
+        >>> alice.facts.find(subject="Robert Chen")[0].id == id
+        True
+        """
+        self._submit(MergeEntity(source, target), by, why, recorded_at)

@@ -1,0 +1,112 @@
+"""What did an agent know when, and what was done to it? Time travel over one agent's memory."""
+
+import builtins
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Self
+
+from recollex.api.arguments import checked_id, micros, one_or_more
+from recollex.api.progress import progress_bar
+from recollex_engine.agents import agent as engine
+from recollex_engine.agents import difference, logbook, snapshot
+from recollex_engine.agents.cut import Cut
+from recollex_engine.agents.difference import Difference
+from recollex_engine.agents.logbook import LogEntry
+from recollex_engine.clock import to_micros
+from recollex_engine.errors import InputError
+from recollex_engine.recall.memory import Memory
+
+
+class History:
+    """The part of `Agent` that looks back."""
+
+    def __init__(self, agent: engine.Agent) -> None:
+        self.engine = agent
+
+    def at(self, as_recorded: datetime) -> Self:
+        """Return this agent as of a recorded time: what it knew then, for reading alone.
+
+        It has every method of an agent; those that write raise `errors.ReadOnlyError`. Its recalls
+        are those that a store would give to which nothing was ever told later, to the bit: scores,
+        order, token counts. `now` is the moment, vectors are scanned exactly.
+
+        A moment before the first retain is an agent that knows nothing. Raises `errors.InputError`
+        for one that is still to come. What is told afterwards is recorded afterwards and changes
+        nothing here, unless it is given an earlier `recorded_at`, later than all that was recorded.
+
+        >>> import recollex, tempfile
+        >>> from datetime import UTC, datetime
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> for day, words in enumerate(["Bob lives in Oslo.", "Bob moved to Rome."], start=1):
+        ...     ids = alice.retain(words, id="home", recorded_at=datetime(2024, 5, day, tzinfo=UTC))
+        >>> alice.at(datetime(2024, 5, 1, 12, tzinfo=UTC)).get("home").text
+        'Bob lives in Oslo.'
+        """
+        return type(self)(Cut.at(self.engine, to_micros(as_recorded, "as_recorded")))
+
+    def history(self, id: str) -> list[Memory]:
+        """Return every version of a memory, oldest first; `closed` of each says what became of it.
+
+        What was forgotten is not there. Raises `errors.UnknownIdError`.
+        """
+        return self.engine.history(checked_id(id))
+
+    def log(
+        self,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        op: str | Sequence[str] | None = None,
+    ) -> builtins.list[LogEntry]:
+        """Return what was done to this agent: the operations of its log, in order.
+
+        since, until: recorded in [since, until). op: kinds of operation, such as "forget" or
+        "upsert_edge".
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> ids = alice.retain("Bob likes tea.", id="b1")
+        >>> alice.archive("b1", by="ann", why="He stopped.")
+        >>> [(entry.kind, entry.ids, entry.by, entry.why) for entry in alice.log(op="archive")]
+        [('archive', ('b1',), 'ann', 'He stopped.')]
+        """
+        first, end = micros(since, "since"), micros(until, "until")
+        if first is not None and end is not None and first >= end:
+            raise InputError(
+                f"since must be earlier than until, got {since} and {until}: swap them"
+            )
+        kinds = None if op is None else one_or_more(op, "op")
+        return list(logbook.entries(self.engine, first, end, kinds))
+
+    def diff(self, earlier: datetime, later: datetime | None = None) -> Difference:
+        """Return what changed in what was known from one recorded time to another (now).
+
+        >>> import recollex, tempfile
+        >>> from datetime import UTC, datetime
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> ids = alice.retain("Bob lives in Oslo.", recorded_at=datetime(2024, 5, 1, tzinfo=UTC))
+        >>> [memory.text for memory in alice.diff(datetime(2024, 4, 1, tzinfo=UTC)).added]
+        ['Bob lives in Oslo.']
+        """
+        first = to_micros(earlier, "earlier")
+        end = micros(later, "later")
+        if end is not None and first > end:
+            raise InputError(
+                f"earlier must not be after later, got {earlier} and {later}: swap them"
+            )
+        before = Cut.at(self.engine, first).view()
+        after = (self.engine if end is None else Cut.at(self.engine, end)).view()
+        return difference.difference(before, after)
+
+    def snapshot(self, as_recorded: datetime, path: str | os.PathLike[str]) -> None:
+        """Make a store in the folder ``path`` that holds this agent as of a recorded time.
+
+        Its log is the beginning of this one, byte for byte, so it answers as `at` does, and can be
+        written to. Raises `errors.InputError` where the folder holds anything but a store without
+        this agent.
+        """
+        op = self.engine.op_at(to_micros(as_recorded, "as_recorded"))
+        with progress_bar(op, "copying", "operations") as progress:
+            snapshot.snapshot(self.engine, op, Path(path), progress)

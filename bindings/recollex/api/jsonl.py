@@ -1,0 +1,139 @@
+"""Memories and turns as JSON lines: what `recollex ingest` reads and `recollex export` writes.
+
+A line is one JSON object. With ``at`` it is a turn of talk, for `Agent.retain_dialogue`; otherwise
+it is a memory, for `Agent.retain`. Empty lines are passed over, and so are fields that are null.
+"""
+
+import difflib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import tzinfo
+from typing import Any
+
+from recollex.api.moments import moment
+from recollex_engine.errors import InputError
+from recollex_engine.recall.memory import Memory
+
+TURN_FIELDS: dict[str, type] = {
+    "speaker": str,
+    "text": str,
+    "at": str,
+    "id": str,
+    "caption": str,
+    "metadata": dict,
+    "valid_until": str,
+    "document_id": str,
+    "context": str,
+    "network": str,
+    "tags": list,
+    "recorded_at": str,
+}
+MEMORY_FIELDS: dict[str, type] = {
+    "text": str,
+    "event_at": str,
+    "id": str,
+    "entities": list,
+    "metadata": dict,
+    "valid_until": str,
+    "document_id": str,
+    "context": str,
+    "network": str,
+    "tags": list,
+    "recorded_at": str,
+}
+_SHARED_BY_TURNS = ("document_id", "context", "network", "tags", "recorded_at")
+_TIMES = ("at", "event_at", "valid_until", "recorded_at")
+_KINDS: dict[type, str] = {str: "a string", list: "a list of strings", dict: "an object"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: its number from 1, whether it is a turn, and its fields with times read.
+
+    ``shared`` holds what one call says for all its lines: lines that share it may go together.
+    """
+
+    number: int
+    is_turn: bool
+    fields: dict[str, Any]
+    shared: dict[str, Any]
+
+
+def read(
+    lines: Iterable[str], zone: tzinfo, document_id: str | None = None, recorded: bool = False
+) -> Iterator[Line]:
+    """Give every line of a JSONL source, checked; times without an offset are of ``zone``.
+
+    ``document_id`` is for turns that name none. ``recorded`` keeps each line's ``recorded_at``,
+    which is otherwise left out. Raises `InputError` naming the line.
+
+    >>> from datetime import UTC
+    >>> [line.fields for line in read(['{"text": "Tea at four.", "recorded_at": "2024"}'], UTC)]
+    [{'text': 'Tea at four.'}]
+    """
+    for number, written in enumerate(lines, 1):
+        if written.strip():
+            yield _line(number, written, zone, document_id, recorded)
+
+
+def write(memory: Memory) -> str:
+    """Return a memory as a line that, read and retained, gives the memory again.
+
+    What has a speaker is a turn. Its entities were found by rule and will be found again.
+    """
+    fields: dict[str, Any] = {"id": memory.id, "text": memory.text}
+    at = memory.event_at.isoformat()
+    if memory.speaker is None:
+        fields |= {"event_at": at, "entities": list(memory.entities)}
+    else:
+        said = memory.text.removeprefix(f"{memory.speaker}: ")
+        fields |= {"speaker": memory.speaker, "text": said, "at": at}
+    fields |= {
+        "recorded_at": memory.recorded_at.isoformat(),
+        "valid_until": memory.valid_until.isoformat() if memory.valid_until else None,
+        "network": memory.network,
+        "context": memory.context,
+        "document_id": memory.document_id,
+        "tags": list(memory.tags),
+        "metadata": dict(memory.metadata),
+    }
+    present = {name: value for name, value in fields.items() if value not in (None, [], {})}
+    return json.dumps(present, ensure_ascii=False)
+
+
+def _line(number: int, written: str, zone: tzinfo, document_id: str | None, recorded: bool) -> Line:
+    try:
+        raw = json.loads(written)
+    except ValueError as error:
+        raise InputError(f"line {number} is not JSON: {error}") from error
+    if not isinstance(raw, dict):
+        raise InputError(f"line {number} must be a JSON object, got {type(raw).__name__}")
+    fields = {name: value for name, value in raw.items() if value is not None}
+    is_turn = "at" in fields
+    for name, value in fields.items():
+        _check(number, name, value, TURN_FIELDS if is_turn else MEMORY_FIELDS)
+    if not recorded:
+        fields.pop("recorded_at", None)
+    for name in _TIMES:
+        if name in fields:
+            fields[name] = moment(fields[name], zone, f"line {number}: {name!r}")
+    if is_turn and document_id is not None:
+        fields.setdefault("document_id", document_id)
+    for name in ("speaker", "document_id") if is_turn else ("text",):
+        if name not in fields:
+            raise InputError(f"line {number} has no {name!r}")
+    apart = _SHARED_BY_TURNS if is_turn else ("recorded_at",)
+    shared = {name: fields.pop(name) for name in apart if name in fields}
+    return Line(number, is_turn, fields, shared)
+
+
+def _check(number: int, name: str, value: object, known: dict[str, type]) -> None:
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+        raise InputError(f"line {number} has an unknown field {name!r}: {hint}")
+    strings = not isinstance(value, list) or all(isinstance(item, str) for item in value)
+    if not isinstance(value, known[name]) or not strings:
+        kind = _KINDS[known[name]]
+        raise InputError(f"line {number}: {name!r} must be {kind}, got {json.dumps(value)[:60]}")

@@ -1,0 +1,59 @@
+"""Moving an agent to another model."""
+
+import os
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from recollex.api.progress import progress_bar
+from recollex.api.store import open, read_embedder
+from recollex_engine.agents.store import agent_folder
+from recollex_engine.clock import system_clock
+from recollex_engine.errors import LockedError
+from recollex_engine.models.embedder import Embedder, checked
+from recollex_engine.writing import reembedding
+
+
+def reembed(
+    path: str | os.PathLike[str],
+    agent_id: str = "default",
+    *,
+    embedder: str | os.PathLike[str] | Embedder | None = None,
+    threads: int = 1,
+) -> int:
+    """Embed again, with another model, all that an agent of the store at ``path`` holds.
+
+    Returns how many passages were embedded by this call: fewer than there are where an earlier one
+    was interrupted, 0 where the vectors are the model's already. Until all are embedded the old
+    vectors serve, others may read and write, and a call that was killed goes on where it was. Then
+    one operation changes over, for the past as well; whoever has the agent open for reading with
+    the old model gets a `errors.ModelMismatchError` from then on.
+
+    Vectors that a caller had given are replaced by the model's own. Raises `errors.LockedError`
+    where a writer has the agent open at the end: close it and call again.
+
+    >>> import recollex, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with recollex.open(folder, embedder=recollex.GivenVectors(8)) as store:
+    ...     ids = store.agent("alice").retain("Bob likes tea.", embedding=[1] * 8)
+    >>> recollex.reembed(folder, "alice", embedder="all-MiniLM-L6-v2")
+    1
+    >>> with recollex.open(folder) as store:
+    ...     store.agent("alice").recall("Who drinks tea?")[0].text
+    'Bob likes tea.'
+    """
+    loaded = checked(read_embedder(embedder))()
+    made = reembedding.reembed(
+        agent_folder(Path(path), agent_id),
+        agent_id,
+        loaded,
+        system_clock,
+        threads,
+        partial(progress_bar, label="embedding", unit="passages"),
+    )
+    with (
+        suppress(LockedError),  # a writer has it open already, and makes its checkpoints itself
+        open(path, embedder=loaded) as store,
+    ):
+        store.agent(agent_id).checkpoint()
+    return made

@@ -1,0 +1,41 @@
+"""Making a store from a log."""
+
+import os
+from pathlib import Path
+
+from recollex.api.progress import progress_bar
+from recollex.api.store import read_embedder
+from recollex_engine.agents import snapshot
+from recollex_engine.models.embedder import Embedder
+
+
+def replay(
+    log: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    *,
+    agent_id: str = "default",
+    embedder: str | os.PathLike[str] | Embedder | None = None,
+) -> int:
+    """Rebuild an agent from its log, in the store at ``path``; return the number of operations.
+
+    Ids, recorded times, links and everything else are those of the log. log: an agent's folder
+    (``STORE/agents/NAME``), its log folder, or one file of operations in JSON lines. Vectors come
+    from ``vectors.f16`` beside it; those that are not there are embedded again, by ``embedder``.
+
+    Raises `errors.CorruptError`, naming file and line, with nothing made.
+
+    >>> import recollex, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with recollex.open(folder + "/a") as store:
+    ...     ids = store.agent("alice").retain("Bob likes tea.", id="b1")
+    >>> recollex.replay(folder + "/a/agents/alice", folder + "/b", agent_id="alice")
+    3
+
+    They are the agent's settings, its model's vocabulary, and the memory.
+
+    >>> with recollex.open(folder + "/b") as store:
+    ...     store.agent("alice").get("b1").text
+    'Bob likes tea.'
+    """
+    with progress_bar(None, "replaying", "passages") as progress:
+        return snapshot.replay(Path(log), Path(path), agent_id, read_embedder(embedder), progress)

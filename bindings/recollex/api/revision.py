@@ -1,0 +1,102 @@
+"""What becomes of a memory that is no longer so? It is corrected, archived or forgotten."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from recollex.api.arguments import checked_id, listed, micros
+from recollex.api.statements import read_changes
+from recollex_engine.agents import agent as engine
+from recollex_engine.domain.act import Act
+from recollex_engine.domain.statement import MAX_TEXT, check_note, check_text
+
+
+class Revision:
+    """The part of `Agent` that changes what is held."""
+
+    engine: engine.Agent
+
+    def forget(
+        self,
+        id: str | Sequence[str],
+        *,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> None:
+        """Forget one memory or several, as one transaction: nothing returns them from now on.
+
+        `at` an earlier time they are still there. by, why: who does it and the reason, for the log.
+        Raises `errors.UnknownIdError` for an id that is not there, with nothing forgotten.
+        """
+        self._take_away("forget", id, by, why, recorded_at)
+
+    def archive(
+        self,
+        id: str | Sequence[str],
+        *,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> None:
+        """Archive one memory or several, as one transaction: they are kept, and leave recalls.
+
+        `get` and `history` still return them, and say who archived them and why; `recall` and
+        `list` do not. Raises `errors.UnknownIdError` for an id that is not there or is archived,
+        with nothing archived.
+        """
+        self._take_away("archive", id, by, why, recorded_at)
+
+    def _take_away(
+        self,
+        kind: str,
+        id: str | Sequence[str],
+        by: str | None,
+        why: str | None,
+        recorded_at: datetime | None,
+    ) -> None:
+        ids = [id] if isinstance(id, str) else listed(id, "id", "a str or a list of str")
+        at = micros(recorded_at, "recorded_at")
+        self.engine.take_away(_act(kind, by, why), [checked_id(one) for one in ids], at)
+
+    def correct(
+        self,
+        id: str,
+        text: str,
+        *,
+        event_at: datetime | None = None,
+        network: str | None = None,
+        context: str | None = None,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        valid_until: datetime | None = None,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+        embedding: Any = None,
+    ) -> None:
+        """Correct a memory: it keeps its id, and says ``text`` from now on.
+
+        What is not given stays as it was; a turn keeps its speaker. `history` returns what it said
+        before, and `at` an earlier time nothing has changed. by, why: as for `forget`.
+
+        Raises `errors.UnknownIdError`, and `errors.InputError` where nothing would change.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> ids = alice.retain("Bob lives in Oslo.", id="home")
+        >>> alice.correct("home", "Bob lives in Rome.", by="ann", why="He said so.")
+        >>> [(memory.text, memory.closed and memory.closed.how)
+        ...  for memory in alice.history("home")]
+        [('Bob lives in Oslo.', 'corrected'), ('Bob lives in Rome.', None)]
+        """
+        check_text(text, "text", MAX_TEXT)
+        given = read_changes(event_at, network, context, tags, metadata, valid_until)
+        at = micros(recorded_at, "recorded_at")
+        act = _act("correct", by, why)
+        self.engine.correct(checked_id(id), text, given, act, embedding, at)
+
+
+def _act(kind: str, by: str | None, why: str | None) -> Act:
+    check_note(by, why)
+    return Act(kind, by, why)

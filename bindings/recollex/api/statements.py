@@ -1,0 +1,81 @@
+"""What is to be retained, or corrected? The arguments of `Agent.retain` and `Agent.correct`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from recollex.api.arguments import (
+    as_dict,
+    each,
+    listed,
+    micros,
+    micros_of_each,
+    names_of,
+    names_of_each,
+)
+from recollex_engine.domain.statement import Statement, network_number
+
+
+def read_statements(
+    text: Any,
+    event_at: Any,
+    id: Any,
+    network: Any,
+    context: Any,
+    document_id: Any,
+    entities: Any,
+    tags: Any,
+    metadata: Any,
+    valid_until: Any,
+) -> list[Statement]:
+    """Return one statement a text; each option is one value for all, or a list of one a text.
+
+    Raises `InputError`.
+    """
+    texts = [text] if isinstance(text, str) else listed(text, "text", "a str or a list of str")
+    count = len(texts)
+    return [
+        Statement(
+            words,
+            said_at,
+            own,
+            network_number(kind),
+            where,
+            document,
+            None,
+            tuple(mentioned),
+            tuple(labels),
+            as_dict(more),
+            end,
+        )
+        for words, said_at, own, kind, where, document, mentioned, labels, more, end in zip(
+            texts,
+            micros_of_each(event_at, "event_at", count),
+            each(id, "id", str, "a str", count),
+            each(network, "network", str, "a str", count),
+            each(context, "context", str, "a str", count),
+            each(document_id, "document_id", str, "a str", count),
+            names_of_each(entities, "entities", count),
+            names_of_each(tags, "tags", count),
+            each(metadata, "metadata", Mapping, "a dict", count),
+            micros_of_each(valid_until, "valid_until", count),
+            strict=True,
+        )
+    ]
+
+
+def read_changes(
+    event_at: Any, network: Any, context: Any, tags: Any, metadata: Any, valid_until: Any
+) -> dict[str, Any]:
+    """Return the fields of a `Statement` that a correction changes: those that are not None.
+
+    Raises `InputError`.
+    """
+    changes = {
+        "said_at": micros(event_at, "event_at"),
+        "network": None if network is None else network_number(network),
+        "context": context,
+        "tags": None if tags is None else names_of(tags, "tags"),
+        "metadata": None if metadata is None else as_dict(metadata),
+        "valid_until": micros(valid_until, "valid_until"),
+    }
+    return {name: value for name, value in changes.items() if value is not None}

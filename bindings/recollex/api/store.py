@@ -1,0 +1,154 @@
+"""Opening a store."""
+
+import os
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from recollex.api.agent import Agent
+from recollex.api.progress import opening_bar, say_that_kernels_are_compiled
+from recollex_engine.agents import store as engine
+from recollex_engine.clock import system_clock, to_micros
+from recollex_engine.errors import InputError
+from recollex_engine.log.durability import Durability
+from recollex_engine.models.embedder import Embedder
+from recollex_kernels.machine.jit import tell_of_compiling
+
+
+class Store:
+    """A folder of agents; see `recollex.open`. Usable as a context manager."""
+
+    def __init__(self, store: engine.Store) -> None:
+        self._store = store
+        self._agents: dict[str, Agent] = {}
+
+    @property
+    def path(self) -> Path:
+        """The store's folder."""
+        return self._store.path
+
+    def agent(self, agent_id: str) -> Agent:
+        """Return one agent's memory; nothing is put on disk before it retains something.
+
+        Agents are isolated: nothing crosses from one to another. Raises `errors.LockedError` if
+        another writer has the agent open.
+
+        >>> import recollex, tempfile
+        >>> with recollex.open(tempfile.mkdtemp()) as store:
+        ...     store.agent("alice").stats().memories
+        0
+        """
+        agent = self._store.agent(agent_id)
+        if agent_id not in self._agents or self._agents[agent_id].engine is not agent:
+            self._agents[agent_id] = Agent(agent)
+        return self._agents[agent_id]
+
+    def agents(self) -> list[str]:
+        """Return the ids of the agents that hold something, sorted."""
+        return self._store.agents()
+
+    def close_agent(self, agent_id: str) -> None:
+        """Close one agent, so that it takes no memory; `agent` opens it again.
+
+        What its `sessions` heard and did not write is gone. Nothing may use it meanwhile.
+        """
+        self._agents.pop(agent_id, None)
+        self._store.close_agent(agent_id)
+
+    def close(self) -> None:
+        """Close every agent; everything retained is on disk afterwards."""
+        self._store.close()
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<recollex.Store at {self.path}>"
+
+
+def open(
+    path: str | os.PathLike[str],
+    *,
+    read_only: bool = False,
+    embedder: str | os.PathLike[str] | Embedder | None = None,
+    durability: Durability = "always",
+    language: str = "english",
+    threads: int = 1,
+    clock: Callable[[], datetime] | None = None,
+) -> Store:
+    """Open the store in folder ``path``, which is made when something is first retained.
+
+    read_only: never writes, never waits for the writer, which may be in another process.
+    embedder: None for all-MiniLM-L6-v2, the name or folder of another BERT-family encoder, or an
+    object such as `GivenVectors` when every vector comes from the caller.
+    durability: "always" puts each call on the disk before it returns; "interval" within 100 ms;
+    "off" leaves it to the operating system. A crash of the process alone loses nothing in any.
+    language: of the words of agents that are new, for stemming and stop words.
+    threads: that embed texts while retaining.
+    clock: returns the present as a datetime with a zone; for imports and tests.
+
+    Raises `errors.InputError` for an argument that is not acceptable, `errors.FormatError` for a
+    folder of another version.
+
+    >>> import recollex, tempfile
+    >>> store = recollex.open(tempfile.mkdtemp(), durability="interval")
+    >>> store.agents()
+    []
+    >>> store.close()
+    """
+    if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= 256:
+        raise InputError(f"threads must be an int in [1, 256], got {threads!r}")
+    if clock is not None and not callable(clock):
+        raise InputError(
+            f"clock must be a function that returns a datetime, got {type(clock).__name__}"
+        )
+    return Store(
+        engine.Store(
+            path,
+            read_embedder(embedder),
+            read_only=read_only,
+            durability=durability,
+            language=language,
+            threads=threads,
+            clock=system_clock if clock is None else lambda: to_micros(clock(), "clock()"),
+            watching=opening_bar,
+        )
+    )
+
+
+tell_of_compiling(say_that_kernels_are_compiled)
+
+
+def _name_or_folder(given: str | os.PathLike[str]) -> str | Path:
+    return given if isinstance(given, str) else Path(given)
+
+
+_EMBEDDER = ("embed", "embed_query", "count_tokens", "dimension", "fingerprint", "thresholds")
+
+
+def read_embedder(given: Any) -> Callable[[], Embedder]:
+    """Return what loads the embedder when it is first needed."""
+    if given is not None and not isinstance(given, str | os.PathLike):
+        if any(not hasattr(given, name) for name in _EMBEDDER):
+            raise InputError(
+                "embedder must be the name or folder of a model, or an object with "
+                f"{', '.join(_EMBEDDER)}; got {type(given).__name__}"
+            )
+        return lambda: given
+
+    def load() -> Embedder:
+        from recollex_engine.models.encoder import load_encoder
+
+        return load_encoder() if given is None else load_encoder(_name_or_folder(given))
+
+    return load

@@ -1,0 +1,143 @@
+"""Several operations that are recorded together, at one time, or not at all."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Any
+from uuid import uuid4
+
+from recollex.api.arguments import as_dict, micros, names_of, noted, one_or_more
+from recollex.api.events import EventWriting
+from recollex.api.fact_writing import FactWriting, Submit
+from recollex.api.statements import read_changes
+from recollex_engine.agents import agent as engine
+from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
+from recollex_engine.domain.operations import Operation
+from recollex_engine.domain.statement import Statement, network_number
+from recollex_engine.errors import InputError
+
+
+class Transaction:
+    """What `Agent.transaction` gives: operations gathered, recorded when the block ends.
+
+    An exception in the block leaves nothing recorded, and so does an operation that is refused:
+    then `errors.OperationError` names it. Ids are known at once, so a fact may cite a memory that
+    the same transaction retains.
+
+    >>> import recollex, tempfile
+    >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+    >>> with alice.transaction(by="importer", why="first call") as tx:
+    ...     memory = tx.retain("Alice joined Google.")
+    ...     fact = tx.facts.add("Alice", "works_at", "Google", evidence=memory)
+    >>> alice.facts.get(fact).why
+    'first call'
+    """
+
+    def __init__(
+        self,
+        agent: engine.Agent,
+        by: str | None,
+        why: str | None,
+        recorded_at: datetime | None,
+    ) -> None:
+        self._agent = agent
+        self._note = noted(by, why)
+        self._recorded_at = micros(recorded_at, "recorded_at")
+        self._operations: list[Operation] = []
+        self._notes: list[dict[str, str]] = []
+        self.facts = FactWriting(self._submit, agent.clock)
+        self.events = EventWriting(self._submit, agent.clock)
+
+    def retain(
+        self,
+        text: str,
+        *,
+        event_at: datetime | None = None,
+        context: str | None = None,
+        network: str = "world",
+        document_id: str | None = None,
+        entities: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        id: str | None = None,
+        valid_until: datetime | None = None,
+    ) -> str:
+        """Retain a text, as `Agent.retain` does, and return its id."""
+        statement = Statement(
+            text,
+            micros(event_at, "event_at"),
+            str(uuid4()) if id is None else id,
+            network_number(network),
+            context,
+            document_id,
+            None,
+            names_of(entities, "entities"),
+            names_of(tags, "tags"),
+            as_dict(metadata),
+            micros(valid_until, "valid_until"),
+        )
+        self._submit(Retain(statement))
+        return str(statement.id)
+
+    def forget(self, id: str | Sequence[str]) -> None:
+        """Forget memories, as `Agent.forget` does."""
+        self._submit(Forget(one_or_more(id, "id")))
+
+    def archive(self, id: str | Sequence[str]) -> None:
+        """Archive memories, as `Agent.archive` does."""
+        self._submit(Archive(one_or_more(id, "id")))
+
+    def correct(
+        self,
+        id: str,
+        text: str,
+        *,
+        event_at: datetime | None = None,
+        network: str | None = None,
+        context: str | None = None,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        valid_until: datetime | None = None,
+    ) -> None:
+        """Correct a memory that was there before, as `Agent.correct` does."""
+        changes = read_changes(event_at, network, context, tags, metadata, valid_until)
+        self._submit(Correct(id, text, changes))
+
+    def _submit(
+        self,
+        operation: Operation,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: datetime | None = None,
+    ) -> None:
+        if recorded_at is not None:
+            raise InputError("a transaction has one recorded_at: give it to transaction()")
+        self._operations.append(operation)
+        self._notes.append(self._note | noted(by, why))
+
+    def __enter__(self) -> "Transaction":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            where = [
+                f"operation {place} ({operation.word})"
+                for place, operation in enumerate(self._operations, 1)
+            ]
+            self._agent.transact(self._operations, self._notes, self._recorded_at, where)
+
+
+def alone(agent: engine.Agent) -> Submit:
+    """Return what records each operation as a transaction of its own."""
+
+    def submit(
+        operation: Operation, by: str | None, why: str | None, recorded_at: datetime | None
+    ) -> None:
+        agent.transact([operation], [noted(by, why)], micros(recorded_at, "recorded_at"))
+
+    return submit

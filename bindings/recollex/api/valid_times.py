@@ -1,0 +1,70 @@
+"""Intervals as callers give them: two datetimes, or words that are read as a time."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+
+from recollex_engine.clock import to_micros
+from recollex_engine.dates.time_range import find_range
+from recollex_engine.errors import InputError
+
+_ROUGHLY = re.compile(r"\b(?:around|about|circa|c\.|ca\.|roughly|approximately)\s+", re.IGNORECASE)
+_FIRST = to_micros(datetime(1, 1, 2, tzinfo=UTC), "the first day")
+"""A range that reaches back to here, such as "until 2010", has no start."""
+
+Interval = Sequence[datetime | None] | str
+"""(start, end), None for an open end; or words, such as "from 1811 to 1827"."""
+
+
+def interval(value: object, name: str) -> tuple[int | None, int | None]:
+    """Return (start, end) of two datetimes in microseconds, None where open.
+
+    >>> interval((None, datetime(1970, 1, 2, tzinfo=UTC)), "valid")
+    (None, 86400000000)
+    """
+    if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
+        raise InputError(
+            f"{name} must be (start, end), two datetimes or None for an open end, got {value!r}"
+        )
+    start, end = value
+    return (
+        None if start is None else to_micros(start, f"{name} start"),
+        None if end is None else to_micros(end, f"{name} end"),
+    )
+
+
+def span(value: object, name: str) -> tuple[int, int]:
+    """Return an interval with neither end open."""
+    start, end = interval(value, name)
+    if start is None or end is None or end <= start:
+        raise InputError(f"{name} must be (start, end) with start before end, got {value!r}")
+    return start, end
+
+
+def read(
+    value: Any, name: str, now: int, zone: tzinfo = UTC
+) -> tuple[int | None, int | None, str | None]:
+    """Return (start, end, uncertainty) of an interval, or of words read against ``now``.
+
+    Words are tagged as parsed, or as approximate: what they mean is a reading, and the tag keeps
+    what was read. "since 2010" has an open end, "until 2010" an open start.
+
+    >>> read("from 1811 to 1827", "valid", 0)
+    (-5017593600000000, -4481136000000000, 'parsed: from 1811 to 1827')
+    >>> read("around 1811", "valid", 0)[2]
+    'approximate: around 1811'
+    """
+    if value is None:
+        return None, None, None
+    if isinstance(value, str):
+        words, roughly = _ROUGHLY.subn("in ", value)
+        found = find_range(words, now, zone)
+        if found is None:
+            raise InputError(
+                f"{name} names no time that can be read: {value!r}; give (start, end) as datetimes"
+            )
+        tag = "approximate" if roughly else "parsed"
+        start = None if found.start <= _FIRST else found.start
+        return start, None if found.end == now else found.end, f"{tag}: {value}"
+    return *interval(value, name), None

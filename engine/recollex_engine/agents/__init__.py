@@ -1,0 +1,1 @@
+"""The store and its agents: opening, cuts, history, snapshots, verification, statistics."""

@@ -1,0 +1,87 @@
+"""What changed in what was known between two moments? Two views, compared."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from recollex_engine.facts.events import Event, find_events, read_event
+from recollex_engine.facts.facts import Fact, read_fact
+from recollex_engine.facts.view import FactView
+from recollex_engine.recall.memory import Memory, read_memories
+from recollex_engine.state.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a later view holds that an earlier one does not, and the other way round.
+
+    added: memories that are open in the later view alone. closed: memories that were open in the
+    earlier view and no longer are; each says how it was closed. added_facts, closed_facts: versions
+    of facts, in the same way. added_events, closed_events: events that one view alone shows, each
+    as that view shows it; so an event goes with a fact that it includes. A correction is in both.
+    What came and went in between is in neither: the log has it. All are in recorded order.
+    """
+
+    added: list[Memory] = field(default_factory=list)
+    closed: list[Memory] = field(default_factory=list)
+    added_facts: list[Fact] = field(default_factory=list)
+    closed_facts: list[Fact] = field(default_factory=list)
+    added_events: list[Event] = field(default_factory=list)
+    closed_events: list[Event] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        """Whether anything changed."""
+        memories = self.added or self.closed
+        facts = self.added_facts or self.closed_facts
+        return bool(memories or facts or self.added_events or self.closed_events)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the difference as JSON values."""
+        return {name: [each.to_dict() for each in getattr(self, name)] for name in self.__slots__}
+
+
+def difference(earlier: View | None, later: View | None) -> Difference:
+    """Return what changed between two views of an agent; None is the view of nothing.
+
+    Cost: O(memories + versions of facts), 30 us an event, and 5 us for each that is returned.
+    """
+    if later is None:
+        return Difference()
+    known = earlier.memories if earlier is not None else 0
+    added = np.flatnonzero(later.open[known:]) + known
+    before = earlier.open if earlier is not None else later.open[:0]
+    closed = np.flatnonzero((before == 1) & (later.open[:known] == 0))
+    then = FactView(later.columns, earlier.op if earlier is not None else 0)
+    now = FactView(later.columns, later.op)
+    return Difference(
+        read_memories(later, added.tolist()),
+        read_memories(later, closed.tolist()),
+        *_facts(then, now),
+        *_events(then, now),
+    )
+
+
+def _facts(then: FactView, now: FactView) -> tuple[list[Fact], list[Fact]]:
+    """Return the versions that ``now`` alone sees, and those that ``then`` alone sees."""
+    were, are = then.all(), now.all()
+    added = np.setdiff1d(are, were, assume_unique=True).tolist()
+    closed = np.setdiff1d(were, are, assume_unique=True).tolist()
+    return [read_fact(now, version) for version in added], [
+        read_fact(now, version) for version in closed
+    ]
+
+
+def _events(then: FactView, now: FactView) -> tuple[list[Event], list[Event]]:
+    """Return the events that ``now`` alone shows, or in another version, and those of ``then``."""
+    were, are = (
+        {key: view.version_of(key, "event") for key in find_events(view)} for view in (then, now)
+    )
+    return (
+        _read(now, [key for key, version in are.items() if were.get(key) != version]),
+        _read(then, [key for key, version in were.items() if are.get(key) != version]),
+    )
+
+
+def _read(view: FactView, keys: list[int]) -> list[Event]:
+    return [event for key in keys if (event := read_event(view, key)) is not None]

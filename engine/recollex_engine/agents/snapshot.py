@@ -1,0 +1,222 @@
+"""How does an agent's past become a store of its own, and a log an agent? Copied, and checked.
+
+A snapshot holds the bytes of the log up to an operation and the vectors of its rows; everything
+else is derived. A replay is the same from a log that lies somewhere, with whatever vectors lie
+beside it; those that are missing are embedded again from the texts.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+
+import orjson
+
+from recollex_engine.agents.agent import Agent
+from recollex_engine.agents.store import agent_folder, create_store
+from recollex_engine.clock import system_clock
+from recollex_engine.domain.settings import REEMBED, Settings, told
+from recollex_engine.errors import CorruptError, FormatError, InputError, ModelMismatchError
+from recollex_engine.log.files import LogFile, compressed_path, file_numbers, plain_path
+from recollex_engine.log.format import START, Position
+from recollex_engine.log.reader import LogFollower
+from recollex_engine.log.writer import LogWriter
+from recollex_engine.models.embedder import Embedder, Progress
+from recollex_engine.state.replica import LOG, Replica
+from recollex_engine.state.vector_batches import Batch, Batches, sums
+from recollex_engine.storage.disk import flush_folder
+from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter
+from recollex_engine.writing.restoration import restore_vectors
+
+_CHUNK = 1 << 20
+_ROWS = 4096
+
+
+def snapshot(agent: Agent, op: int, path: Path, progress: Progress | None = None) -> None:
+    """Make of ``agent`` as of operation ``op`` an agent of the store at ``path``.
+
+    Its log is the beginning of this log, byte for byte. Where vectors were lost since and embedded
+    again, or another model embedded all of them, the log says so behind it. Raises `InputError`
+    where ``path`` is neither free nor a store without this agent. Cost: reads and writes everything
+    once.
+    """
+    with _new_agent(path, agent.name) as folder:
+        if not op:
+            return
+        replica, source = agent.replica(), agent.folder / LOG
+        settings = replica.settings
+        assert settings is not None
+        follower = LogFollower(source)
+        batches = Batches()
+        try:
+            then = _read(follower, batches, op, progress)
+            end, rows = follower.position, batches.rows
+            _copy_log(source, folder / LOG, end)
+            copy = VectorsReader(folder / settings.vectors_file, settings.dimension)
+            if rows:
+                _copy_vectors(replica, copy.path, rows)
+            records = []
+            if then != settings:
+                payload = {"settings": settings.to_payload(), "batches": sums(copy.rows(rows))}
+                records = [(REEMBED, orjson.dumps(payload))]
+            elif rows:
+                changed = [Batch(b.first, b.end, found) for b, found in batches.damaged(copy)]
+                records = [("restore", orjson.dumps(asdict(batch))) for batch in changed]
+            if records:
+                _read(follower, batches, replica.published, None)  # what was embedded since
+                _check(batches, VectorsReader(replica.vectors_path, settings.dimension))
+                with LogWriter(folder / LOG, end) as log:
+                    log.append(end.recorded_at + 1, records)
+        finally:
+            follower.close()
+
+
+def replay(
+    log: Path,
+    path: Path,
+    name: str,
+    embedder: Callable[[], Embedder],
+    progress: Progress | None = None,
+) -> int:
+    """Make agent ``name`` of the store at ``path`` from a log; return how many operations it has.
+
+    ``log``: an agent's folder, its log folder, or one file of a log. Vectors are taken from
+    the file beside it where they are what the log says, else embedded again. Raises
+    `CorruptError`, which names file and line, with nothing made.
+    """
+    files, places = _find_log(log)
+    with _new_agent(path, name) as folder:
+        (folder / LOG).mkdir()
+        for number, file in files:
+            place = compressed_path if file.suffix == ".gz" else plain_path
+            shutil.copyfile(file, place(folder / LOG, number))
+        with LogWriter(folder / LOG) as writer:  # checks the chain
+            batches, follower = Batches(), LogFollower(folder / LOG)
+            try:
+                settings = _read(follower, batches, None, None)
+            finally:
+                follower.close()
+            if batches.rows:
+                assert settings is not None
+                path = folder / settings.vectors_file
+                found = (place / settings.vectors_file for place in places)
+                if (beside := next((file for file in found if file.is_file()), None)) is not None:
+                    shutil.copyfile(beside, path)
+                try:
+                    _check(batches, VectorsReader(path, settings.dimension))
+                except (CorruptError, FormatError):
+
+                    def loaded(settings: Settings) -> Embedder:
+                        found = embedder()
+                        if found.fingerprint != settings.model:
+                            raise ModelMismatchError(name, settings.model, found.fingerprint)
+                        return found
+
+                    restore_vectors(
+                        writer,
+                        path,
+                        loaded,
+                        system_clock,
+                        expected=True,
+                        progress=progress,
+                    )
+            return writer.position.op
+
+
+def _read(
+    follower: LogFollower, batches: Batches, until_op: int | None, progress: Progress | None
+) -> Settings | None:
+    """Take in what the log says of vectors; return the settings that it comes to, if any."""
+    settings = None
+    for transaction in follower.read_new(until_op):
+        for operation in transaction.operations:
+            batches.add(operation)
+            settings = told(operation.kind, operation.payload) or settings
+        if progress is not None:
+            progress(len(transaction.operations))
+    return settings
+
+
+def _check(batches: Batches, vectors: VectorsReader) -> None:
+    """Raise `CorruptError` unless the vectors are what the log says."""
+    vectors.rows(batches.rows)
+    for batch, found in batches.damaged(vectors):
+        rows = f"rows {batch.first} to {batch.end - 1}"
+        raise CorruptError(vectors.path, f"checksum {batch.sha256} of {rows}", found)
+
+
+@contextmanager
+def _new_agent(path: Path, name: str) -> Iterator[Path]:
+    """Give an empty folder that becomes agent ``name`` of the store at ``path``, or goes away.
+
+    It becomes nothing where it stays empty.
+    """
+    target = agent_folder(path, name)
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{path} is a file: give a folder that is not there yet")
+    if path.is_dir() and any(path.iterdir()) and not (path / "store.json").exists():
+        raise InputError(f"{path} holds other files: give a folder that is not there yet, or empty")
+    if target.exists():
+        raise InputError(f"{path} has an agent {name!r} already: give another folder, or name")
+    create_store(path)
+    folder = Path(tempfile.mkdtemp(prefix=".new-", dir=path))
+    try:
+        yield folder
+        if any(folder.iterdir()):
+            target.parent.mkdir(exist_ok=True)
+            folder.chmod(0o755)
+            flush_folder(folder)
+            folder.rename(target)
+            flush_folder(target.parent)
+    finally:
+        with suppress(FileNotFoundError):
+            shutil.rmtree(folder)
+
+
+def _copy_log(source: Path, target: Path, end: Position) -> None:
+    """Copy a log's files up to a position, uncompressed."""
+    target.mkdir()
+    for number in range(START.file, end.file + 1):
+        file = LogFile(source, number)
+        left = end.offset if number == end.file else None
+        at = 0
+        try:
+            with plain_path(target, number).open("wb") as copy:
+                while chunk := file.read(at, _CHUNK if left is None else min(_CHUNK, left - at)):
+                    copy.write(chunk)
+                    at += len(chunk)
+        finally:
+            file.close()
+
+
+def _copy_vectors(replica: Replica, path: Path, rows: int) -> None:
+    vectors = replica.rows_of_file(0, rows).view("<f2")
+    with VectorsWriter(path, replica.columns.dimension) as writer:
+        for first in range(0, rows, _ROWS):
+            writer.append(vectors[first : first + _ROWS])
+        writer.sync()
+
+
+def _find_log(log: Path) -> tuple[list[tuple[int, Path]], list[Path]]:
+    """Return the files of a log with their numbers, and the folders that may hold its vectors."""
+    if log.is_file():
+        files = [(START.file, log)]
+        places = [log.parent, log.parent.parent]
+    else:
+        folder = log / LOG if (log / LOG).is_dir() else log
+        numbers = file_numbers(folder)
+        files = [
+            (n, p if (p := plain_path(folder, n)).exists() else compressed_path(folder, n))
+            for n in numbers
+        ]
+        if numbers != list(range(START.file, len(numbers) + 1)):
+            raise CorruptError(folder, f"log files 1 to {len(numbers)}", f"files {numbers}")
+        places = [folder, folder.parent]
+    if not files:
+        raise InputError(
+            f"there is no log at {log}: give an agent's folder, STORE/agents/NAME, its log folder, "
+            "or a file of operations in JSON lines"
+        )
+    return files, places

@@ -1,0 +1,85 @@
+"""What does an agent hold, in numbers?"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from recollex_engine.facts.events import EVENT
+from recollex_engine.facts.view import FactView
+from recollex_engine.state.view import View
+from recollex_engine.storage.disk import bytes_in
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What an agent holds. forgotten: what was forgotten, replaced or corrected.
+
+    facts, events: those that are open; an event that includes a closed fact is hidden, and counts.
+    """
+
+    memories: int
+    forgotten: int
+    archived: int
+    passages: int
+    entities: int
+    terms: int
+    links: int
+    facts: int
+    events: int
+    operations: int
+    tail_passages: int
+    bytes_on_disk: int
+    model: str | None
+    language: str | None
+    token_counter: str | None
+
+
+def count(view: View | None, folder: Path) -> Stats:
+    """Return what ``view`` of the agent in ``folder`` holds; None for an agent with nothing yet."""
+    used = bytes_in(folder)
+    if view is None:
+        return Stats(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, used, None, None, None)
+    settings = view.columns.settings
+    opened = int(np.count_nonzero(view.open))
+    archived = _archived(view)
+    facts = FactView(view.columns, view.op)
+    return Stats(
+        opened,
+        view.memories - opened - archived,
+        archived,
+        view.rows,
+        view.named_entities,
+        view.terms,
+        int(view.offsets("link_offset")[-1]),
+        len(facts.all()),
+        _events(facts),
+        view.op,
+        view.rows - view.indexed_rows,
+        used,
+        settings.model if settings else None,
+        settings.language if settings else None,
+        settings.counter if settings else None,
+    )
+
+
+def _archived(view: View) -> int:
+    """Return how many memories are archived in ``view``."""
+    kind = view.columns.dictionary["labels"].get("k:archive")
+    if kind is None:
+        return 0
+    closed = np.flatnonzero(view.open == 0)
+    forgotten = view.of_memories("forgotten_by")[closed]
+    left = closed[(forgotten == 0) | (forgotten > view.op)]
+    by = view.of_memories("closed_by")[left].astype(np.int64)
+    return int(np.count_nonzero(view.buffer("op_kind")[by - 1] == kind))
+
+
+def _events(view: FactView) -> int:
+    """Return how many events, without episodes, are open in ``view``."""
+    end = view.count_of("event")
+    kinds, closed = (
+        view.columns.column[f"event_{name}"].buffer[:end] for name in ("kind", "closed_by")
+    )
+    opened = (closed == 0) | (closed > view.op)
+    return int(np.count_nonzero(opened & (kinds == EVENT)))

@@ -1,0 +1,197 @@
+"""Where do agents live? In folders of one store, each isolated from the others."""
+
+import os
+import stat
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+import orjson
+
+from recollex_engine.agents.agent import Agent
+from recollex_engine.clock import Clock, system_clock
+from recollex_engine.domain.statement import check_flag, check_text
+from recollex_engine.errors import (
+    ClosedError,
+    CorruptError,
+    FormatError,
+    InputError,
+    StoreFullError,
+)
+from recollex_engine.log.durability import MODES, Durability
+from recollex_engine.log.progress import Watching
+from recollex_engine.models.embedder import Embedder, checked
+from recollex_engine.storage.disk import replace_file
+from recollex_engine.text.analyzer import check_language
+from recollex_engine.writing.store_context import StoreContext
+
+FORMAT = 1
+MAX_AGENT = 80
+"""Characters of an agent's name."""
+
+_CREATING = threading.Lock()
+
+
+class Store:
+    """A folder of agents.
+
+    ::
+
+        store.json         {"recollex_store": 1}
+        agents/<name>/     one agent; characters beyond A-Z a-z 0-9 _ . - are percent-encoded
+
+    ``flushed`` is told how many seconds each flush of a log took, in whichever thread it happened;
+    ``watching`` how far the opening of an agent is, where it must read much of its log.
+
+    Threads: any number. Nothing is put on disk before something is retained.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        embedder: Callable[[], Embedder],
+        *,
+        read_only: bool = False,
+        durability: Durability = "always",
+        language: str = "english",
+        threads: int = 1,
+        clock: Clock = system_clock,
+        flushed: Callable[[float], None] | None = None,
+        watching: Watching | None = None,
+    ) -> None:
+        if durability not in MODES:
+            raise InputError(f"durability must be one of {', '.join(MODES)}, got {durability!r}")
+        check_flag(read_only, "read_only")
+        check_language(language)
+        self.path = _folder_path(path)
+        self.read_only = read_only
+        self._check_format()
+        self._agents: dict[str, Agent] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+        self._background = ThreadPoolExecutor(1, thread_name_prefix="recollex checkpoint")
+        self._building = ThreadPoolExecutor(1, thread_name_prefix="recollex graph")
+        self._context = StoreContext(
+            partial(create_store, self.path),
+            checked(embedder),
+            clock,
+            durability,
+            read_only,
+            language,
+            threads,
+            self._background,
+            self._building,
+            flushed,
+            watching,
+        )
+
+    def _check_format(self) -> None:
+        path = self.path / "store.json"
+        try:
+            found = orjson.loads(path.read_bytes())["recollex_store"]
+        except FileNotFoundError:
+            return
+        except IsADirectoryError as error:
+            raise CorruptError(path, '{"recollex_store": 1}', "a folder") from error
+        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise CorruptError(path, '{"recollex_store": 1}', repr(error)) from error
+        if found != FORMAT:
+            raise FormatError(
+                f"{self.path} is a store of format {found}, this recollex reads format {FORMAT}: "
+                "open it with the version that wrote it"
+            )
+
+    def agent(self, name: str) -> Agent:
+        """Return the agent ``name``, the same object each time.
+
+        Raises `LockedError` if another writer has it open, unless the store is read-only.
+        """
+        folder = agent_folder(self.path, name)
+        with self._lock:
+            if self._closed:
+                raise ClosedError(f"the store {self.path} was closed: open it again")
+            agent = self._agents.get(name)
+            if agent is None:
+                agent = self._agents[name] = Agent(name, folder, self._context)
+            return agent
+
+    def close_agent(self, name: str) -> None:
+        """Close an agent that nobody uses; `agent` opens it again. Does nothing where it is not.
+
+        An `agent` of the same name must not be asked for meanwhile.
+        """
+        with self._lock:
+            agent = self._agents.pop(name, None)
+        if agent is not None:
+            agent.close()
+
+    def agents(self) -> list[str]:
+        """Return the names of the agents that hold something, sorted."""
+        if self._closed:
+            raise ClosedError(f"the store {self.path} was closed: open it again")
+        folder = self.path / "agents"
+        if not folder.is_dir():
+            return []
+        return sorted(unquote(each.name) for each in folder.iterdir() if (each / "log").is_dir())
+
+    def close(self) -> None:
+        """Close every agent; the second call does nothing."""
+        with self._lock:
+            self._closed = True
+            agents, self._agents = list(self._agents.values()), {}
+        failures = []
+        for agent in agents:
+            try:
+                agent.close()
+            except Exception as error:  # the others must be closed all the same
+                failures.append(error)
+        self._background.shutdown()
+        self._building.shutdown()
+        if failures:
+            raise failures[0]
+
+
+def create_store(path: Path) -> None:
+    """Make the folder of a store, if it is not there; any thread and process may at once."""
+    with _CREATING:
+        if (path / "store.json").exists():
+            return
+        path.mkdir(parents=True, exist_ok=True)
+        try:
+            replace_file(path / "store.json", orjson.dumps({"recollex_store": FORMAT}))
+        except StoreFullError:
+            if not (path / "store.json").exists():  # or another process has just made it
+                raise
+
+
+def agent_folder(path: Path, name: str) -> Path:
+    """Return the folder of agent ``name`` in the store at ``path``, made or not."""
+    check_text(name, "agent_id", MAX_AGENT)
+    safe = quote(name, safe="")
+    if safe.startswith("."):
+        safe = "%2E" + safe[1:]
+    if len(safe) > 255:
+        raise InputError(f"agent_id takes {len(safe)} bytes as a folder's name, at most 255")
+    return path / "agents" / safe
+
+
+def _folder_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a folder that is there, or may be made."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise InputError(f"path must be a folder's name, got {type(path).__name__}")
+    if not os.fspath(path):
+        raise InputError('path is empty: write "." for the folder that you are in')
+    found = Path(path)
+    try:
+        kind = found.stat().st_mode
+    except FileNotFoundError:
+        return found
+    except (OSError, ValueError) as error:  # a part of it is a file, or no name at all
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"path {os.fspath(path)!r} cannot be a folder: {reason}") from None
+    if not stat.S_ISDIR(kind):
+        raise InputError(f"{found} is a file: a store is a folder")
+    return found

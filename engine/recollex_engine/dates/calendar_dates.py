@@ -1,0 +1,327 @@
+"""Calendar dates in English: "7 May 2023", "June", "summer 2021", "Q3 2024", "Halloween", "2022".
+
+A date that names no year is kept as a function of the year, which is chosen where it is used.
+"""
+
+import re
+from dataclasses import replace
+from datetime import date, timedelta
+from functools import partial
+
+from recollex_engine.dates import periods
+from recollex_engine.dates.expression_parser import Expression, OfYear, TimeReader, dated, fixed
+from recollex_engine.dates.holidays import BEGINNINGS, HOLIDAYS, LONGEST
+from recollex_engine.dates.periods import (
+    DAY,
+    EARLY_AND_LATE,
+    PARTS_OF_DAY,
+    SEASON_STARTS,
+    Period,
+    midnight,
+)
+from recollex_engine.dates.words import (
+    DASHES,
+    MONTHS,
+    SHORT_MONTHS,
+    SHORT_WEEKDAYS,
+    WEEKDAYS,
+    Token,
+)
+
+_MONTH_LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+# What a bare year, month, season, weekday or holiday must follow to be a time at all.
+_BOUNDS = frozenset({"since", "before", "after", "until", "till", "from"})
+YEAR_AFTER = _BOUNDS | {"in", "during", "throughout", "circa"}
+MONTH_AFTER = _BOUNDS | {"in", "during", "throughout", "around", "by", "for"}
+SEASON_AFTER = MONTH_AFTER | {"over"}
+WEEKDAY_AFTER = _BOUNDS | {"on", "by", "for", "about"}
+HOLIDAY_AFTER = _BOUNDS | {"at", "on", "for", "during", "over", "around", "by"}
+WEEKEND_AFTER = frozenset({"over", "during", "on", "at", "since"})
+PREPOSITIONS = SEASON_AFTER | HOLIDAY_AFTER | YEAR_AFTER | frozenset({"of", "within", "about"})
+_SMALL_MONTH_AFTER_WORDS = """
+in during since last next of early late mid between until
+"""
+_SMALL_MONTH_AFTER = frozenset(_SMALL_MONTH_AFTER_WORDS.split())
+_NO_HOLIDAY_BEFORE_WORDS = """
+tree trees card cards present presents gift gifts cookie cookies costume costumes movie movies song
+songs island decorations decoration lights market markets egg eggs bunny story carol carols candy
+dinner resolution resolutions parade sale sales deal deals
+"""
+_NO_HOLIDAY_BEFORE = frozenset(_NO_HOLIDAY_BEFORE_WORDS.split())
+_NAMES = frozenset({4, 5, 6, 8})  # April, May, June and August are people too
+_FOR_A_MONTH_WORDS = """
+plan plans planned planning budget budgeted schedule scheduled goal goals target targets agenda
+booked forecast report records data figures summary arranged due set
+"""
+_FOR_A_MONTH = frozenset(_FOR_A_MONTH_WORDS.split())
+_TIME_OFF = frozenset({"vacation", "holiday", "holidays", "break", "semester", "term", "season"})
+
+
+class CalendarReader(TimeReader):
+    """Reads calendar dates; what is counted from now or from another date is read elsewhere."""
+
+    def calendar_date(self, i: int) -> Expression | None:
+        """Return the calendar date that begins at token `i`, with or without its year, or None."""
+        if i >= len(self.tokens):
+            return None
+        token = self.tokens[i]
+        if token.kind == "iso" and len(token.text) == 7 and token.text[5:] > "12":
+            return self._two_years(i + 1, int(token.text[:4]), token.text[5:])
+        if token.kind in ("iso", "slash"):
+            return _numeric(token, i + 1)
+        if token.kind in ("number", "ordinal"):
+            return self._day_month(i) or self._bare_year(i) or self._nth_of_month(i)
+        if token.kind == "decade":
+            return self._decade(i)
+        if token.kind == "span":
+            first, last = token.text.split("/")
+            return self._two_years(i + 1, int(first), last)
+        if re.fullmatch("q[1-4]", token.text):
+            m = int(token.text[1]) * 3 - 2
+            return self.yearless(i + 1, lambda y: periods.month(y, m, 3), MONTH_AFTER)
+        if token.kind != "word":
+            return None
+        name = token.text
+        if name in BEGINNINGS and (holiday := self._holiday(i)):
+            return holiday
+        if name in WEEKDAYS or name in SHORT_WEEKDAYS:
+            return self._named_weekday(i)
+        if (month := self._month(i)) is not None:
+            return self._month_day(i, month)
+        if name in SEASON_STARTS and not self._in_a_name(i):
+            after = i + 1 + (self.word(i + 1) in _TIME_OFF)
+            return self.yearless(after, lambda y: periods.season(name, y), SEASON_AFTER)
+        if name == "weekend" and i and self.tokens[i - 1].text == "the":
+            sign = 1 if self.looking == "future" else -1
+            saturday = periods.weekend(self.today)
+            if sign < 0 and saturday[0] > self.now:
+                saturday = (saturday[0] - 7 * DAY, saturday[1] - 7 * DAY)
+            return replace(fixed(i + 1, saturday), only_after=WEEKEND_AFTER)
+        return None
+
+    def _holiday(self, i: int) -> Expression | None:
+        """Read "Christmas", "St. Patrick's Day", "Easter weekend"."""
+        words: list[str] = []
+        ends: list[int] = []
+        for at in range(i, min(i + 2 * LONGEST, len(self.tokens))):
+            token = self.tokens[at]
+            if token.kind == "word":
+                words.append(token.text)
+                ends.append(at + 1)
+            elif token.text not in ("'", ".", "-"):
+                break
+        for length in range(min(LONGEST, len(words)), 0, -1):
+            key = tuple(words[:length])
+            if key not in HOLIDAYS or _NO_HOLIDAY_BEFORE.intersection(words[length : length + 1]):
+                continue
+            rule, after = HOLIDAYS[key], ends[length - 1]
+            stretch = self.word(after)
+            if stretch in ("week", "weekend"):
+                around = partial(_stretch, rule, stretch)
+                return self.yearless(after + 1, around, HOLIDAY_AFTER)
+            return self.yearless(after + (stretch in _TIME_OFF), rule, HOLIDAY_AFTER)
+        return None
+
+    def _in_a_name(self, i: int) -> bool:
+        """Return whether a season is part of a name or of a thing: "Spring Festival", "Fall of"."""
+        if i + 1 >= len(self.tokens):
+            return False
+        season, behind = self.tokens[i], self.tokens[i + 1]
+        if behind.kind == "word" and season.capital and behind.capital:
+            return True
+        if behind.text in DASHES and behind.start == season.end:
+            return i + 2 < len(self.tokens) and self.tokens[i + 2].start == behind.end
+        return behind.text == "of" and self.year_at(i + 1) is None
+
+    def with_part_of_day(self, i: int, day: date) -> Expression:
+        """Return a day, or the part of it that token `i` names."""
+        if self.word(i) in PARTS_OF_DAY:
+            return fixed(i + 1, hours(day, self.word(i)))
+        return fixed(i, periods.days(day))
+
+    def _bare_year(self, i: int) -> Expression | None:
+        text = self.tokens[i].text
+        if not self.is_kind(i, "number") or len(text) != 4 or not 1000 <= int(text) < 2200:
+            return None
+        if self.counts(i + 1) or self.before_christ(i + 1):
+            return None
+        if i + 2 < len(self.tokens):
+            mark, last = self.tokens[i + 1], self.tokens[i + 2]
+            if mark.text == "/":
+                return None
+            if mark.text in DASHES and last.start == mark.end and len(last.text) == 2:
+                return self._two_years(i + 3, int(text), last.text)
+        return dated(i + 1, periods.year, int(text), YEAR_AFTER)
+
+    def _two_years(self, after: int, first: int, last: str) -> Expression | None:
+        """Read "2018/19": the twelve months from July of seasons, school and fiscal years."""
+        if not last.isdigit() or int(last) % 100 != (first + 1) % 100:
+            return None
+        return dated(after, lambda y: periods.month(y, 7, 12), first, YEAR_AFTER)
+
+    def _decade(self, i: int) -> Expression | None:
+        start = int(self.tokens[i].text.strip("'s"))
+        if start >= 1000:
+            length = 100 if start % 100 == 0 and start < 2000 else 10  # "the 1800s"
+            return dated(i + 1, lambda y: periods.year(y, length), start, YEAR_AFTER | {"of"})
+        before = self.tokens[i - 1].text if i else ""
+        if before not in ("the", "early", "mid", "late") and before not in DASHES:
+            return None
+        start += 1900 if start >= 30 else 2000
+        return dated(i + 1, lambda y: periods.year(y, 10), start, YEAR_AFTER | {"of"})
+
+    def _month(self, i: int) -> int | None:
+        name = self.word(i)
+        if name in SHORT_MONTHS:
+            # "dec" and "mar" are other things too: a capital or a number makes them months
+            numbered = self.is_kind(i + 1, "number") or self.is_kind(i + 1, "ordinal")
+            told = numbered or self.tokens[i].capital
+            if not told and name != "mar" and i:
+                told = self.tokens[i - 1].text in _SMALL_MONTH_AFTER
+            return SHORT_MONTHS[name] if told else None
+        return MONTHS.get(name)
+
+    def _day_month(self, i: int) -> Expression | None:
+        """Read "7 May 2023", "7th of May", "7-9 May"."""
+        first = last = int(self.tokens[i].text.rstrip("stndrh"))
+        i += 1
+        if i + 1 < len(self.tokens) and self.tokens[i].text in DASHES and self.is_day(i + 1):
+            last = int(self.tokens[i + 1].text.rstrip("stndrh"))
+            i += 2
+        m = self._month(i + (self.word(i) == "of"))
+        if m is None or not 1 <= first <= last <= _MONTH_LENGTHS[m - 1]:
+            return None
+        return self._in_year(i + (self.word(i) == "of") + 1, _day_range(m, first, last))
+
+    def _nth_of_month(self, i: int) -> Expression | None:
+        """Read "on the 15th", that ends its clause: the latest, or looking ahead the next."""
+        if not self.is_kind(i, "ordinal") or not self.is_day(i):
+            return None
+        if [token.text for token in self.tokens[max(0, i - 2) : i]] != ["on", "the"]:
+            return None
+        if i + 1 < len(self.tokens) and self.tokens[i + 1].text not in ".;?!)":
+            return None
+        d = int(self.tokens[i].text[:-2])
+        steps = range(0, 3) if self.looking == "future" else range(0, -3, -1)
+        for step in steps:
+            start, end = periods.month(self.today.year, self.today.month + step)
+            day = periods.days((start + (d - 1) * DAY).date())
+            if day[1] > end:
+                continue
+            if day[1] > self.now if self.looking == "future" else day[0] <= self.now:
+                return replace(fixed(i + 1, day), only_after=WEEKDAY_AFTER)
+        return None
+
+    def _month_day(self, i: int, m: int) -> Expression | None:
+        """Read "May 7, 2023", "May 7-9", "May the 7th", "May 2023", "May"."""
+        month, after = self.tokens[i], i + 1
+        verb = month.text in ("may", "march") and not month.capital
+        if after < len(self.tokens) and self.tokens[after].text == "." and len(month.text) < 5:
+            after += 1 if self.is_kind(after + 1, "number") else 0
+        if self.word(after) == "the" and self.is_kind(after + 1, "ordinal"):
+            after += 1
+        if self.is_day(after) and not self.counts(after + 1):
+            first = last = int(self.tokens[after].text.rstrip("stndrh"))
+            to = self.tokens[after + 1].text if after + 1 < len(self.tokens) else ""
+            if (
+                (to in DASHES or to in ("to", "through") or (to == "and" and self.between(i)))
+                and self.is_day(after + 2)
+                and self._month(after + 3) is None
+                and not self.counts(after + 3)
+            ):
+                last = int(self.tokens[after + 2].text.rstrip("stndrh"))
+                after += 2
+            if not 1 <= first <= last <= _MONTH_LENGTHS[m - 1]:
+                return None
+            if verb and self.word(after + 1) and not self.tokens[after + 1].capital:
+                return None
+            return self._in_year(after + 1, _day_range(m, first, last))
+        year = self.year_at(after)
+        if year is None and verb and (not i or self.tokens[i - 1].text not in _SMALL_MONTH_AFTER):
+            return None
+        if year is None and m in _NAMES and i and self.tokens[i - 1].text == "for":
+            arranged = _FOR_A_MONTH.intersection(token.text for token in self.tokens[:i])
+            if not arranged:  # "a gift for June"
+                return None
+        return self.yearless(after, lambda y: periods.month(y, m), MONTH_AFTER)
+
+    def between(self, i: int) -> bool:
+        """Return whether "between" or "between the" stands before token `i`."""
+        before = [token.text for token in self.tokens[max(0, i - 2) : i]]
+        return before[-1:] == ["between"] or before == ["between", "the"]
+
+    def is_day(self, i: int) -> bool:
+        """Return whether token `i` may be the number of a day of a month."""
+        if not (self.is_kind(i, "number") or self.is_kind(i, "ordinal")):
+            return False
+        return 1 <= int(self.tokens[i].text.rstrip("stndrh")) <= 31
+
+    def _in_year(self, after: int, of_year: OfYear) -> Expression:
+        """Return a day or days of a month, which need no preposition."""
+        return replace(self.yearless(after, of_year, MONTH_AFTER), only_after=None)
+
+    def _named_weekday(self, i: int) -> Expression | None:
+        """Read "Friday", "Friday night", "Friday last week", "Sunday, 7 May"."""
+        name, comma = self.word(i), i + 1
+        comma += comma < len(self.tokens) and self.tokens[comma].text in (",", ".")
+        if self.is_day(comma + (self.word(comma) == "the")) or self._month(comma) is not None:
+            date_after = self.calendar_date(comma + (self.word(comma) == "the"))
+            if date_after is not None and date_after.only_after is None:
+                return date_after
+        before = self.tokens[i - 1].text if i else ""
+        if before in ("black", "good", "every"):
+            return None
+        if name not in WEEKDAYS and (before != "on" or name in ("sat", "sun")):
+            return None
+        weekday = WEEKDAYS.get(name, SHORT_WEEKDAYS.get(name, 0))
+        after = i + 1 + (self.word(i + 1) == "of")
+        if self.word(after) in ("last", "this", "next") and self.word(after + 1) == "week":
+            week = {"last": -1, "this": 0, "next": 1}[self.word(after)]
+            monday = periods.unit("week", self.today, week)[0]
+            return fixed(after + 2, periods.days((monday + weekday * DAY).date()))
+        ahead = (weekday - self.today.weekday()) % 7
+        if self.looking != "future" and ahead:
+            ahead -= 7
+        day = self.with_part_of_day(i + 1, self.today + timedelta(days=ahead))
+        return replace(day, only_after=WEEKDAY_AFTER)
+
+
+def hours(day: date, part: str | tuple[str, str]) -> Period:
+    """Return the morning, afternoon, evening or night of a day; "early morning" as two words."""
+    first, last = PARTS_OF_DAY[part] if isinstance(part, str) else EARLY_AND_LATE[part]
+    start = midnight(day)
+    return start + timedelta(hours=first), start + timedelta(hours=last)
+
+
+def _stretch(rule: OfYear, name: str, y: int) -> Period:
+    """Return the week or weekend that holds a holiday's first day."""
+    return periods.unit(name, rule(y)[0].date())
+
+
+def _day_range(m: int, first: int, last: int) -> OfYear:
+    return lambda y: periods.days(date(y, m, first), last - first + 1)
+
+
+def _numeric(token: Token, after: int) -> Expression | None:
+    """Read 2023-05-07, 2023-05 and 25/12/2023; 5/7/2023 is two different days and so none."""
+    if token.kind == "iso":
+        y, m = int(token.text[:4]), int(token.text[5:7])
+        if not 1 <= m <= 12:
+            return None
+        if len(token.text) == 7:
+            return dated(after, lambda y: periods.month(y, m), y, MONTH_AFTER)
+        d = int(token.text[8:10])
+    else:
+        first, second, third = token.text.split("/")
+        if len(first) == 4:
+            y, m, d = int(first), int(second), int(third)
+        elif len(third) != 4 or (int(first) <= 12 and int(second) <= 12 and first != second):
+            return None
+        else:
+            y, m, d = int(third), int(first), int(second)
+            if m > 12:
+                m, d = d, m
+    if not 1 <= m <= 12 or not 1 <= d <= _MONTH_LENGTHS[m - 1]:
+        return None
+    return dated(after, _day_range(m, d, d), y)

@@ -1,0 +1,103 @@
+"""Hours of a day: "10:30 on 5 May", "yesterday at 3 pm", "5 May in the evening".
+
+A clock time without a day beside it is no time: it says when in any day.
+"""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from recollex_engine.dates.expression_parser import Expression, Looking
+from recollex_engine.dates.expressions import Reader
+from recollex_engine.dates.periods import DAY, PARTS_OF_DAY, Period
+from recollex_engine.dates.words import DASHES, Token
+
+_HOUR = timedelta(hours=1)
+_MINUTE = timedelta(minutes=1)
+_BY_THE_HOUR, _BY_THE_MINUTE = 30 * _MINUTE, 15 * _MINUTE
+"""How far on either side "3 pm" and "10:30" reach."""
+_BEFORE_A_CLOCK = frozenset({"at", "around", "about", "by"})
+
+Hours = tuple[timedelta, timedelta]
+
+
+class ClockReader(Reader):
+    """Reads any time expression, narrowed to the hours that stand beside a day."""
+
+    def __init__(
+        self, tokens: list[Token], now: datetime, looking: Looking, last_is_previous_year: bool
+    ) -> None:
+        super().__init__(tokens, now, looking, last_is_previous_year)
+        self._read: dict[tuple[int, Looking], Expression | None] = {}
+
+    def expression(self, i: int, depth: int = 0) -> Expression | None:
+        """Return the expression that begins at token `i`, or None; `depth` as for `Reader`."""
+        if depth:
+            return self._expression(i, depth)
+        key = i, self.looking
+        if key not in self._read:
+            self._read[key] = self._expression(i, depth)
+        return self._read[key]
+
+    def _expression(self, i: int, depth: int) -> Expression | None:
+        ahead = self._hours(i)
+        if ahead is not None:
+            return self._of_a_day(*ahead, depth)
+        found = super().expression(i, depth)
+        if found is None or found.after >= len(self.tokens):
+            return found
+        at = found.after + (self.tokens[found.after].text == ",")
+        hours = self._hours(at + (self.word(at) in _BEFORE_A_CLOCK))
+        hours = hours or self._part_of_day(at)
+        if hours is None or not self._is_one_day(found):
+            return found
+        return _narrowed(found, *hours)
+
+    def _of_a_day(self, after: int, hours: Hours, depth: int) -> Expression | None:
+        if after < len(self.tokens) and self.tokens[after].text == ",":
+            after += 1
+        day = super().expression(after + (self.word(after) in ("on", "of")), depth + 1)
+        if day is None or not self._is_one_day(day):
+            return None
+        return _narrowed(day, day.after, hours)
+
+    def _is_one_day(self, found: Expression) -> bool:
+        start, end = self.settle(found)
+        return end - start == DAY and start.hour == 0
+
+    def _hours(self, i: int) -> tuple[int, Hours] | None:
+        """Return (next token, hours from midnight) of "10:30", "3 pm", "9:00 to 11:00"."""
+        if not self.is_kind(i, "clock"):
+            return None
+        at, wide = _time_of_day(self.tokens[i].text)
+        joined = i + 2 < len(self.tokens) and self.is_kind(i + 2, "clock")
+        if joined and (self.tokens[i + 1].text in DASHES | {"to", "and", "until"}):
+            end = _time_of_day(self.tokens[i + 2].text)[0]
+            return (i + 3, (at, end)) if at < end else None
+        return i + 1, (at - wide, at + wide)
+
+    def _part_of_day(self, i: int) -> tuple[int, Hours] | None:
+        """Return the same of "in the evening", "at night", "at noon"."""
+        i += 2 if self.word(i) == "in" and self.word(i + 1) == "the" else self.word(i) == "at"
+        if self.word(i) not in PARTS_OF_DAY or self.word(i - 1) not in ("the", "at"):
+            return None
+        first, last = PARTS_OF_DAY[self.word(i)]
+        return i + 1, (first * _HOUR, last * _HOUR)
+
+
+def _narrowed(found: Expression, after: int, hours: Hours) -> Expression:
+    def of_year(y: int) -> Period:
+        start: datetime = found.of_year(y)[0]
+        return start + hours[0], start + hours[1]
+
+    return replace(found, after=after, of_year=of_year, only_after=None, calendar=False)
+
+
+def _time_of_day(text: str) -> tuple[timedelta, timedelta]:
+    """Return the time since midnight and how far it reaches to either side."""
+    digits = text.rstrip("apm. ")
+    hour, _, rest = digits.partition(":")
+    h = int(hour)
+    if text.endswith("m"):
+        h = h % 12 + (12 if "p" in text else 0)
+    minutes = int(rest[:2]) if rest else 0
+    return h * _HOUR + minutes * _MINUTE, _BY_THE_MINUTE if rest else _BY_THE_HOUR

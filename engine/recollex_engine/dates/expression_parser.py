@@ -1,0 +1,157 @@
+"""What a reader of time expressions stands on: tokens, now, and the choice of a year."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from recollex_engine.dates.periods import Period
+from recollex_engine.dates.words import Token
+
+OfYear = Callable[[int], Period]
+Looking = Literal["past", "nearest", "future"]
+
+_BEFORE_CHRIST = frozenset({"bc", "bce", "b"})
+_UNCOUNTED_WORDS = """
+was is has does this as his its us always perhaps vs sometimes afterwards towards besides across
+plus thus unless it's that's whereas
+"""
+_UNCOUNTED = frozenset(_UNCOUNTED_WORDS.split())
+_COUNTED_WORDS = """
+people men women children feet percent km kg m ms mg mb gb ft lb usd eur dollar euro mile rpm hp am
+pm
+"""
+_COUNTED = frozenset(_COUNTED_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A time expression that was read: `of_year(y)` is its period, if `y` is its year.
+
+    `year` is the year it names, 0 where none matters ("yesterday"), None where it must be chosen.
+    `only_after` are the prepositions it needs to be a time at all, None for one that needs none.
+    `dated` says that a year was written out; `after` is the index of the next token.
+    """
+
+    after: int
+    of_year: OfYear
+    year: int | None = None
+    only_after: frozenset[str] | None = None
+    dated: bool = False
+    calendar: bool = True
+
+
+class TimeReader:
+    """Reads `tokens` at the local time `now`.
+
+    `looking` chooses the year of "in June" and the day of "on Friday": the latest that has begun
+    ("past"), the next not yet over ("future"), or whichever is nearer ("nearest", weekdays past).
+    `last_is_previous_year`: "last spring" is the previous calendar year's, as the papers have it
+    for queries; otherwise it is the latest one that is over.
+    """
+
+    def __init__(
+        self,
+        tokens: list[Token],
+        now: datetime,
+        looking: Looking,
+        last_is_previous_year: bool,
+    ) -> None:
+        self.tokens = tokens
+        self._words = [token.text if token.kind == "word" else "" for token in tokens]
+        self.now = now
+        self.today = now.date()
+        self.looking = looking
+        self.last_is_previous_year = last_is_previous_year
+
+    def word(self, i: int) -> str:
+        """Return the word at token `i`, or "" if there is none."""
+        return self._words[i] if i < len(self._words) else ""
+
+    def is_kind(self, i: int, kind: str) -> bool:
+        """Return whether there is a token `i` of this kind."""
+        return i < len(self.tokens) and self.tokens[i].kind == kind
+
+    def settle(self, expression: Expression) -> Period:
+        """Return the period of an expression, its year chosen if it names none."""
+        if expression.year is not None:
+            return expression.of_year(expression.year)
+        return expression.of_year(self.chosen_year(expression.of_year, self.looking))
+
+    def chosen_year(self, of_year: OfYear, looking: Looking) -> int:
+        """Return the year of the latest begun, the next unfinished or the nearest occurrence."""
+        possible = []
+        for y in range(self.today.year - 8, self.today.year + 9):  # 29 February needs eight
+            try:
+                possible.append((y, of_year(y)))
+            except (ValueError, OverflowError):
+                continue
+        begun = [y for y, period in possible if period[0] <= self.now]
+        unfinished = [y for y, period in possible if period[1] > self.now]
+        if not possible:
+            raise ValueError("no year from 1 to 9999 has this day")
+        if begun and (looking == "past" or not unfinished):
+            return begun[-1]
+        if looking == "future" or not begun:
+            return unfinished[0]
+        middles = {y: period[0] + (period[1] - period[0]) / 2 for y, period in possible}
+        return min(middles, key=lambda y: abs(middles[y] - self.now))
+
+    def counts(self, i: int) -> bool:
+        """Return whether token `i` is a thing counted, which makes a number before it no date."""
+        if i >= len(self.tokens):
+            return False
+        token = self.tokens[i]
+        if token.kind != "word":
+            return token.text in "%\u00b0"
+        if token.capital or token.text in _UNCOUNTED:
+            return False
+        return token.text in _COUNTED or (token.text.endswith("s") and len(token.text) > 2)
+
+    def yearless(self, after: int, of_year: OfYear, only_after: frozenset[str]) -> Expression:
+        """Return what comes every year, in the year written behind it or, without one, in any."""
+        if (year := self.year_at(after)) is not None:
+            return dated(year[1], of_year, year[0])
+        return Expression(after, of_year, only_after=only_after)
+
+    def year_at(self, i: int) -> tuple[int, int] | None:
+        """Return (year, next token) if a year belongs to what ends before token `i`, or None.
+
+        "2023", ", 2023", "of 2023", "(2023)", "'23", "of last year".
+        """
+        if i >= len(self.tokens):
+            return None
+        opened = self.tokens[i].text
+        if opened in (",", "(") or (opened in ("of", "in") and self.is_kind(i, "word")):
+            i += 1
+        if self.word(i) in ("last", "this", "next") and self.word(i + 1) == "year":
+            return self.today.year + {"last": -1, "this": 0, "next": 1}[self.word(i)], i + 2
+        short = i < len(self.tokens) and self.tokens[i].text == "'"
+        i += short
+        if not self.is_kind(i, "number") or self.counts(i + 1):
+            return None
+        digits = self.tokens[i].text
+        if short:
+            year = self.today.year // 100 * 100 + int(digits)
+            year -= 100 if year > self.today.year + 5 else 0
+            return (year, i + 1) if len(digits) == 2 else None
+        if len(digits) != 4 or not 1000 <= int(digits) < 3000 or self.before_christ(i + 1):
+            return None
+        closed = opened == "(" and i + 1 < len(self.tokens) and self.tokens[i + 1].text == ")"
+        return int(digits), i + 1 + closed
+
+    def before_christ(self, i: int) -> bool:
+        """Return whether token `i` puts the year before it out of the calendar's reach."""
+        return self.word(i) in _BEFORE_CHRIST
+
+
+def fixed(after: int, period: Period) -> Expression:
+    """Return an expression whose period is known."""
+    return Expression(after, lambda _: period, year=0, calendar=False)
+
+
+def dated(
+    after: int, of_year: OfYear, year: int, only_after: frozenset[str] | None = None
+) -> Expression:
+    """Return an expression whose year was written out."""
+    return Expression(after, of_year, year, only_after, dated=True)

@@ -1,0 +1,146 @@
+"""Which columns do facts, events and entities have? They stand beside the memories'.
+
+A version of a fact (one item a version, in recorded order)::
+
+    fact_id uint32           its string in the dictionary `fact_ids`
+    fact_previous uint32     the older version with the same id, or NONE
+    fact_op uint64           the operation that recorded it
+    fact_closed_by uint64    the operation that archived or corrected it; 0 while open
+    fact_subject uint32      an entity; fact_subject_previous threads a chain through them
+    fact_predicate uint32    a label
+    fact_kind uint8, fact_object int64      see `literals`
+    fact_start, fact_end int64              valid time, [start, end)
+    fact_confidence float64
+    fact_uncertainty, fact_source uint32    a label, or NONE
+    fact_evidence_end, fact_mention_end uint64    where its part of the two lists ends
+
+    fact_evidence uint32     memories, flat; fact_evidence_fact and .._previous thread a chain
+    fact_mention uint32      labels, flat
+    fact_entity uint32       the objects that are entities; fact_entity_fact, .._previous: a chain
+
+A version of an event or an episode::
+
+    event_id, event_previous, event_op, event_closed_by    as for facts, in `event_ids`
+    event_kind uint8         event 0, episode 1
+    span_start, span_end int64      the span that it tells of
+    event_status, event_summary uint32    labels
+
+An edge that leaves an event or an episode::
+
+    edge_source uint32       the event's number in `event_ids`; edge_source_previous: a chain
+    edge_version uint32      the version that says so, or NONE for a LINK
+    edge_relation uint8      see `RELATIONS`
+    edge_target int64        a number in `fact_ids` or `event_ids`, an entity, a label, microseconds
+    edge_target_previous uint32     the edge before to the same fact, event or entity, or NONE
+    edge_qualifier uint32    a label (a role, a qualifier), or NONE
+    edge_op uint64
+
+A record of an entity, and a merge::
+
+    node_entity uint32, node_op uint64, node_name uint32 (a label), node_label_end uint64
+    node_label uint32        types and aliases, flat
+    merge_source, merge_target uint32, merge_op uint64
+"""
+
+FACT = {
+    "fact_id": "<u4",
+    "fact_previous": "<u4",
+    "fact_op": "<u8",
+    "fact_closed_by": "<u8",
+    "fact_subject": "<u4",
+    "fact_predicate": "<u4",
+    "fact_kind": "|u1",
+    "fact_object": "<i8",
+    "fact_start": "<i8",
+    "fact_end": "<i8",
+    "fact_confidence": "<f8",
+    "fact_uncertainty": "<u4",
+    "fact_source": "<u4",
+    "fact_evidence_end": "<u8",
+    "fact_mention_end": "<u8",
+}
+EVENT = {
+    "event_id": "<u4",
+    "event_previous": "<u4",
+    "event_op": "<u8",
+    "event_closed_by": "<u8",
+    "event_kind": "|u1",
+    "span_start": "<i8",
+    "span_end": "<i8",
+    "event_status": "<u4",
+    "event_summary": "<u4",
+}
+EDGE = {
+    "edge_source": "<u4",
+    "edge_version": "<u4",
+    "edge_relation": "|u1",
+    "edge_target": "<i8",
+    "edge_qualifier": "<u4",
+    "edge_op": "<u8",
+}
+NODE = {"node_entity": "<u4", "node_op": "<u8", "node_name": "<u4", "node_label_end": "<u8"}
+MERGE = {"merge_source": "<u4", "merge_target": "<u4", "merge_op": "<u8"}
+CHAINS = {
+    "fact_subject": "fact_subject_previous",
+    "fact_entity": "fact_entity_previous",
+    "fact_evidence": "fact_evidence_previous",
+    "edge_source": "edge_source_previous",
+    "node_entity": "node_previous",
+}
+"""The keys of each chain, and the column that holds the entry before."""
+LISTS = {
+    "fact_evidence": "<u4",
+    "fact_evidence_fact": "<u4",
+    "fact_entity": "<u4",
+    "fact_entity_fact": "<u4",
+    "fact_mention": "<u4",
+    "node_label": "<u4",
+    "edge_target_previous": "<u4",
+}
+COLUMNS = {
+    **FACT,
+    **EVENT,
+    **EDGE,
+    **NODE,
+    **MERGE,
+    **LISTS,
+    **dict.fromkeys(CHAINS.values(), "<u4"),
+}
+CLOSED = ("fact_closed_by", "event_closed_by")
+"""The columns whose items are written once, later."""
+DICTIONARIES = ("fact_ids", "event_ids")
+
+ALIAS_OF = "alias_of"
+HAS_ATTRIBUTE = "has_attr"
+MENTIONED_IN = "mentioned_in"
+
+EVENT_KINDS = ("event", "episode")
+RELATIONS = (
+    "includes_fact",
+    "has_participant",
+    "has_time",
+    "has_time_text",
+    "related_to",
+    "subevent_of",
+    "causes",
+    "corefers",
+    "mentioned_in",
+    "aggregates",
+)
+"""The relations of an edge, by their number in the column."""
+TARGETS = {
+    "includes_fact": "fact",
+    "has_participant": "entity",
+    "related_to": "event",
+    "subevent_of": "event",
+    "causes": "event",
+    "corefers": "event",
+    "aggregates": "event",
+}
+"""What the relations that lead to a node lead to."""
+BETWEEN_EVENTS = frozenset(
+    RELATIONS.index(relation)
+    for relation, target in TARGETS.items()
+    if target == "event" and relation != "aggregates"
+)
+"""The numbers of the relations that join two events."""

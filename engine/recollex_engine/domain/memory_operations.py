@@ -1,0 +1,75 @@
+"""Which operations are about memories? Those of an agent, as one may say them in a transaction."""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from recollex_engine.domain.statement import MAX_NAME, MAX_TEXT, Statement, check_ids, check_text
+from recollex_engine.errors import InputError
+
+
+@dataclass(frozen=True)
+class Retain:
+    """Retain a memory; its statement has an id."""
+
+    statement: Statement
+    word: ClassVar[str] = "RETAIN"
+
+    @property
+    def id(self) -> str:
+        """The memory's id."""
+        assert self.statement.id is not None
+        return self.statement.id
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The memories that it is about."""
+        return (self.id,)
+
+
+@dataclass(frozen=True)
+class _Closing:
+    """Close memories; see `columns.Columns.closable`."""
+
+    ids: tuple[str, ...]
+    word: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_ids(self.ids, "id")
+        if not self.ids:
+            raise InputError(f"id is empty: name at least one memory to {self.word.lower()}")
+
+
+@dataclass(frozen=True)
+class Forget(_Closing):
+    """Forget memories: they leave every later view."""
+
+    word: ClassVar[str] = "FORGET"
+
+
+@dataclass(frozen=True)
+class Archive(_Closing):
+    """Archive memories: they are kept, and leave recalls."""
+
+    word: ClassVar[str] = "ARCHIVE"
+
+
+@dataclass(frozen=True)
+class Correct:
+    """Close an open memory and record what takes its place, under the same id.
+
+    ``changes`` holds the other fields of `Statement` that differ; see `correction`.
+    """
+
+    id: str
+    text: str
+    changes: dict[str, Any] = field(default_factory=dict)
+    word: ClassVar[str] = "CORRECT"
+
+    def __post_init__(self) -> None:
+        check_text(self.id, "id", MAX_NAME)
+        check_text(self.text, "text", MAX_TEXT)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The memories that it is about."""
+        return (self.id,)

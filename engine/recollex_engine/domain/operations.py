@@ -1,0 +1,334 @@
+"""What may be said to an agent's memory? The operations of MemoTrace's DSL, checked at the edge.
+
+Each becomes one record of the log. Entities are named by any of their names; a name that is new
+makes an entity. Times are microseconds UTC.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+from recollex_engine.domain.content_ids import content_id
+from recollex_engine.domain.fact_schema import ALIAS_OF, HAS_ATTRIBUTE, MENTIONED_IN
+from recollex_engine.domain.intervals import Span, check_interval
+from recollex_engine.domain.literals import Mention, Object, Source, to_record
+from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
+from recollex_engine.domain.statement import (
+    MAX_IDS,
+    MAX_NAME,
+    MAX_NAMES,
+    check_ids,
+    check_names,
+    check_text,
+)
+from recollex_engine.errors import InputError
+from recollex_engine.text.entities import fold
+
+
+@dataclass(frozen=True)
+class UpsertEntity:
+    """Record an entity: what it is called, and what types it is of."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    word: ClassVar[str] = "UPSERT_ENTITY"
+
+    def __post_init__(self) -> None:
+        check_text(self.name, "name", MAX_NAME)
+        check_names(self.aliases, "aliases")
+        check_names(self.types, "types")
+
+
+@dataclass(frozen=True)
+class MergeEntity:
+    """Record that ``source`` is ``target``, which stands for both from now on."""
+
+    source: str
+    target: str
+    word: ClassVar[str] = "MERGE_ENTITY"
+
+    def __post_init__(self) -> None:
+        check_text(self.source, "source", MAX_NAME)
+        check_text(self.target, "target", MAX_NAME)
+
+
+@dataclass(frozen=True)
+class UpsertEdge:
+    """Record a fact: ``subject`` ``predicate`` ``object``, true in [start, end) of the world.
+
+    One that has an id which is open already replaces that version, and changes nothing if equal.
+    Without an id it has that of its content: subject, predicate, object and start.
+    """
+
+    subject: str
+    predicate: str
+    object: Object
+    start: int | None = None
+    end: int | None = None
+    evidence: tuple[str, ...] = ()
+    source: Source | None = None
+    mentions: tuple[Mention, ...] = ()
+    confidence: float = 1.0
+    uncertainty: str | None = None
+    given_id: str | None = None
+    word: ClassVar[str] = "UPSERT_EDGE"
+
+    def __post_init__(self) -> None:
+        check_text(self.subject, "subject", MAX_NAME)
+        check_text(self.predicate, "predicate", MAX_NAME)
+        check_range(self.predicate, to_record(self.object))
+        check_interval(self.start, self.end, "valid")
+        if self.given_id is not None:
+            check_text(self.given_id, "id", MAX_NAME)
+        _check_circumstances(
+            self.evidence, self.source, self.mentions, self.confidence, self.uncertainty
+        )
+
+    @cached_property
+    def id(self) -> str:
+        """The fact's id."""
+        if self.given_id is not None:
+            return self.given_id
+        return content_id(
+            "fact", fold(self.subject), self.predicate, _content(self.object), self.start
+        )
+
+
+@dataclass(frozen=True)
+class ArchiveEdge:
+    """Close a fact: no later view sees it.
+
+    With a start or an end it is closed for that period of the world's time alone: what is left is a
+    correction of it, and behind a hole a fact of its own.
+    """
+
+    id: str
+    start: int | None = None
+    end: int | None = None
+    word: ClassVar[str] = "ARCHIVE_EDGE"
+
+    def __post_init__(self) -> None:
+        check_text(self.id, "id", MAX_NAME)
+        check_interval(self.start, self.end, "valid")
+
+    @property
+    def during(self) -> Span:
+        """The period for which the fact is closed."""
+        return check_interval(self.start, self.end, "valid")
+
+
+@dataclass(frozen=True)
+class RetroCorrect:
+    """Close a version of a fact and open the next; ``changes`` holds the fields that differ.
+
+    Fields: object, start, end, evidence, source, mentions, confidence, uncertainty.
+    """
+
+    id: str
+    changes: dict[str, Any] = field(default_factory=dict)
+    word: ClassVar[str] = "RETRO_CORRECT"
+    FIELDS: ClassVar[tuple[str, ...]] = (
+        *("object", "start", "end", "evidence", "source", "mentions", "confidence"),
+        "uncertainty",
+    )
+
+    def __post_init__(self) -> None:
+        check_text(self.id, "id", MAX_NAME)
+        if not self.changes:
+            raise InputError(f"a correction must change one of {', '.join(self.FIELDS)}")
+        if "object" in self.changes:
+            to_record(self.changes["object"])
+        if unknown := set(self.changes) - set(self.FIELDS):
+            raise InputError(f"a correction may change {', '.join(self.FIELDS)}, got {unknown}")
+        given = self.changes.get
+        _check_circumstances(
+            given("evidence", ()),
+            given("source"),
+            given("mentions", ()),
+            given("confidence", 1.0),
+            given("uncertainty"),
+        )
+
+
+@dataclass(frozen=True)
+class UpsertEvent:
+    """Record an event: who took part, when, and the facts that it sums up.
+
+    ``participants``: (name, role). ``times``: moments or texts. An event whose id is there already
+    is replaced by this one with what its UPSERT_EVENT said; links to it stay.
+    """
+
+    summary: str
+    participants: tuple[tuple[str, str | None], ...] = ()
+    facts: tuple[str, ...] = ()
+    start: int | None = None
+    end: int | None = None
+    status: str = "happened"
+    times: tuple[int | str, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    given_id: str | None = None
+    word: ClassVar[str] = "UPSERT_EVENT"
+
+    def __post_init__(self) -> None:
+        check_text(self.summary, "summary", MAX_NAME * 10)
+        check_text(self.status, "status", MAX_NAME)
+        if len(self.participants) > MAX_NAMES:
+            raise InputError(
+                f"participants may have up to {MAX_NAMES} items, got {len(self.participants)}"
+            )
+        for name, role in self.participants:
+            check_text(name, "participants", MAX_NAME)
+            if role is not None:
+                check_text(role, "role", MAX_NAME)
+        check_ids(self.facts, "includes_fact")
+        _check_mentions(self.mentions)
+        check_interval(self.start, self.end, "time_span")
+        if self.given_id is not None:
+            check_text(self.given_id, "id", MAX_NAME)
+
+    @cached_property
+    def id(self) -> str:
+        """The event's id: its own, or that of its summary and span."""
+        if self.given_id is not None:
+            return self.given_id
+        return content_id("event", self.summary, self.start, self.end)
+
+
+@dataclass(frozen=True)
+class Link:
+    """Record an edge from an event: to an event, an entity by its name, a time or a mention."""
+
+    source: str
+    relation: str
+    target: str | int | Mention
+    qualifier: str | None = None
+    word: ClassVar[str] = "LINK"
+    RELATIONS: ClassVar[dict[str, str]] = {
+        "role": "has_participant",
+        "temporal": "has_time",
+        "causal": "causes",
+        "coref": "corefers",
+        "subevent": "subevent_of",
+    }
+    ALLOWED: ClassVar[tuple[str, ...]] = (
+        *("has_participant", "has_time", "related_to", "subevent_of", "causes", "corefers"),
+        "mentioned_in",
+    )
+
+    def __post_init__(self) -> None:
+        check_text(self.source, "source", MAX_NAME)
+        relation = self.RELATIONS.get(self.relation, self.relation)
+        if relation not in self.ALLOWED:
+            known = ", ".join((*self.ALLOWED, *self.RELATIONS))
+            raise InputError(f"relation must be one of {known}, got {self.relation!r}")
+        if relation == "has_time" and isinstance(self.target, str):
+            relation = "has_time_text"
+        wanted = {"has_time": int, "mentioned_in": Mention}.get(relation, str)
+        if isinstance(self.target, bool) or not isinstance(self.target, wanted):
+            raise InputError(
+                f"the target of {self.relation} must be "
+                f"{'a time or a text' if wanted is int else wanted.__name__}, got {self.target!r}"
+            )
+        if isinstance(self.target, str):
+            check_text(self.target, "target", MAX_NAME)
+        if self.qualifier is not None:
+            check_text(self.qualifier, "qualifier", MAX_NAME)
+        if self.source == self.target:
+            raise InputError(f"an event cannot be linked to itself: {self.source!r}")
+        object.__setattr__(self, "relation", relation)
+
+
+@dataclass(frozen=True)
+class UpsertEpisode:
+    """Record an episode: events put together. It is visible through them and never evidence."""
+
+    title: str
+    events: tuple[str, ...]
+    start: int | None = None
+    end: int | None = None
+    given_id: str | None = None
+    word: ClassVar[str] = "UPSERT_EPISODE"
+
+    def __post_init__(self) -> None:
+        check_text(self.title, "title", MAX_NAME * 10)
+        check_ids(self.events, "events")
+        if not self.events:
+            raise InputError("events is empty: an episode is visible through its events alone")
+        check_interval(self.start, self.end, "window")
+        if self.given_id is not None:
+            check_text(self.given_id, "id", MAX_NAME)
+
+    @cached_property
+    def id(self) -> str:
+        """The episode's id: its own, or that of its title and window."""
+        if self.given_id is not None:
+            return self.given_id
+        return content_id("episode", self.title, self.start, self.end)
+
+
+Operation = (
+    Retain
+    | Forget
+    | Archive
+    | Correct
+    | UpsertEntity
+    | MergeEntity
+    | UpsertEdge
+    | ArchiveEdge
+    | RetroCorrect
+    | UpsertEvent
+    | Link
+    | UpsertEpisode
+)
+
+
+_RANGES: dict[str, tuple[str, ...]] = {
+    ALIAS_OF: ("entity",),
+    MENTIONED_IN: ("mention",),
+    HAS_ATTRIBUTE: ("text", "number", "boolean", "time"),
+}
+"""Of which kinds the objects of MemoTrace's own relations are."""
+
+
+def check_range(predicate: str, record: dict[str, Any]) -> None:
+    """Raise `InputError` where a relation of MemoTrace's is given an object of another kind."""
+    (kind,) = record
+    wanted = _RANGES.get(predicate)
+    if wanted is not None and kind not in wanted:
+        raise InputError(
+            f"the object of {predicate} must be of kind {' or '.join(wanted)}, got {kind}"
+        )
+
+
+def _check_circumstances(
+    evidence: Any, source: Any, mentions: Any, confidence: Any, uncertainty: Any
+) -> None:
+    """Check what surrounds a triple."""
+    check_ids(evidence, "evidence")
+    _check_mentions(mentions)
+    if source is not None and not isinstance(source, Source):
+        raise InputError(f"source must be a Source(uri, hash), got {type(source).__name__}")
+    if (
+        isinstance(confidence, bool)
+        or not isinstance(confidence, int | float)
+        or not math.isfinite(confidence)
+        or not 0 <= confidence <= 1
+    ):
+        raise InputError(f"confidence must lie in [0, 1], got {confidence!r}")
+    if uncertainty is not None:
+        check_text(uncertainty, "uncertainty", MAX_NAME)
+
+
+def _check_mentions(values: Sequence[Mention]) -> None:
+    if not isinstance(values, Sequence) or not all(isinstance(each, Mention) for each in values):
+        raise InputError("mentions must be a list of Mention(document, span, text)")
+    if len(values) > MAX_IDS:
+        raise InputError(f"mentions may have up to {MAX_IDS:,} items, got {len(values):,}")
+
+
+def _content(value: Object) -> dict[str, Any]:
+    record = to_record(value)
+    return {"entity": fold(record["entity"])} if "entity" in record else record

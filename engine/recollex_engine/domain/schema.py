@@ -1,0 +1,188 @@
+"""Which columns does an agent have, and what is in them?
+
+Properties of a memory (one item a memory, by ordinal)::
+
+    id uint32            its string in the dictionary `ids`
+    previous uint32      the older version with the same id, or NONE
+    op uint64            the operation that recorded it
+    closed_by uint64     the operation that closed it; 0 while it is open (written once)
+    forgotten_by uint64  the operation that forgot it after another had closed it (written once)
+    said_at int64        when it was said or done, as the caller gave it
+    event_start, event_end int64    the interval it speaks of, [start, end)
+    valid_end int64      when it ceased to be so, as the caller says; max int64: it has no end
+    network uint8        world 0, agent 1, opinion 2
+    document, context, speaker uint32   a label, or NONE
+    tokens uint32        of the whole text
+    words uint32         words that are not stop words, of all its passages
+    first_row uint32     [memories + 1] its passages are rows first_row[m]:first_row[m + 1]
+
+Lists of a memory, flat, with offsets of memories + 1 items::
+
+    text uint8               text_offset uint64       UTF-8
+    metadata uint8           metadata_offset uint64   JSON; empty for none
+    label uint32             label_offset uint64      tags and metadata pairs, for filters
+    mention_entity uint32    mention_offset uint64    CSR: memory -> entities
+    link_target uint32, link_weight float32    link_offset uint64    CSR: memory -> earlier memories
+
+Properties of a passage (one item a row)::
+
+    memory_of_row uint32, passage_start, passage_end uint32 (characters), passage_tokens uint32
+    length uint32 (words that are not stop words), term_offset uint64 [rows + 1], term uint32 (flat)
+    code4 uint8 [rows * dimension / 2], code_step, code_norm, code_loss float32
+        the vector in four bits a component, and what that loses
+    code1 uint64 [rows * ceil(dimension / 64)], code_factor float32
+        the vector in one bit a component, turned, and what makes an estimate of it
+
+What a tokenizer made of passages (see `pieces`); the columns are empty until there is some::
+
+    piece uint16 (flat)    piece_offset uint64 [rows + 1]
+    vocabulary uint32, vocabulary_row uint32   a label, and the first row whose ids it names
+
+Properties of an operation (one item an op, by op - 1)::
+
+    op_recorded_at int64, op_memories uint32, op_rows uint32, op_length uint64
+        what stood after it: counts, and the sum of `length`: a view is one number
+    op_kind uint32, op_by uint32, op_why uint32   labels: what was done, by whom and why, or NONE
+
+Properties of a name::
+
+    name_entity uint32   whose it is        name_op uint64   the operation that first used it
+
+The reversed directions (entity -> memories, memory -> later memories that link to it) are chains
+threaded through the flat arrays, newest first: `mention_previous` and `link_previous` hold the
+entry before, and the heads are found again on opening. A chain grows by one store per entry and
+needs no rebuild, so nothing about the graph depends on where an index ends and a tail begins.
+
+Facts, events and entities have columns of their own: see `fact_schema`.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import orjson
+
+from recollex_engine.domain import fact_schema
+
+NONE = 0xFFFFFFFF
+NETWORKS = ("world", "agent", "opinion")
+"""The three networks of Memora, section 2.1, by their number in the column."""
+
+CLOSED = ("closed_by", "forgotten_by", *fact_schema.CLOSED)
+"""The columns whose items are written once, later, from 0 to the number of an operation; all others
+are fixed. A view that is older than the operation reads 0."""
+RETAINING = ("retain", "correct")
+"""The kinds of operation that record a memory."""
+CLOSING = ("forget", "replace", "archive")
+"""The kinds of operation that only close memories, which their payload lists."""
+ENDS = {
+    "forget": "forgotten",
+    "archive": "archived",
+    "correct": "corrected",
+    "replace": "replaced",
+    "retain": "replaced",
+}
+"""What an operation of a kind makes of the memories that it closes."""
+
+STOP_WORD = -1
+"""In a log record, the place of a stop word among the terms of a passage."""
+
+MEMORY = {
+    "id": "<u4",
+    "previous": "<u4",
+    "op": "<u8",
+    "closed_by": "<u8",
+    "forgotten_by": "<u8",
+    "said_at": "<i8",
+    "event_start": "<i8",
+    "event_end": "<i8",
+    "valid_end": "<i8",
+    "network": "|u1",
+    "document": "<u4",
+    "context": "<u4",
+    "speaker": "<u4",
+    "tokens": "<u4",
+    "words": "<u4",
+}
+LISTS = {
+    "text": {"text": "|u1"},
+    "metadata": {"metadata": "|u1"},
+    "label": {"label": "<u4"},
+    "mention": {"mention_entity": "<u4", "mention_memory": "<u4", "mention_previous": "<u4"},
+    "link": {
+        "link_target": "<u4",
+        "link_source": "<u4",
+        "link_previous": "<u4",
+        "link_weight": "<f4",
+    },
+}
+ROW = {
+    "memory_of_row": "<u4",
+    "passage_start": "<u4",
+    "passage_end": "<u4",
+    "passage_tokens": "<u4",
+    "length": "<u4",
+    "term_offset": "<u8",
+}
+CODE = {
+    "code4": "|u1",
+    "code_step": "<f4",
+    "code_norm": "<f4",
+    "code_loss": "<f4",
+    "code1": "<u8",
+    "code_factor": "<f4",
+}
+PIECES = {
+    "piece": "<u2",
+    "piece_offset": "<u8",
+    "vocabulary": "<u4",
+    "vocabulary_row": "<u4",
+}
+"""Columns that came later than the others: a checkpoint without them holds no such ids."""
+OP = {
+    "op_recorded_at": "<i8",
+    "op_memories": "<u4",
+    "op_rows": "<u4",
+    "op_length": "<u8",
+    "op_kind": "<u4",
+    "op_by": "<u4",
+    "op_why": "<u4",
+}
+CHAINED = {
+    "mention": ("mention_entity", "mention_memory"),
+    "link": ("link_target", "link_source", "link_weight"),
+}
+"""The columns of a chained list that are given, the chain's key first."""
+DICTIONARIES = ("ids", "terms", "labels", "names", *fact_schema.DICTIONARIES)
+
+
+@cache
+def schema() -> Mapping[str, str]:
+    """Return every column's name and dtype."""
+    offsets = {f"{name}_offset": "<u8" for name in LISTS}
+    flat = {name: dtype for group in LISTS.values() for name, dtype in group.items()}
+    return {
+        **MEMORY,
+        "first_row": "<u4",
+        **offsets,
+        **flat,
+        **ROW,
+        **CODE,
+        **PIECES,
+        "term": "<u4",
+        "entity_name": "<u4",
+        "name_entity": "<u4",
+        "name_op": "<u8",
+        **OP,
+        **fact_schema.COLUMNS,
+    }
+
+
+def words(dimension: int) -> int:
+    """Return how many words of 64 bits hold a bit for each component of a vector."""
+    return -(-dimension // 64)
+
+
+def metadata_label(name: str, value: Any) -> str:
+    """Return the label by which a filter on metadata finds ``name`` = ``value``."""
+    return f"m:{name}={orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()}"

@@ -1,0 +1,1 @@
+"""Facts, events, episodes and conflicts, as one cut sees them."""

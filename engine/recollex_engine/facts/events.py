@@ -1,0 +1,294 @@
+"""Which events does a cut see? Those whose every fact it sees (MemoTrace, "Event visibility").
+
+An event sums facts up; it never adds one. A cut shows it when its own record and every fact that it
+includes are visible there, and its freshness is the latest recorded start of those facts; for an
+event that includes none, its own. Under As-World it must have begun, too, if it says when it did.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from recollex_engine.clock import from_micros, to_micros
+from recollex_engine.domain.fact_schema import BETWEEN_EVENTS, EVENT_KINDS, RELATIONS
+from recollex_engine.domain.intervals import (
+    OPEN_START,
+    Moments,
+    Span,
+    overlapping,
+    to_moments,
+    within,
+)
+from recollex_engine.domain.literals import Mention
+from recollex_engine.facts.facts import FactList
+from recollex_engine.facts.view import FactView
+from recollex_engine.state.chain import NONE
+
+EVENT, EPISODE = range(len(EVENT_KINDS))
+INCLUDES, PARTICIPANT, TIME, TIME_TEXT = range(4)
+MENTIONED = RELATIONS.index("mentioned_in")
+AGGREGATES = RELATIONS.index("aggregates")
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """Who took part in an event, and as what."""
+
+    name: str
+    role: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EventLink:
+    """An edge between two events that the cut sees: the other's id, the relation, a qualifier."""
+
+    event: str
+    relation: str
+    qualifier: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event, as one cut sees it.
+
+    span: when it happened, [start, end), a narrative beside the facts' own valid times. facts: ids
+    of the facts that it includes. times: moments and texts that it was given besides. links: to
+    other events; linked_from: from them. freshness: see this module.
+    """
+
+    id: str
+    summary: str
+    span: Moments
+    status: str
+    recorded: tuple[datetime, datetime | None]
+    freshness: datetime
+    participants: tuple[Participant, ...]
+    facts: tuple[str, ...]
+    times: tuple[datetime | str, ...]
+    mentions: tuple[Mention, ...]
+    links: tuple[EventLink, ...]
+    linked_from: tuple[EventLink, ...]
+    by: str | None
+    why: str | None
+    version: int = field(repr=False)
+    view: FactView = field(repr=False, compare=False)
+
+    @property
+    def evidence(self) -> FactList:
+        """The facts that it includes, in recorded order: the closure that proves it."""
+        versions = [self.view.version(id) for id in self.facts]
+        found = [version for version in versions if version is not None]
+        return FactList(self.view, np.array(sorted(found), np.int64))
+
+    def active_fact_count(self, moment: datetime) -> int:
+        """Return how many of its facts are valid at ``moment``."""
+        at = to_micros(moment, "moment")
+        versions = self.evidence.versions
+        starts, ends = (self.view.array(f"fact_{name}")[versions] for name in ("start", "end"))
+        return int(np.count_nonzero((starts <= at) & (ends > at)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the event as JSON values, times in ISO 8601."""
+        return {
+            "id": self.id,
+            "summary": self.summary,
+            "span": _iso(self.span),
+            "status": self.status,
+            "recorded": _iso(self.recorded),
+            "freshness": self.freshness.isoformat(),
+            "participants": [{"name": each.name, "role": each.role} for each in self.participants],
+            "facts": list(self.facts),
+            "times": [each if isinstance(each, str) else each.isoformat() for each in self.times],
+            "mentions": [
+                {"document": each.document, "span": list(each.span), "text": each.text}
+                for each in self.mentions
+            ],
+            "links": [_link(each) for each in self.links],
+            "linked_from": [_link(each) for each in self.linked_from],
+            "by": self.by,
+            "why": self.why,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One edge as the columns have it: numbers."""
+
+    source: int
+    relation: int
+    target: int
+    qualifier: int
+
+
+def event_visible_at(view: FactView, key: int) -> int | None:
+    """Return the freshness of an event in microseconds, or None where the cut does not see it.
+
+    ``key``: its number in `event_ids`. Cost: its edges.
+    """
+    version = view.version_of(key, "event")
+    if version is None or view.data("event_kind")[version] != EVENT:
+        return None
+    if not view.is_open(version, "event"):
+        return None
+    start = view.data("span_start")[version]
+    if view.world is not None and start != OPEN_START and start > view.world:
+        return None
+    own: int = view.recorded(version, "event")[0]
+    latest: int | None = None
+    for edge in edges_from(view, key):
+        if edge.relation == INCLUDES:
+            fact = view.version_of(edge.target)
+            if fact is None or not view.is_visible(fact):
+                return None
+            recorded = view.recorded(fact)[0]
+            latest = recorded if latest is None else max(latest, recorded)
+    return own if latest is None else latest
+
+
+def edges_from(view: FactView, key: int) -> list[Edge]:
+    """Return what an event's or episode's newest version says, and its links, oldest first."""
+    current = view.version_of(key, "event")
+    recorded, versions = view.data("edge_op"), view.data("edge_version")
+    found = [
+        _edge(view, entry)
+        for entry in view.entries("edge_source", key)
+        if recorded[entry] <= view.op and versions[entry] in (current, NONE)
+    ]
+    return found[::-1]
+
+
+def edges_to(view: FactView, kind: str, target: int) -> Iterator[Edge]:
+    """Yield the edges that lead to a fact, event or entity and still hold, newest first."""
+    versions, sources = view.data("edge_version"), view.data("edge_source")
+    for entry in view.edges_to(kind, target):
+        if versions[entry] in (view.version_of(sources[entry], "event"), NONE):
+            yield _edge(view, entry)
+
+
+def _edge(view: FactView, entry: int) -> Edge:
+    names = ("edge_source", "edge_relation", "edge_target", "edge_qualifier")
+    return Edge(*(view.data(name)[entry] for name in names))
+
+
+def read_event(view: FactView, key: int) -> Event | None:
+    """Return an event, or None where the cut does not see it; cost about 30 us."""
+    freshness = event_visible_at(view, key)
+    if freshness is None:
+        return None
+    version = view.version_of(key, "event")
+    assert version is not None
+    columns, label, data = view.columns, view.columns.label, view.data
+    participants: dict[Participant, None] = {}
+    facts, times, mentions, links = [], [], [], []
+    for edge in edges_from(view, key):
+        qualifier = label(edge.qualifier)
+        if edge.relation == INCLUDES:
+            facts.append(columns.dictionary["fact_ids"].string(edge.target))
+        elif edge.relation == PARTICIPANT:
+            participants[Participant(view.entity_name(edge.target), qualifier)] = None
+        elif edge.relation == TIME:
+            times.append(from_micros(edge.target))
+        elif edge.relation == TIME_TEXT:
+            times.append(str(label(edge.target)))  # type: ignore[arg-type]
+        elif edge.relation == MENTIONED:
+            mentions.append(Mention.from_json(str(label(edge.target))))
+        elif (link := _seen_link(view, edge, edge.target)) is not None:
+            links.append(link)
+    incoming = [
+        link
+        for edge in edges_to(view, "event", key)
+        if (link := _seen_link(view, edge, edge.source)) is not None
+    ]
+    start, end = view.recorded(version, "event")
+    by, why = view.note(data("event_op")[version])
+    return Event(
+        columns.dictionary["event_ids"].string(key),
+        str(label(data("event_summary")[version])),
+        to_moments(data("span_start")[version], data("span_end")[version]),
+        str(label(data("event_status")[version])),
+        (from_micros(start), None if end is None else from_micros(end)),
+        from_micros(freshness),
+        tuple(participants),
+        tuple(facts),
+        tuple(times),
+        tuple(mentions),
+        tuple(links),
+        tuple(incoming[::-1]),
+        by,
+        why,
+        version,
+        view,
+    )
+
+
+def _seen_link(view: FactView, edge: Edge, other: int) -> EventLink | None:
+    """Return an edge between events, unless the cut does not see the one at its other end."""
+    if edge.relation not in BETWEEN_EVENTS or event_visible_at(view, other) is None:
+        return None
+    id = view.columns.dictionary["event_ids"].string(other)
+    return EventLink(id, RELATIONS[edge.relation], view.columns.label(edge.qualifier))
+
+
+def find_events(
+    view: FactView,
+    participant: str | None = None,
+    fact: str | None = None,
+    status: str | None = None,
+    during: Span | None = None,
+    overlaps: Span | None = None,
+) -> list[int]:
+    """Return the numbers of the visible events that meet every condition, in recorded order.
+
+    An event keeps its place when it is recorded again. Cost: the events of the participant or fact,
+    else all of them.
+    """
+    keys: set[int] | None = None
+    if participant is not None:
+        entity = view.entity(participant)
+        members = () if entity is None else view.identities.members(entity)
+        keys = {
+            edge.source
+            for member in members
+            for edge in edges_to(view, "entity", member)
+            if edge.relation == PARTICIPANT
+        }
+    if fact is not None:
+        number = view.columns.dictionary["fact_ids"].get(fact)
+        of_fact = (
+            set() if number is None else {edge.source for edge in edges_to(view, "fact", number)}
+        )
+        keys = of_fact if keys is None else keys & of_fact
+    if keys is None:
+        kinds = view.columns.column["event_kind"].buffer[: view.count_of("event")]
+        ids = view.columns.column["event_id"].buffer[: view.count_of("event")]
+        keys = set(ids[kinds == EVENT].tolist())
+    return [
+        key
+        for key in sorted(keys)
+        if event_visible_at(view, key) is not None and _meets(view, key, status, during, overlaps)
+    ]
+
+
+def _meets(
+    view: FactView, key: int, status: str | None, during: Span | None, overlaps: Span | None
+) -> bool:
+    version = view.version_of(key, "event")
+    if status is not None and view.columns.label(view.data("event_status")[version]) != status:
+        return False
+    start = np.array([view.data("span_start")[version]])
+    end = np.array([view.data("span_end")[version]])
+    return all(
+        span is None or bool(test(start, end, span)[0])
+        for span, test in ((during, within), (overlaps, overlapping))
+    )
+
+
+def _iso(moments: tuple[datetime | None, datetime | None]) -> list[str | None]:
+    return [None if moment is None else moment.isoformat() for moment in moments]
+
+
+def _link(link: EventLink) -> dict[str, Any]:
+    return {"event": link.event, "relation": link.relation, "qualifier": link.qualifier}

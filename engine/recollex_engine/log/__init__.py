@@ -1,0 +1,1 @@
+"""The operation log, the truth of an agent: its bytes, writing, reading, durability."""

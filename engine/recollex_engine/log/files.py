@@ -1,0 +1,183 @@
+"""The files of a log folder: their names, opening them plain or compressed, changing the form.
+
+A file has one content and at every moment at least one of two forms; where both are there, the
+plain one counts: it may have been written to since.
+"""
+
+import contextlib
+import gzip
+import os
+import re
+import shutil
+import zlib
+from pathlib import Path
+
+from recollex_engine.errors import CorruptError
+from recollex_engine.storage.disk import flush_folder, open_file, replace_file, store_full
+
+_NAME = re.compile(r"(\d{8,})\.jsonl(\.gz)?")
+_COMPRESSION_LEVEL = 6
+_GZIP = 31  # of zlib: a gzip header, and its checksum at the end
+_SMALL = 1 << 20
+"""Compressed bytes up to which a file is decompressed whole, in a third of the time."""
+_KEPT = 1 << 17
+"""Compressed bytes up to which what was decompressed last is kept: an opening reads a log twice."""
+_last: tuple[tuple[int, ...], bytes] = ((), b"")
+"""What was decompressed last, behind what the system says of its file."""
+
+
+def plain_path(folder: Path, file: int) -> Path:
+    """Return where log file number ``file`` is written."""
+    return folder / f"{file:08}.jsonl"
+
+
+def compressed_path(folder: Path, file: int) -> Path:
+    """Return where log file number ``file`` lies once it is compressed."""
+    return folder / f"{file:08}.jsonl.gz"
+
+
+def file_exists(folder: Path, file: int) -> bool:
+    """Return whether the log has this file, in either form."""
+    plain = plain_path(folder, file)  # once more: it may be written plain again meanwhile
+    return plain.exists() or compressed_path(folder, file).exists() or plain.exists()
+
+
+def file_numbers(folder: Path) -> list[int]:
+    """Return the numbers of the log's files, ascending, each once; [] without a folder."""
+    if not folder.is_dir():
+        return []
+    names = (_NAME.fullmatch(name) for name in os.listdir(folder))  # noqa: PTH208 - names alone
+    return sorted({int(match[1]) for match in names if match})
+
+
+class LogFile:
+    """One log file open for reading, at offsets in its uncompressed bytes.
+
+    It stays readable when the file changes its form meanwhile: the descriptor keeps the bytes that
+    there were. Not for several threads at once.
+    """
+
+    def __init__(self, folder: Path, file: int) -> None:
+        self._plain, self._compressed = plain_path(folder, file), compressed_path(folder, file)
+        self._fd = -1  # before anything that can fail: `close` looks at it
+        self._gzip: gzip.GzipFile | None = None
+        self._whole: bytes | None = None
+        # Changing the form makes the new one before it takes the old one away, in both directions.
+        for path in (self._plain, self._compressed, self._plain):
+            try:
+                self._fd = open_file(path, os.O_RDONLY)
+                self.path = path
+                return
+            except FileNotFoundError:
+                continue
+        self.path = self._plain
+        raise CorruptError(self.path, "a file of the log", "none") from None
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Return up to ``size`` bytes at ``offset``; b"" at the end of the file."""
+        if self.path is self._plain:
+            return os.pread(self._fd, size, offset)
+        try:
+            if self._whole is None and self._gzip is None:
+                self._decompress()
+            if self._whole is not None:
+                return self._whole[offset : offset + size]
+            assert self._gzip is not None
+            if self._gzip.tell() != offset:
+                self._gzip.seek(offset)
+            return self._gzip.read(size)
+        except (OSError, EOFError, zlib.error) as error:
+            raise CorruptError(self.path, "compressed lines", f"damage ({error})") from error
+
+    def _decompress(self) -> None:
+        """Decompress a small file whole; make ready to do it piece by piece with a large one."""
+        global _last
+        status = os.fstat(self._fd)
+        size = status.st_size
+        if size <= _SMALL:
+            held = (status.st_dev, status.st_ino, size, status.st_mtime_ns, status.st_ctime_ns)
+            last, whole = _last
+            if last != held:
+                whole = zlib.decompress(os.pread(self._fd, size, 0), wbits=_GZIP)
+                if size <= _KEPT:
+                    _last = (held, whole)
+            self._whole = whole
+        else:
+            source = os.fdopen(self._fd, "rb", closefd=False)
+            self._gzip = gzip.GzipFile(fileobj=source, mode="rb")
+
+    def is_superseded(self) -> bool:
+        """Return whether the file has another form by now, which may go on behind this one's end.
+
+        Cost: 4 us.
+        """
+        for path in (self._plain, self._compressed):
+            try:
+                return not os.path.samestat(path.stat(), os.fstat(self._fd))
+            except FileNotFoundError:
+                continue
+        return False
+
+    def line_number(self, offset: int) -> int:
+        """Return the 1-based number of the line that holds ``offset``. Cost: reads up to it."""
+        lines, at = 1, 0
+        while at < offset:
+            chunk = self.read(at, min(1 << 20, offset - at))
+            if not chunk:
+                break
+            lines += chunk.count(b"\n")
+            at += len(chunk)
+        return lines
+
+    def close(self) -> None:
+        """Give the descriptor back; the second call does nothing."""
+        if self._gzip is not None:
+            self._gzip.close()
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd = -1
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def compress_file(folder: Path, file: int) -> None:
+    """Replace a file by its compressed form; readers find one of the two at every moment.
+
+    The same bytes in give the same bytes out. Raises `StoreFullError` with the plain file kept.
+    """
+    plain, compressed = plain_path(folder, file), compressed_path(folder, file)
+    temporary = compressed.with_name(compressed.name + ".tmp")
+    try:
+        with plain.open("rb") as source, temporary.open("wb") as sink:
+            with gzip.GzipFile(
+                filename="", mode="wb", compresslevel=_COMPRESSION_LEVEL, fileobj=sink, mtime=0
+            ) as packed:
+                shutil.copyfileobj(source, packed, 1 << 20)
+            sink.flush()
+            os.fsync(sink.fileno())
+        temporary.rename(compressed)
+        flush_folder(folder)
+        plain.unlink()
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise store_full(error, compressed, f"compress {plain.name}") from error
+
+
+def restore_file(folder: Path, file: int, size: int) -> None:
+    """Replace a compressed file by its first ``size`` plain bytes; readers always find one form.
+
+    Raises `StoreFullError` with the compressed file kept. Does nothing to a plain file.
+    """
+    plain, compressed = plain_path(folder, file), compressed_path(folder, file)
+    if plain.exists():
+        return
+    source = LogFile(folder, file)
+    try:
+        data = source.read(0, size)
+    finally:
+        source.close()
+    replace_file(plain, data)
+    with contextlib.suppress(OSError):  # the plain one counts
+        compressed.unlink()

@@ -1,0 +1,297 @@
+"""Reading the operation log: once from a position, or following it as another process writes."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import orjson
+
+from recollex_engine.errors import CorruptError
+from recollex_engine.log.files import LogFile, file_exists, file_numbers
+from recollex_engine.log.format import START, Position, Record, decode_header, decode_record
+
+_FIRST_READ = 1 << 16
+_LARGEST_READ = 1 << 20
+
+
+class Operation(NamedTuple):
+    """One operation; ``payload`` is None once it was erased."""
+
+    op: int
+    recorded_at: int
+    kind: str
+    payload: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """Operations written together: all of them happened or none. ``position`` is after them."""
+
+    recorded_at: int
+    first_op: int
+    operations: list[Operation]
+    position: Position
+
+
+class LogFollower:
+    """Reads a log forward, and again whenever there is more.
+
+    It holds one descriptor and its `position`, and continues across new files and compression.
+    What lies behind the last whole transaction is read afresh each time, because the writer
+    may cut a failed or torn write off and write other bytes in its place. So beside a live writer
+    give `read_new` the op that it published; without one, damage may be seen where none is.
+
+    ``verify=True`` recomputes every commitment and chain; otherwise numbers and times are checked
+    and chains are believed.
+
+    Threads: one at a time. The writer may write meanwhile, in any process.
+    """
+
+    def __init__(self, folder: Path, start: Position = START, *, verify: bool = False) -> None:
+        self._folder = folder
+        self._verify = verify
+        self._file: LogFile | None = None
+        self.position = start
+
+    def read_new(self, until_op: int | None = None) -> Iterator[Transaction]:
+        """Yield the transactions behind `position`, moving it past each before it is yielded.
+
+        It ends at the end of the log, at a torn tail, or before the first transaction that starts
+        after ``until_op``. Raises `CorruptError` for damage before that.
+
+        Cost: about 5 us an operation of 500 bytes; a call that finds nothing new, 10 us.
+        """
+        for records, lines_at in self.read_records(until_op):
+            operations = []
+            for record in records:
+                payload = None
+                if record.payload is not None:
+                    try:
+                        payload = orjson.loads(record.payload)
+                    except orjson.JSONDecodeError as error:
+                        self._corrupt(lines_at, f"a JSON payload in operation {record.op}", error)
+                operations.append(
+                    Operation(record.op, record.recorded_at, record.kind.decode(), payload)
+                )
+            yield Transaction(records[0].recorded_at, records[0].op, operations, self.position)
+
+    def read_records(self, until_op: int | None = None) -> Iterator[tuple[list[Record], int]]:
+        """Yield as `read_new`, payloads left as bytes: (records, offset of their first line)."""
+        while until_op is None or self.position.op < until_op:
+            if self._file is None:
+                if not file_exists(self._folder, self.position.file):
+                    if self.position == START:
+                        return
+                    raise CorruptError(
+                        self._folder, f"log file {self.position.file}", "no such file"
+                    )
+                self._file = LogFile(self._folder, self.position.file)
+                self._check_length()
+            yield from self._read_file(until_op, sealed=False)
+            if until_op is not None and self.position.op >= until_op:
+                return
+            if self._file.is_superseded():  # a writer closed and another opened meanwhile
+                self.close()
+                continue
+            if not file_exists(self._folder, self.position.file + 1):
+                return
+            # The next file exists, so this one is sealed; what was added to it between the end
+            # that was found and the sealing is read now.
+            yield from self._read_file(until_op, sealed=True)
+            if until_op is not None and self.position.op >= until_op:
+                return
+            self._go_to_next_file()
+
+    def close(self) -> None:
+        """Give the descriptor back. `read_new` opens it again at need."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _read_file(
+        self, until_op: int | None, *, sealed: bool
+    ) -> Iterator[tuple[list[Record], int]]:
+        """Yield the whole transactions behind `position` in the open file."""
+        assert self._file is not None
+        pending: list[Record] = []
+        rest = b""
+        read_to = line_at = first_at = self.position.offset
+        chain = self.position.chain
+        size = _FIRST_READ
+        while chunk := self._file.read(read_to, max(size, len(rest))):
+            read_to += len(chunk)
+            size = min(2 * size, _LARGEST_READ)
+            lines = (rest + chunk).split(b"\n")
+            rest = lines.pop()
+            for line in lines:
+                if until_op is not None and not pending and self.position.op >= until_op:
+                    return
+                after_line = line_at + len(line) + 1
+                if line_at == 0:
+                    self._read_header(line)
+                    first_at = line_at = after_line
+                    continue
+                record = decode_record(line)
+                if record is None:
+                    if b"\0" in line and not sealed and self._is_last_file():
+                        return  # pages that a crash kept from the disk read as zeros
+                    self._corrupt(line_at, "a record of the log", line[:80])
+                self._check_order(record, pending, line_at)
+                pending.append(record)
+                if self._verify:
+                    chain = record.extend(chain)
+                line_at = after_line
+                if record.chain is not None:
+                    if self._verify and record.chain != chain:
+                        self._corrupt(
+                            first_at,
+                            f"chain {chain.hex()} after the transaction of operations "
+                            f"{pending[0].op} to {record.op}",
+                            record.chain.hex(),
+                        )
+                    self.position = Position(
+                        self.position.file, line_at, record.op, record.recorded_at, record.chain
+                    )
+                    yield pending, first_at
+                    pending, first_at = [], line_at
+        if (rest or pending) and sealed:
+            self._corrupt(first_at, "a whole transaction at the end of a sealed file", "a part")
+
+    def _check_order(self, record: Record, pending: list[Record], line_at: int) -> None:
+        op = self.position.op + len(pending) + 1
+        if record.op != op:
+            self._corrupt(line_at, f"operation {op}", f"operation {record.op}")
+        if pending and record.recorded_at != pending[0].recorded_at:
+            self._corrupt(
+                line_at,
+                f"the recorded time {pending[0].recorded_at} of its transaction",
+                record.recorded_at,
+            )
+        if record.recorded_at <= self.position.recorded_at:
+            self._corrupt(
+                line_at,
+                f"a recorded time after {self.position.recorded_at}",
+                record.recorded_at,
+            )
+
+    def _read_header(self, line: bytes) -> None:
+        """Move `position` from the end of the file before to behind this file's header."""
+        before = self.position
+        found = decode_header(line)
+        expected = Position(before.file, len(line) + 1, before.op, before.recorded_at, before.chain)
+        if found != expected:
+            self._corrupt(0, f"the header of file {before.file}, op {before.op}", line[:120])
+        self.position = expected
+
+    def _go_to_next_file(self) -> None:
+        self.close()
+        before = self.position
+        self.position = Position(before.file + 1, 0, before.op, before.recorded_at, before.chain)
+
+    def _check_length(self) -> None:
+        """Raise if the file ends before `position`: then it lost lines that were durable."""
+        assert self._file is not None
+        offset = self.position.offset
+        if offset and self._file.read(offset - 1, 1) != b"\n":
+            raise CorruptError(
+                self._file.path, f"the end of a line at byte {offset - 1}", "none: lines were lost"
+            )
+
+    def _is_last_file(self) -> bool:
+        return not file_exists(self._folder, self.position.file + 1)
+
+    def _corrupt(self, offset: int, expected: str, found: object) -> NoReturn:
+        assert self._file is not None
+        line = self._file.line_number(offset)
+        raise CorruptError(self._file.path, f"{expected} on line {line}", found)
+
+
+def last_of_kind(folder: Path, kind: str, start: Position = START) -> Operation | None:
+    """Return the last operation of a ``kind`` behind ``start``; None if there is none.
+
+    Cost: 0.1 ms a megabyte of a log that has none; else as reading it.
+    """
+    if not _mentions(folder, b'"kind":"%b"' % kind.encode(), start):
+        return None
+    found = None
+    follower = LogFollower(folder, start)
+    try:
+        for records, _ in follower.read_records():
+            found = next((each for each in reversed(records) if each.kind.decode() == kind), found)
+    finally:
+        follower.close()
+    if found is None:
+        return None
+    payload = None if found.payload is None else orjson.loads(found.payload)
+    return Operation(found.op, found.recorded_at, kind, payload)
+
+
+def _mentions(folder: Path, word: bytes, start: Position) -> bool:
+    """Return whether ``word`` stands in the files of a log behind ``start``."""
+    at = start.offset
+    for number in file_numbers(folder):
+        if number < start.file:
+            continue
+        file, rest = LogFile(folder, number), b""
+        try:
+            while chunk := file.read(at, _LARGEST_READ):
+                if word in rest + chunk:
+                    return True
+                rest = chunk[-len(word) :]
+                at += len(chunk)
+        finally:
+            file.close()
+        at = 0
+    return False
+
+
+class LogReader:
+    """Reads a log from any position. Holds nothing open between calls; any thread may call.
+
+    >>> import tempfile
+    >>> from recollex_engine.log import LogWriter
+    >>> folder = Path(tempfile.mkdtemp()) / "log"
+    >>> with LogWriter(folder) as log:
+    ...     position = log.append(1, [("note", b'{"text":"hello"}')])
+    >>> [t.operations[0].payload for t in LogReader(folder).transactions()]
+    [{'text': 'hello'}]
+    """
+
+    def __init__(self, folder: Path, *, verify: bool = False) -> None:
+        self.folder = folder
+        self.verify = verify
+
+    def transactions(
+        self, start: Position = START, until_op: int | None = None
+    ) -> Iterator[Transaction]:
+        """Yield the transactions behind ``start``; see `LogFollower.read_new`."""
+        follower = self.follow(start)
+        try:
+            yield from follower.read_new(until_op)
+        finally:
+            follower.close()
+
+    def follow(self, start: Position = START) -> LogFollower:
+        """Return a follower that starts at ``start``."""
+        return LogFollower(self.folder, start, verify=self.verify)
+
+
+def verify_chain(folder: Path, progress: Callable[[Position], None] | None = None) -> Position:
+    """Return the position after the last whole transaction, having rehashed every line before it.
+
+    ``progress`` is called with the position after each transaction. Raises `CorruptError` naming
+    file and line. A torn tail is not an error: compare the position with what should be there.
+    Cost: about 6 us an operation of 500 bytes.
+    """
+    numbers = file_numbers(folder)
+    if numbers != list(range(1, len(numbers) + 1)):
+        raise CorruptError(folder, f"log files 1 to {len(numbers)}", f"files {numbers}")
+    follower = LogFollower(folder, verify=True)
+    try:
+        for _ in follower.read_records():
+            if progress is not None:
+                progress(follower.position)
+    finally:
+        follower.close()
+    return follower.position

@@ -1,0 +1,119 @@
+"""What must a model offer to embed texts? Its interface, and checks of what it returns."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.errors import ModelError
+from recollex_engine.models.description import Thresholds, check_dimension
+from recollex_engine.models.vocabulary import Ids
+
+Progress = Callable[[int], None]
+"""Told how many more memories are done."""
+
+
+class QueryEmbedder(Protocol):
+    """What a recall needs of a model."""
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """The similarities at which the arms cut off."""
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        """Return float32[dimension] of length 1."""
+
+
+class Embedder(QueryEmbedder, Protocol):
+    """A model that turns texts into vectors."""
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the model and its weights; an agent keeps to one."""
+
+    def embed(
+        self, texts: Sequence[str], threads: int = 1, progress: Progress | None = None
+    ) -> npt.NDArray[np.float32]:
+        """Return float32[n, dimension], each row of length 1, of passages."""
+
+    def count_tokens(self, text: str) -> int:
+        """Return how many tokens the model's own tokenizer sees."""
+
+
+def checked(load: Callable[[], Embedder]) -> Callable[[], Embedder]:
+    """Return ``load``, refusing a model whose vectors the engine cannot compare.
+
+    Raises `InputError`, when it is called, for a dimension that is no multiple of 8 in [8, 8192].
+    """
+    last: list[Embedder] = []
+
+    def loaded() -> Embedder:
+        embedder = load()
+        if not last or last[0] is not embedder:
+            check_dimension(embedder.dimension, "the embedder's dimension")
+            last[:] = [embedder]
+        return embedder
+
+    return loaded
+
+
+def embed_all(
+    embedder: Embedder, texts: Sequence[str], threads: int = 1, progress: Progress | None = None
+) -> npt.NDArray[np.float32]:
+    """Return the embedder's vectors of passages, float32[len(texts), dimension].
+
+    Raises `ModelError` where what it returns is anything else.
+    """
+    return _checked_vectors(embedder, embedder.embed(texts, threads, progress), texts)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPieces:
+    """What an embedder's tokenizer made of passages: the ids of each, and whose they are.
+
+    of: returns the ids of a short text.
+    """
+
+    vocabulary: str
+    ids: Sequence[Ids]
+    of: Callable[[str], Ids]
+
+
+def embed_with_pieces(
+    embedder: Embedder, texts: Sequence[str], threads: int = 1, progress: Progress | None = None
+) -> tuple[npt.NDArray[np.float32], ReadPieces | None]:
+    """Return the vectors of `embed_all`, and what the tokenizer made of the texts.
+
+    None where it does not tell: `Encoder` does, a caller's own class that has no such method of its
+    own does not.
+    """
+    tell: Callable[..., tuple[object, list[Ids] | None]] | None
+    tell = getattr(type(embedder), "embed_with_pieces", None)
+    if tell is None:
+        return embed_all(embedder, texts, threads, progress), None
+    vectors, ids = tell(embedder, texts, threads, progress)
+    found = _checked_vectors(embedder, vectors, texts)
+    if ids is None:
+        return found, None
+    source: Any = embedder
+    return found, ReadPieces(source.vocabulary, ids, source.pieces)
+
+
+def _checked_vectors(
+    embedder: Embedder, vectors: object, texts: Sequence[str]
+) -> npt.NDArray[np.float32]:
+    found = np.asarray(vectors)
+    expected = (len(texts), embedder.dimension)
+    if found.shape != expected or found.dtype.kind != "f" or not np.isfinite(found).all():
+        what = f"{found.dtype} of shape {found.shape}" if found.shape != expected else "others"
+        raise ModelError(
+            f"{embedder.fingerprint} must return finite floats of shape {expected} for "
+            f"{len(texts)} texts, got {what}"
+        )
+    return found.astype(np.float32, copy=False)

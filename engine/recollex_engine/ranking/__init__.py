@@ -1,0 +1,1 @@
+"""From a question to a ranked list: arms, fusion, confidence, reranking, diversity, presets."""

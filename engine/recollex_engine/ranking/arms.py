@@ -1,0 +1,318 @@
+"""Where might the answer be? Arms, each a ranked list of memories (TEMPR, section 3.1).
+
+An arm ranks memories, each by its best passage, and brings at most `thinking_budget` of them.
+Every arm works on the mask of memories that the question admits, so a filter costs no recall.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.domain.schema import NONE
+from recollex_engine.ranking.scratch import WordScratch
+from recollex_engine.state.view import View, share
+from recollex_kernels.vectors.cascade import cascade_top
+from recollex_kernels.vectors.nearest import best_of_rows, scan_top
+from recollex_kernels.words.keyword import search_words
+from recollex_kernels.words.postings import documents_of_all, phrase_rows
+
+K1, B = 0.9, 0.4
+"""BM25's saturation and length normalisation: the field's choice for short texts (Anserini)."""
+COMPARED = 30
+"""Rows that a filter lists, of which one bit is compared in the time in which a walk through a
+graph goes on from one node."""
+CASCADE_ROWS = 4096
+"""Rows up to which all are compared exactly, which takes as long as the cascade."""
+PROPOSED = 576
+"""Rows that a graph proposes at least, and `PROPOSED_EACH` for each memory wanted."""
+PROPOSED_EACH = 5
+LIKELY = 896
+"""Rows that one bit proposes at least, and `LIKELY_EACH` for each memory wanted."""
+LIKELY_EACH = 8
+SCORED = 32
+"""Of the rows that one bit proposes four bits choose so many, and `SCORED_EACH` for each memory
+wanted, to be compared exactly; where a memory may have several rows, all are."""
+SCORED_EACH = 1.5
+
+
+@dataclass(slots=True)
+class Ranked:
+    """One arm's list, best first: memories uint32[n], scores float32[n], rows of best passages.
+
+    The graph and temporal arms rank memories, not passages: their rows are empty.
+    """
+
+    memories: npt.NDArray[np.uint32]
+    scores: npt.NDArray[np.float32]
+    rows: npt.NDArray[np.uint32]
+
+    @classmethod
+    def empty(cls) -> "Ranked":
+        """Return a list of nothing."""
+        return cls(np.empty(0, np.uint32), np.empty(0, np.float32), np.empty(0, np.uint32))
+
+    def first(self, count: int) -> "Ranked":
+        """Return the best ``count``."""
+        return Ranked(self.memories[:count], self.scores[:count], self.rows[:count])
+
+
+def holding(
+    view: View, phrase: npt.NDArray[np.uint32], allowed: npt.NDArray[np.uint8]
+) -> npt.NDArray[np.uint32]:
+    """Return the memories of ``allowed`` with a passage that holds a phrase: ascending, each once.
+
+    A phrase is a sequence of terms; NONE in it is the place of any stop word. Cost: the postings
+    of its terms, the passages of memories that hold them all (a word alone is held by all of
+    these), and the tail.
+    """
+    terms = phrase[phrase != NONE]
+    tail = np.arange(view.indexed_memories, view.memories, dtype=np.uint32)
+    if len(terms):
+        lists, end = view.posting_lists, view.memories
+        parts = [documents_of_all(lists, s, terms, end) for s in range(len(lists))]
+    else:  # stop words alone: nothing narrows it
+        parts = [np.arange(view.indexed_memories, dtype=np.uint32)]
+    unsure = [tail] if len(phrase) == len(terms) == 1 else [*parts, tail]
+    rows = _rows_of(view, np.concatenate(unsure))
+    offsets, forward = view.buffer("term_offset"), view.buffer("term")
+    held = view.memory_of_row[rows[phrase_rows(offsets, forward, rows, phrase) == 1]]
+    sure = parts if len(unsure) == 1 else []
+    memories: npt.NDArray[np.uint32] = np.unique(np.concatenate([*sure, held]))
+    admitted: npt.NDArray[np.uint32] = memories[allowed[memories] == 1]
+    return admitted
+
+
+def _rows_of(view: View, memories: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """Return the rows of memories."""
+    if view.rows == view.memories:  # each has one, and so the same number
+        return memories
+    places = memories.astype(np.int64)
+    first = view.buffer("first_row")[places].astype(np.int64)
+    counts = view.buffer("first_row")[places + 1] - first
+    before = np.cumsum(counts) - counts
+    rows: npt.NDArray[np.uint32] = (
+        np.repeat(first - before, counts) + np.arange(int(counts.sum()))
+    ).astype(np.uint32)
+    return rows
+
+
+@dataclass(slots=True)
+class Words:
+    """What the keyword arm found: its list, and by what every other memory would be scored.
+
+    terms uint32[Q], idf float32[Q]: the words of the question that the agent knows; fixed and
+    per_word: BM25's norm of a memory is fixed + per_word * its words.
+    most: the sum of the idf of all its words, met or not, which no memory's score reaches.
+    unknown: the share of it that belongs to words which no memory of the view holds.
+    tail: float32[n], the score of each memory that no posting list covers.
+    """
+
+    ranked: Ranked
+    terms: npt.NDArray[np.uint32]
+    idf: npt.NDArray[np.float32]
+    fixed: float
+    per_word: float
+    most: float
+    unknown: float
+    tail: npt.NDArray[np.float32]
+
+    @classmethod
+    def none(cls) -> "Words":
+        """Return what a question without words finds."""
+        nothing = np.empty(0, np.float32)
+        return cls(Ranked.empty(), np.empty(0, np.uint32), nothing, 0.0, 0.0, 0.0, 0.0, nothing)
+
+
+def keyword(
+    view: View,
+    terms: npt.NDArray[np.uint32],
+    allowed: npt.NDArray[np.uint8],
+    budget: int,
+    k1: float = K1,
+    b: float = B,
+) -> Words:
+    """Rank by BM25, a memory being the document; idf and mean length are taken at the view.
+
+    Equation (Kamphuis et al. 2020, "Lucene (accurate)"):
+        score(d) = sum over q of ln(1 + (N - df + .5) / (df + .5)) * f / (f + norm(d))
+        norm(d) = k1 * (1 - b + b * length(d) / mean length)
+
+    terms: of the question, each once, NONE for a word that the agent never met.
+    """
+    if not len(terms) or not view.memories:
+        return Words.none()
+    memories, words = view.memories, len(terms)
+    mean = view.total_length / memories or 1.0
+    fixed, per_word = k1 * (1 - b), k1 * b / mean
+    best, scores = np.empty(budget, _U32), np.empty(budget, _F32)
+    rows, known, idf = np.empty(budget, _U32), np.empty(words, _U32), np.empty(words, _F32)
+    tail = np.zeros(memories - view.indexed_memories, _F32)
+    found, met, most, unknown = search_words(
+        view.posting_lists,
+        view.text_places,
+        terms,
+        fixed,
+        per_word,
+        memories,
+        allowed,
+        allowed is view.open and view.share_open == 1,
+        budget,
+        _scratch.take(memories),
+        best,
+        scores,
+        rows,
+        known,
+        idf,
+        tail,
+    )
+    if found < budget:
+        best, scores, rows = best[:found], scores[:found], rows[:found]
+    if met < words:
+        known, idf = known[:met], idf[:met]
+    return Words(Ranked(best, scores, rows), known, idf, fixed, per_word, most, unknown, tail)
+
+
+_scratch = WordScratch()
+_U32, _F32 = np.dtype(np.uint32), np.dtype(np.float32)  # to make one of a class takes as long again
+
+
+def semantic(
+    view: View,
+    query: npt.NDArray[np.float32],
+    allowed: npt.NDArray[np.uint8],
+    floor: float,
+    budget: int,
+    exact: bool,
+) -> Ranked:
+    """Rank by cosine, down to ``floor`` (TEMPR 3.1.1).
+
+    ``exact`` recalls and agents of few rows scan all of them. Else graphs propose rows of sealed
+    parts of large agents, and one bit a component those of the rest, and of what a selective filter
+    admits. Scores are the same number either way.
+    """
+    if not view.rows:
+        return Ranked.empty()
+    if exact:
+        return scan(view, 0, view.rows, query, allowed, floor, budget)
+    graphs = [graph for graph in view.indexes.graphs if graph.end_row <= view.rows]
+    if not graphs:
+        return compare(view, 0, view.rows, query, allowed, floor, budget)
+    admitted = view.share_open if allowed is view.open else share(allowed)
+    # a walk goes on from kept / admitted nodes, and admitted * rows would be compared
+    if admitted * admitted * view.rows < COMPARED * graphs[0].kept(admitted, budget):
+        return compare(view, 0, view.rows, query, allowed, floor, budget)
+    parts, proposed, covered = [], [], 0
+    wanted = max(PROPOSED, PROPOSED_EACH * budget)
+    for graph in graphs:
+        if graph.first_row > covered:
+            parts.append(compare(view, covered, graph.first_row, query, allowed, floor, budget))
+        near = graph.search(
+            *(view.coded, allowed, query, wanted),
+            budget=budget,
+            share=admitted,
+            graphs=len(graphs),
+        )
+        if near is None:
+            return compare(view, 0, view.rows, query, allowed, floor, budget)
+        proposed.append(near)
+        covered = graph.end_row
+    if covered < view.rows:
+        parts.append(compare(view, covered, view.rows, query, allowed, floor, budget))
+    found = best_passages(view, np.concatenate(proposed), query, allowed, floor, budget)
+    return _merge([found, *parts], budget) if parts else found
+
+
+def scan(
+    view: View,
+    first_row: int,
+    end_row: int,
+    query: npt.NDArray[np.float32],
+    allowed: npt.NDArray[np.uint8],
+    floor: float,
+    budget: int,
+) -> Ranked:
+    """Rank the memories of rows [first_row, end_row) by exact cosine."""
+    if not view.is_coded:  # so they are few
+        everything = np.arange(first_row, end_row, dtype=np.uint32)
+        return best_passages(view, everything, query, allowed, floor, budget)
+    memories, rows, scores = scan_top(
+        view.vectors,
+        view.codes,
+        view.buffer("code_step"),
+        view.buffer("code_norm"),
+        view.buffer("code_loss"),
+        first_row,
+        end_row,
+        view.memory_of_row,
+        view.buffer("first_row"),
+        allowed,
+        query,
+        floor,
+        budget,
+    )
+    return Ranked(memories, scores, rows)
+
+
+def compare(
+    view: View,
+    first_row: int,
+    end_row: int,
+    query: npt.NDArray[np.float32],
+    allowed: npt.NDArray[np.uint8],
+    floor: float,
+    budget: int,
+) -> Ranked:
+    """Rank the memories of those rows [first_row, end_row) that one and four bits propose.
+
+    Of few rows, all are compared. It is a function of the rows, the query and what is allowed.
+    """
+    if end_row - first_row <= CASCADE_ROWS:
+        return scan(view, first_row, end_row, query, allowed, floor, budget)
+    proposed = max(LIKELY, LIKELY_EACH * budget)
+    memories, rows, scores = cascade_top(
+        view.vectors,
+        view.codes,
+        view.buffer("code_step"),
+        view.bits,
+        view.buffer("code_factor"),
+        first_row,
+        end_row,
+        view.memory_of_row,
+        view.buffer("first_row"),
+        allowed,
+        query,
+        floor,
+        budget,
+        proposed,
+        SCORED + int(SCORED_EACH * budget) if view.rows == view.memories else proposed,
+    )
+    return Ranked(memories, scores, rows)
+
+
+def best_passages(
+    view: View,
+    rows: npt.NDArray[np.uint32],
+    query: npt.NDArray[np.float32],
+    allowed: npt.NDArray[np.uint8],
+    floor: float,
+    budget: int,
+) -> Ranked:
+    """Return the best of the memories of ``rows`` that are allowed and reach ``floor``."""
+    memories, best, scores = best_of_rows(
+        view.vectors, rows, view.memory_of_row, allowed, query, floor, budget
+    )
+    return Ranked(memories, scores, best)
+
+
+def _merge(parts: list[Ranked], budget: int) -> Ranked:
+    """Return the best ``budget`` memories of several lists, each once, by its best row."""
+    memories = np.concatenate([part.memories for part in parts])
+    scores = np.concatenate([part.scores for part in parts])
+    rows = np.concatenate([part.rows for part in parts])
+    order = np.lexsort((rows, memories, -scores))
+    memories, scores, rows = memories[order], scores[order], rows[order]
+    _, first = np.unique(memories, return_index=True)
+    first.sort()
+    first = first[:budget]
+    return Ranked(memories[first], scores[first], rows[first])

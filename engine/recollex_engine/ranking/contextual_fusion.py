@@ -1,0 +1,258 @@
+"""What does a memory mean where it stands? The default fusion: every candidate seen by every arm.
+
+A turn such as "Yes, last week!" answers a question that was asked before it, in a session that was
+about something, near in time to other things. So a candidate is scored by what keyword and
+semantic search say of it (whichever arm brought it), of its neighbours and its document, of its
+time and of what shares a rare entity with the best; and by what the question says of itself.
+
+The sum is linear. Its unit: 1 is a memory as like the question as the graph's entry points.
+Weights were fitted by a listwise (softmax) loss on LoCoMo conversations 1-5, two RealMem people,
+one LifeBench user and halves of MuSiQue, 2Wiki and TimeQA, one vector of weights for all.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.clock import DAY
+from recollex_engine.domain.checks import check_number
+from recollex_engine.ranking.arms import Ranked, Words
+from recollex_engine.ranking.confidence import STANDS_OUT_OF, read_signs
+from recollex_engine.ranking.fusion import Evidence, Fused
+from recollex_kernels.fusing.contextual import contextual
+from recollex_kernels.fusing.parts import PARTS
+
+KEYWORD_CONTEXT = 4.4
+"""Weight of the keyword evidence in what a memory lends to others, beside 1 of the semantic."""
+SEEDS = 5
+"""Best memories from which activation is sent out (TEMPR 3.1.3)."""
+HUB = 400
+"""Memories that an entity may name and still tell something."""
+WIDENED = 32
+"""Best candidates whose neighbours become candidates too."""
+REACH = 16
+"""Places in recorded order within which neighbours are looked for: several documents may be
+written at once."""
+ANCHORS = 30
+"""Best memories that say which times matter (SATF 3.5's N)."""
+MOMENT = DAY // 2
+"""Width of a moment: half a day joins what happened together. (SATF's 15 days join a topic.)"""
+RECENT = 30 * DAY
+"""Time after which a memory is worth 1/e as much to a talk that goes on."""
+FEW_WORDS = 25
+"""Words, without stop words, from which a memory is as likely to tell something as any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contextual:
+    """Scores each candidate by a sum of parts, all of them the same for every data set.
+
+    keyword      b = BM25 / sqrt(best BM25 * sum of the idf of the question's words), in [0, 1]: how
+                 much of what can be matched is matched, times how well it can be matched at all, so
+                 the arm counts for less where the agent's words are not the question's
+    semantic     c = (cosine - semantic threshold) / (entry threshold - semantic threshold), at
+                 least -1: unlike is no worse than unrelated
+                 and, with x = 4.4 b + c:
+    before, after, before_two, after_two   x of the neighbours in the document
+    document     the greatest x in the document
+    moment       affinity to the times of the best x within half a day (SATF 3.3, an anchor's by the
+                 others alone), over the greatest, at least 1.5, two anchors; see `moments`
+    association  activation received from the best x over shared entities, see `associations`
+    in_range     1 if it happened in the time that the question names
+    phrase       share of the question's quotes that it holds word by word
+    speaker      1 if the question names who said it
+    question     1 if it is a question itself (LoCoMo: rarely evidence)
+    answer       1 if the turn before it is a question
+    brevity      ln(1 + words) - ln(1 + 25), at most 0: "Wow!" tells little
+    dated        1 if it names a time and the question asks when
+    recency      e^(-age / 30 days), if the question addresses its hearer
+    order        place in the agent's time, 0 to 1, if the question wants the latest; its negative,
+                 if the first
+    present      1 if it stands in the talk in progress (the newest memory's document, where that
+                 was said within half a day), if the question addresses its hearer
+
+    A question that addresses its hearer ("what did we settle on?") is a turn of a talk that goes
+    on: its small talk shares words with everything and asks about no moment. So for it a memory's
+    own keyword evidence counts ``addressed_keyword`` times (what it lends to others stays), the
+    moment does not count, recency does, and earlier questions are on topic
+    (``addressed_question``). What the talk itself has said is still before whoever asks, and would
+    crowd out what is not: so it counts less, not nothing. Nor does the moment count where a
+    question asks what would be or may be so.
+
+    >>> Contextual(recency=0.0).semantic
+    1.0
+    """
+
+    keyword: float = 5.1
+    semantic: float = 1.0
+    before: float = 0.18
+    after: float = 0.10
+    before_two: float = 0.10
+    after_two: float = 0.03
+    document: float = 0.23
+    moment: float = 1.3
+    association: float = 1.6
+    in_range: float = 1.6
+    phrase: float = 1.0
+    speaker: float = 0.44
+    question: float = -0.45
+    answer: float = 0.46
+    brevity: float = 0.15
+    dated: float = 1.0
+    recency: float = 1.3
+    order: float = 0.43
+    present: float = -2.0
+    addressed_keyword: float = 0.2
+    addressed_question: float = 0.63
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            check_number(getattr(self, name), name, -1e6, 1e6)
+
+    @property
+    def associates(self) -> bool:
+        """Return whether it spreads activation itself: where `association` has a weight."""
+        return self.association != 0
+
+    def fuse(self, evidence: Evidence) -> Fused:
+        """Return the candidates by the sum of their parts."""
+        lists = [ranked.memories for ranked in evidence.lists.values() if len(ranked.memories)]
+        if not lists:
+            return Fused(np.empty(0, np.uint32), np.empty(0, np.float64))
+        view, found = evidence.view, evidence.found
+        near = evidence.lists.get("semantic", _NOTHING)
+        weights = self._weights(evidence)
+        arguments: tuple[Any, ...] = (
+            np.concatenate(lists),
+            near.memories,
+            near.scores,
+            *_what_the_arms_say(evidence),
+            SEEDS if self.associates and view.entities else 0,
+            *view.entity_links,
+            HUB,
+            evidence.budget,
+            KEYWORD_CONTEXT,
+            WIDENED,
+            *view.talks,
+            evidence.allowed,
+            REACH,
+            DAY,
+            *view.texts,
+            _BREVITY,
+            view.buffer("speaker"),
+            view.columns.speakers.named(view.of_memories("speaker"), evidence.cues.words),
+            view.buffer("event_start"),
+            view.buffer("event_end"),
+            ANCHORS,
+            float(MOMENT),
+            found.start if found else 0,
+            found.end if found else 0,
+            *(evidence.quoted or _NO_QUOTES),
+            evidence.now,
+            float(RECENT),
+            view.timeline.order,
+            MOMENT,
+            weights,
+            STANDS_OUT_OF,
+        )
+        hubs = view.columns.hubs.known(view.entities)
+        alone: tuple[Any, ...] = (False, hubs)
+        tabled: tuple[Any, ...] = (True, hubs)
+        memories, scores, associated, activation, seen, _ = contextual(*arguments, *alone)
+        own = {}
+        if self.associates:
+            own["graph"] = Ranked(associated, activation, np.empty(0, np.uint32))
+        signs = None
+        if evidence.query is not None and evidence.words is not None:
+            signs = read_signs(seen, evidence.words.unknown)
+        parts = _Parts(weights, lambda: contextual(*arguments, *tabled)[-1])
+        return Fused(memories, scores, parts, own, signs)
+
+    def _weights(self, evidence: Evidence) -> npt.NDArray[np.float64]:
+        """Return what each part weighs for this question: 0 for what it does not ask about."""
+        cues = evidence.cues
+        weights = np.array(_IN_ORDER(self))
+        if cues.supposes or cues.addressed:
+            weights[_MOMENT] = 0.0
+        if cues.addressed:
+            weights[_KEYWORD] *= self.addressed_keyword
+            weights[_QUESTION] = self.addressed_question
+        else:
+            weights[_RECENCY] = weights[_PRESENT] = 0.0
+        if evidence.found is None:
+            weights[_IN_RANGE] = 0.0
+        if evidence.quoted is None:
+            weights[_PHRASE] = 0.0
+        if not cues.asks_when:
+            weights[_DATED] = 0.0
+        weights[_ORDER] *= cues.order
+        return weights
+
+
+_BREVITY = np.minimum(np.log1p(np.arange(FEW_WORDS + 1.0)) - np.log1p(FEW_WORDS), 0)
+_NOTHING = Ranked.empty()
+_NO_QUOTES = np.empty(0, np.uint32), np.empty(0, np.float32)
+_NO_WORDS = Words.none()
+_IN_ORDER = attrgetter(*PARTS)
+_KEYWORD, _QUESTION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, _ORDER, _PRESENT = map(
+    PARTS.index,
+    (
+        *("keyword", "question", "moment", "in_range", "phrase", "dated", "recency", "order"),
+        "present",
+    ),
+)
+
+
+class _Parts(Mapping[str, npt.NDArray[np.float64]]):
+    """The parts of the scores by name, best memory first, told apart when one is looked at."""
+
+    def __init__(
+        self, weights: npt.NDArray[np.float64], table: Callable[[], npt.NDArray[np.float64]]
+    ) -> None:
+        self._weights = weights
+        self._make = table
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [name for name, weight in zip(PARTS, self._weights, strict=True) if weight]
+
+    @cached_property
+    def _table(self) -> npt.NDArray[np.float64]:
+        return self._make()
+
+    def __getitem__(self, name: str) -> npt.NDArray[np.float64]:
+        if name not in self._names:
+            raise KeyError(name)
+        part: npt.NDArray[np.float64] = self._table[PARTS.index(name)]
+        return part
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def _what_the_arms_say(evidence: Evidence) -> tuple[Any, ...]:
+    """Return what `weigh` needs to tell b and c of any memory, whichever arm brought it."""
+    view, limits, words = evidence.view, evidence.thresholds, evidence.words
+    best = float(words.ranked.scores[0]) if words and len(words.ranked.scores) else 0.0
+    said = words if words is not None and best > 0 else _NO_WORDS
+    return (
+        (
+            *(view.posting_lists, said.tail, *view.forward_terms),
+            *(said.fixed, said.per_word, said.terms, said.idf),
+        ),
+        1 / math.sqrt(best * said.most) if best > 0 else 0.0,
+        view.vectors,
+        view.buffer("first_row"),
+        np.empty(0, np.float32) if evidence.query is None else evidence.query,
+        limits.semantic,
+        max(limits.entry - limits.semantic, 1e-6),
+    )

@@ -1,0 +1,92 @@
+"""Rerankers that read columns alone: Memora's heuristic as printed, and what it was meant to be."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.domain.checks import check_number
+from recollex_engine.ranking.candidates import Candidates
+from recollex_engine.ranking.reranking import MULTIPLYING, REPLACING, Combination
+from recollex_kernels.fusing.reranking import boosts, memora_heuristic
+
+
+@dataclass(frozen=True, slots=True)
+class Heuristic:
+    """Lifts what is recent among what is relevant: the default.
+
+    Equation (after Memora 3.3.1), multiplied onto the fused score by `combination`:
+        boost = recency * max(0, 1 - log(1 + days_old) / log(1 + 365))
+                + frequency * min(1, access_count / 100)
+    so a memory of today is worth 1.2 times one of a year ago, and no more: what is not relevant
+    stays where it is. Memora's own term, log(1 + days_old) / log(1 + 365), is called a recency
+    boost and grows with age; see `MemoraHeuristic`.
+
+    Access counts are not stored yet: they are 0, and so is their term.
+
+    Cost: under 10 us for 100 memories.
+
+    >>> Heuristic(recency=0.5).name
+    'heuristic'
+    """
+
+    recency: float = 0.2
+    frequency: float = 0.1
+    name: ClassVar[str] = "heuristic"
+    combination: ClassVar[Combination] = MULTIPLYING
+
+    def __post_init__(self) -> None:
+        check_number(self.recency, "recency", 0, 1000)
+        check_number(self.frequency, "frequency", 0, 1000)
+
+    def scores(self, candidates: Candidates) -> npt.NDArray[np.float64]:
+        """Return each memory's boost, in [0, recency + frequency]: float64[n]."""
+        times = candidates.said_at
+        return boosts(times, _accesses(candidates), candidates.now, self.recency, self.frequency)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoraHeuristic:
+    """Memora's heuristic reranker exactly as its section 3.3.1 prints it.
+
+    Equation:
+        score = 0.6 semantic_norm + 0.4 bm25_norm
+                + 0.2 log(1 + days_old) / log(1 + 365) + 0.1 min(1, access_count / 100)
+
+    The paper calls the third term a recency boost with a half-life of a year. It is neither: it
+    grows with age, from 0 today to 0.2 after a year and on without bound. `Heuristic` is corrected.
+
+    "Normalized" is not defined there: a norm here is the arm's score divided by the arm's greatest
+    in the list, 0 for a memory that the arm did not bring. Access counts are not stored yet: 0.
+    """
+
+    semantic: float = 0.6
+    keyword: float = 0.4
+    recency: float = 0.2
+    frequency: float = 0.1
+    name: ClassVar[str] = "memora-heuristic"
+    combination: ClassVar[Combination] = REPLACING
+
+    def __post_init__(self) -> None:
+        for field in ("semantic", "keyword", "recency", "frequency"):
+            check_number(getattr(self, field), field, 0, 1000)
+
+    def scores(self, candidates: Candidates) -> npt.NDArray[np.float64]:
+        """Return the printed score of each memory: float64[n]."""
+        return memora_heuristic(
+            candidates.arm("semantic"),
+            candidates.arm("keyword"),
+            candidates.said_at,
+            _accesses(candidates),
+            candidates.now,
+            self.semantic,
+            self.keyword,
+            self.recency,
+            self.frequency,
+        )
+
+
+def _accesses(candidates: Candidates) -> npt.NDArray[np.int64]:
+    """Return how often each memory was recalled: not stored yet, so never."""
+    return np.zeros(len(candidates), np.int64)

@@ -1,0 +1,229 @@
+"""A reranker behind HTTP: the request that Cohere and Jina share, and local servers repeat.
+
+::
+
+    POST <url>      Authorization: Bearer <key>
+    {"model": "...", "query": "...", "documents": ["...", ...], "top_n": n}
+
+    200  {"results": [{"index": 2, "relevance_score": 0.98}, ...]}    every index once, in any order
+
+vLLM, Text Embeddings Inference's compatible front ends, LiteLLM and Infinity answer the same.
+"""
+
+import http.client
+import json
+import os
+import random
+import socket
+import ssl
+import time
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.domain.checks import check_number
+from recollex_engine.errors import InputError, RerankError
+from recollex_engine.ranking.candidates import Candidates
+from recollex_engine.ranking.reranking import REPLACING, Combination, checked_scores
+
+KEY_VARIABLE = "RECOLLEX_RERANK_API_KEY"
+"""The environment variable that holds the key unless the caller names another."""
+
+_HOPELESS = (ssl.SSLCertVerificationError, http.client.InvalidURL, ValueError)
+"""What another attempt will not put right; ValueError is a host that cannot be named."""
+
+_FIRST_WAIT = 0.1  # seconds before the second attempt; doubled for each one after it
+_chance = random.Random()  # the caller's own random numbers stay as they are
+_LONGEST_ANSWER = 64 << 20  # bytes
+_LONGEST_MESSAGE = 200  # characters of a server's own words in an error
+
+
+@dataclass(frozen=True, slots=True)
+class HttpReranker:
+    """Asks a server how well each text answers the question.
+
+    url: the whole address, such as ``https://api.cohere.com/v2/rerank``,
+    ``https://api.jina.ai/v1/rerank`` or ``http://localhost:8000/v1/rerank``. model: as the server
+    names it. api_key: sent as a bearer token; without it the environment variable ``key_variable``
+    is read at each call, and without that no key is sent. A key is never shown.
+
+    timeout: seconds for the whole of a call, attempts and waits included. A refused or broken
+    connection and the statuses 408, 425, 429 and 5xx are tried again after 0.1, 0.2, 0.4 ...
+    seconds (with chance in it, and not before the server's ``Retry-After``) while time is left.
+    dated: whether texts are dated as TEMPR 3.3 shows them.
+
+    Scores replace the fused ones. Redirects are not followed: a key goes to no address but the one
+    named. Proxies of the environment are not used.
+
+    >>> HttpReranker("http://localhost:8000/v1/rerank", "bge-reranker-base").name
+    'bge-reranker-base'
+    """
+
+    url: str
+    model: str
+    api_key: str | None = field(default=None, repr=False)
+    key_variable: str = KEY_VARIABLE
+    timeout: float = 5.0
+    dated: bool = True
+    combination: Combination = REPLACING
+
+    def __post_init__(self) -> None:
+        check_number(self.timeout, "timeout", 0.001, 3600)
+        _address(self.url)
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.model
+
+    @property
+    def _where(self) -> str:
+        """The address without its query, which may hold a key."""
+        return self.url.partition("?")[0]
+
+    def scores(self, candidates: Candidates) -> npt.NDArray[np.float64]:
+        """Return the server's relevance of each memory: float64[n], finite.
+
+        Raises:
+            RerankError: no answer within the timeout, a refusal, or an answer that does not give
+                every text one finite score.
+
+        """
+        texts = candidates.dated_texts if self.dated else candidates.texts
+        question = {
+            "model": self.model,
+            "query": candidates.query,
+            "documents": texts,
+            "top_n": len(texts),
+        }
+        answer = self._ask(json.dumps(question).encode())
+        return self._read(answer, len(texts))
+
+    def _ask(self, body: bytes) -> bytes:
+        deadline = time.monotonic() + self.timeout
+        wait = _FIRST_WAIT
+        while True:
+            try:
+                status, reason, asked, answer = self._attempt(body, deadline)
+            except _HOPELESS as error:
+                raise RerankError(
+                    self.name, f"cannot ask {self._where}: {type(error).__name__}: {error}"
+                ) from error
+            except (OSError, http.client.HTTPException) as error:
+                failure, asked = f"{type(error).__name__}: {error}", 0.0
+            else:
+                if status == 200:
+                    return answer
+                failure = f"HTTP {status} {reason}: {_words(answer)}"
+                if status not in (408, 425, 429) and status < 500:
+                    raise RerankError(self.name, f"{self._where} refused: {failure}")
+            pause = max(asked, wait * _chance.uniform(0.5, 1.0))
+            if time.monotonic() + pause >= deadline:
+                raise RerankError(
+                    self.name, f"no answer from {self._where} within {self.timeout:g} s; {failure}"
+                )
+            time.sleep(pause)
+            wait *= 2
+
+    def _attempt(self, body: bytes, deadline: float) -> tuple[int, str, float, bytes]:
+        """Return the status, its reason, the seconds that the server asks for, the answer."""
+        scheme, host, port, target = _address(self.url)
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the time is up")
+        kind = http.client.HTTPSConnection if scheme == "https" else http.client.HTTPConnection
+        connection = kind(host, port, timeout=left)
+        try:
+            connection.request("POST", target, body, self._headers())
+            sock = connection.sock  # before it is handed to the response
+            response = connection.getresponse()
+            answer = _received(response, sock, deadline)
+            return response.status, response.reason, _seconds(response), answer
+        finally:
+            connection.close()
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        key = self.api_key if self.api_key is not None else os.environ.get(self.key_variable)
+        if key:
+            if not (key.isascii() and key.isprintable()):
+                raise RerankError(self.name, "the API key must be printable ASCII")
+            headers["Authorization"] = f"Bearer {key}"
+        return headers
+
+    def _read(self, answer: bytes, count: int) -> npt.NDArray[np.float64]:
+        try:
+            results = json.loads(answer)["results"]
+            pairs = [(result["index"], result["relevance_score"]) for result in results]
+        except (ValueError, TypeError, KeyError) as error:
+            raise RerankError(
+                self.name,
+                f"expected {{'results': [{{'index', 'relevance_score'}}, ...]}}, got "
+                f"{_words(answer)} ({type(error).__name__}: {error})",
+            ) from error
+        found: list[Any] = [None] * count
+        for index, score in pairs:
+            if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
+                raise RerankError(self.name, f"index must lie in [0, {count}), got {index!r}")
+            if found[index] is not None:
+                raise RerankError(self.name, f"index {index} came twice")
+            if isinstance(score, bool) or not isinstance(score, int | float):
+                raise RerankError(self.name, f"relevance_score of {index} is {score!r}, no number")
+            found[index] = score
+        if None in found:
+            raise RerankError(
+                self.name,
+                f"{found.count(None)} of {count} texts have no score, "
+                f"the first of them text {found.index(None)}",
+            )
+        return checked_scores(found, count, self.name)
+
+
+def _address(url: str) -> tuple[str, str, int | None, str]:
+    """Return scheme, host, port and target of ``url``; raise `InputError` unless it is HTTP."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except (ValueError, AttributeError, TypeError) as error:
+        raise InputError(f"url is not an address: {error}") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InputError(f"url must begin with http:// or https:// and name a host, got {url!r}")
+    if parts.username is not None or parts.password is not None:
+        raise InputError("url must not hold a name or password: give the key as api_key")
+    target = parts.path or "/"
+    return parts.scheme, parts.hostname, port, f"{target}?{parts.query}" if parts.query else target
+
+
+def _received(response: http.client.HTTPResponse, sock: socket.socket, deadline: float) -> bytes:
+    """Return the body, however slowly it drips, within the deadline and a bearable size."""
+    parts, size = [], 0
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the answer did not end in time")
+        sock.settimeout(left)
+        part = response.read1(1 << 16)
+        if not part:
+            break
+        parts.append(part)
+        size += len(part)
+        if size > _LONGEST_ANSWER:
+            raise http.client.HTTPException(f"the answer has more than {_LONGEST_ANSWER} bytes")
+    if response.length:  # bytes that were promised and did not come
+        raise http.client.IncompleteRead(b"".join(parts), response.length)
+    return b"".join(parts)
+
+
+def _seconds(response: http.client.HTTPResponse) -> float:
+    """Return the seconds of ``Retry-After``, 0 without them; a date there is not read."""
+    try:
+        return max(0.0, float(response.headers.get("Retry-After", 0)))
+    except ValueError:
+        return 0.0
+
+
+def _words(answer: bytes) -> str:
+    return repr(answer[:_LONGEST_MESSAGE].decode("utf-8", "replace"))

@@ -1,0 +1,130 @@
+"""Which choices make a ranking? All of them in one frozen value, and each paper's under its name.
+
+`DEFAULT` is what measured best over all data sets together (bench/tables). The others are the
+papers' own configurations, with what a paper needs and a machine may lack left out by name: the
+cross-encoders of TEMPR 3.3 and MemoTrace, whose weights are a download. Add one so::
+
+    replace(presets.tempr, reranker=CrossEncoderReranker())
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal, get_args
+
+from recollex_engine.dates.parser import EnglishDates, TimeParser
+from recollex_engine.domain.checks import check_count, check_number
+from recollex_engine.domain.schema import NETWORKS
+from recollex_engine.errors import InputError
+from recollex_engine.models.description import Thresholds
+from recollex_engine.ranking.arms import K1, B
+from recollex_engine.ranking.contextual_fusion import Contextual
+from recollex_engine.ranking.diversity import Diversity
+from recollex_engine.ranking.fusion import ARMS, Fusion, ReciprocalRank
+from recollex_engine.ranking.heuristics import MemoraHeuristic
+from recollex_engine.ranking.reranking import Combination, Reranker
+from recollex_engine.ranking.satf import SelfAnchoring
+from recollex_engine.ranking.spreading import Spreading
+
+Temporal = Literal["tempr", "memora"]
+Overflow = Literal["skip", "stop"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preset:
+    """Every choice of a ranking, in the order in which a recall makes them.
+
+    time_parser: what reads a range of time out of the question. arms: which of them look.
+    k1, b: of BM25. thresholds: the cosines of the arms, None for those measured for the model.
+    spreading: of the graph arm. temporal: whose temporal arm, "tempr" or "memora".
+    quotas: network -> the most that an arm may bring of it, where the papers retrieve each fact
+    type with a limit of its own; None for one limit, thinking_budget.
+    fusion: what makes one list. self_anchoring: SATF, None for none. reranker, with how its scores
+    meet the fused ones (None: as the reranker says) and how many of the best it looks at.
+    diversity: MMR and the collapsing of repetitions, None for neither. overflow: what a memory does
+    that no longer fits max_tokens: "skip" passes over it, "stop" ends the list there (TEMPR 3.4).
+
+    >>> from dataclasses import replace
+    >>> replace(DEFAULT, overflow="stop").overflow
+    'stop'
+    """
+
+    name: str
+    time_parser: TimeParser = field(default_factory=EnglishDates)
+    arms: tuple[str, ...] = ARMS
+    k1: float = K1
+    b: float = B
+    thresholds: Thresholds | None = None
+    spreading: Spreading = field(default_factory=Spreading)
+    temporal: Temporal = "tempr"
+    quotas: Mapping[str, int] | None = None
+    fusion: Fusion = field(default_factory=Contextual)
+    self_anchoring: SelfAnchoring | None = None
+    reranker: Reranker | None = None
+    combination: Combination | None = None
+    depth: int | None = None
+    diversity: Diversity | None = None
+    overflow: Overflow = "skip"
+
+    def __post_init__(self) -> None:
+        if not self.arms or any(arm not in ARMS for arm in self.arms):
+            raise InputError(f"arms must be some of {', '.join(ARMS)}, got {self.arms!r}")
+        check_number(self.k1, "k1", 0, 100)
+        check_number(self.b, "b", 0, 1)
+        if self.temporal not in get_args(Temporal):
+            raise InputError(f"temporal must be 'tempr' or 'memora', got {self.temporal!r}")
+        if self.overflow not in get_args(Overflow):
+            raise InputError(f"overflow must be 'skip' or 'stop', got {self.overflow!r}")
+        for network, quota in (self.quotas or {}).items():
+            if network not in NETWORKS:
+                raise InputError(f"quotas names the network {network!r}: {', '.join(NETWORKS)} are")
+            check_count(quota, f"quotas[{network!r}]", 1, 100_000)
+        if self.depth is not None:
+            check_count(self.depth, "depth", 1, 100_000)
+
+
+DEFAULT = Preset(name="default")
+"""What measured best, for all texts."""
+
+TEMPR = Preset(
+    name="tempr",
+    spreading=Spreading(rare_entities=False),
+    fusion=ReciprocalRank(),
+    overflow="stop",
+)
+"""TEMPR 3: four arms, RRF with k = 60, the token budget that stops at the first overflow."""
+
+MEMORA = Preset(
+    name="memora",
+    spreading=Spreading(from_one=True, rare_entities=False),
+    temporal="memora",
+    fusion=ReciprocalRank(),
+    reranker=MemoraHeuristic(),
+    diversity=Diversity(),
+)
+"""Memora 3: four arms, RRF, the heuristic reranker as it is printed, MMR with lambda .5."""
+
+SATF = Preset(
+    name="satf", arms=("semantic",), fusion=ReciprocalRank(), self_anchoring=SelfAnchoring()
+)
+"""SATF 3: dense retrieval, then N = 30, sigma = 15 days, alpha = 10."""
+
+MEMOTRACE = Preset(
+    name="memotrace", arms=("semantic", "keyword"), fusion=ReciprocalRank(), diversity=Diversity()
+)
+"""MemoTrace, "Retrieval and packing": BM25 and dense entry, RRF and MMR as its first stage."""
+
+PRESETS: Mapping[str, Preset] = MappingProxyType(
+    {preset.name: preset for preset in (DEFAULT, TEMPR, MEMORA, SATF, MEMOTRACE)}
+)
+
+
+def find_preset(preset: object) -> Preset:
+    """Return a preset given itself or by its name. Raises `InputError` for anything else."""
+    if isinstance(preset, Preset):
+        return preset
+    if isinstance(preset, str) and preset in PRESETS:
+        return PRESETS[preset]
+    raise InputError(
+        f"preset must be one of {', '.join(PRESETS)}, or a recollex.presets.Preset, got {preset!r}"
+    )

@@ -1,0 +1,107 @@
+"""Rerankers that read the texts: a cross-encoder, and whatever Python function the caller has."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.domain.checks import check_count
+from recollex_engine.errors import RecollexError, RerankError
+from recollex_engine.models.backends import Running
+from recollex_engine.models.cross_encoder import DEFAULT_CROSS_ENCODER, load_cross_encoder
+from recollex_engine.models.pairs import StoredPieces
+from recollex_engine.models.probe import Auto
+from recollex_engine.ranking.candidates import Candidates
+from recollex_engine.ranking.reranking import REPLACING, Combination, checked_scores
+from recollex_engine.state.word_pieces import find_pieces
+
+Scoring = Callable[[str, list[str]], Sequence[float] | npt.NDArray[np.floating]]
+"""Given the question and the texts, returns a number for each text, higher for better."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrossEncoderReranker:
+    """Reads the question together with each text, as TEMPR 3.3 and Memora 3.3.2 do.
+
+    The text is "[Date: November 06, 2025 (2025-11-06)] <context>: <text>" if ``dated``, of a long
+    memory its best passage. Scores are sigmoids and replace the fused ones. What a tokenizer of the
+    same vocabulary made of a text when it was written is not made again (see `pieces`).
+
+    model: a name or folder, see `load_cross_encoder`; it is loaded when first needed. precision:
+    "int8", "fp32", "bf16" (OpenVINO), "fp16" (a GPU), or "auto" for the fastest here. threads: at
+    most so many pairs, or batches of pairs, at once. `independent`: a pair's score is its own, so a
+    combination that adds or multiplies lets `rerank` leave out what cannot be shown.
+
+    >>> CrossEncoderReranker().name
+    'cross-encoder/ms-marco-MiniLM-L-6-v2'
+    """
+
+    model: str | Path = DEFAULT_CROSS_ENCODER
+    precision: Running | Auto = "int8"
+    threads: int = 1
+    dated: bool = True
+    combination: Combination = REPLACING
+    independent: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_count(self.threads, "threads", 1, 1024)
+
+    @property
+    def name(self) -> str:
+        """The model's name or folder."""
+        return str(self.model)
+
+    def scores(self, candidates: Candidates) -> npt.NDArray[np.float64]:
+        """Return how well each memory answers the question: float64[n], in [0, 1].
+
+        Raises:
+            ModelError: the model cannot be found, loaded or verified.
+
+        """
+        judge = load_cross_encoder(self.model, self.precision)
+        texts = candidates.dated_texts if self.dated else candidates.texts
+        stored = None
+        if (pieces := find_pieces(candidates.view, candidates.rows, judge.vocabulary)) is not None:
+            headings = candidates.headings if self.dated else [""] * len(texts)
+            stored = StoredPieces(pieces.ids, pieces.starts, pieces.ends, headings)
+        found = judge.judge(candidates.query, texts, self.threads, stored)
+        if found.truncated:
+            told = candidates.trace.truncated
+            told["rerank"] = told.get("rerank", 0) + found.truncated
+        return found.scores
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionReranker:
+    """Asks a function of the caller's: ``function(query, texts)`` returns a number a text.
+
+    The numbers may be of any size; more is better. dated: whether the texts are dated as
+    TEMPR 3.3 shows them. The function may be called from several threads at once, if recalls are.
+
+    >>> FunctionReranker(lambda query, texts: [len(text) for text in texts], name="length").name
+    'length'
+    """
+
+    function: Scoring
+    dated: bool = False
+    name: str = "function"
+    combination: Combination = REPLACING
+
+    def scores(self, candidates: Candidates) -> npt.NDArray[np.float64]:
+        """Return the function's numbers, float64[n], finite.
+
+        Raises:
+            RerankError: the function failed, or its answer is not one finite number a text.
+
+        """
+        texts = candidates.dated_texts if self.dated else candidates.texts
+        try:
+            found = self.function(candidates.query, list(texts))
+        except RecollexError:
+            raise
+        except Exception as error:
+            raise RerankError(self.name, f"{type(error).__name__}: {error}") from error
+        return checked_scores(found, len(texts), self.name)

@@ -1,0 +1,190 @@
+"""What is the one interface behind which every reranker stands?
+
+A reranker gives each candidate a score; a `Combination` says what becomes of the fused score that
+it had. So an irrelevant but recent memory cannot leap over a relevant one unless that is asked for.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.domain.checks import check_number
+from recollex_engine.errors import InputError, RerankError
+from recollex_engine.ranking.candidates import Candidates
+from recollex_kernels.fusing.reranking import ADD, MULTIPLY, REPLACE, combine
+
+Form = Literal["replace", "add", "multiply"]
+_FORMS = {"replace": REPLACE, "add": ADD, "multiply": MULTIPLY}
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """How a reranker's score r and the fused score become one.
+
+    Equation, f the fused score brought to [0, 1] over the list, (s - min) / (max - min); r as it
+    is where all of the list lies in [0, 1], else brought there in the same way:
+        replace   r, as the reranker gave it
+        add       f + weight * r
+        multiply  f * (1 + weight * r)
+
+    "multiply" lifts what is relevant already: a memory overtakes another only if its f is more
+    than 1 / (1 + weight) of the other's. With "add" a weight of 1 can lift the last to the top.
+
+    >>> Combination("multiply", 0.5)
+    Combination(form='multiply', weight=0.5)
+    """
+
+    form: Form = "replace"
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.form not in get_args(Form):
+            raise InputError(f"form must be one of {', '.join(get_args(Form))}, got {self.form!r}")
+        check_number(self.weight, "weight", 0, 1e6)
+
+
+REPLACING = Combination("replace")
+MULTIPLYING = Combination("multiply")
+
+
+class Reranker(Protocol):
+    """What looks at each candidate more closely than an arm can.
+
+    name: by which the trace and errors call it. combination: what its scores are meant for,
+    unless the caller says otherwise. One that has an attribute ``independent``, and it is true,
+    gives each candidate a score in [0, 1] that depends on the question and that candidate alone, so
+    that it need not be asked about all.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name in traces and errors."""
+
+    @property
+    def combination(self) -> Combination:
+        """How its scores meet the fused ones by default."""
+
+    def scores(self, candidates: Candidates) -> npt.NDArray[np.float64]:
+        """Return float64[n], finite, higher for better. Raises `RerankError` if it cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """A list after a reranker: order int64[n], places in the given list; scores in that order.
+
+    judged: how many candidates the reranker gave a score.
+    """
+
+    order: npt.NDArray[np.int64]
+    scores: npt.NDArray[np.float64]
+    judged: int
+
+
+Settled = Callable[[npt.NDArray[np.uint32], npt.NDArray[np.uint32]], bool]
+"""Given the memories that lead the final list and all others, returns whether none of the others
+can be shown, in whatever order they follow."""
+
+BLOCK = 16
+"""Candidates that are judged before it is asked again whether the rest matters."""
+
+
+def rerank(
+    candidates: Candidates,
+    reranker: Reranker,
+    combination: Combination | None = None,
+    depth: int | None = None,
+    settled: Settled | None = None,
+) -> Reranked:
+    """Return the candidates in the order that the reranker and the fused scores come to.
+
+    combination: None for the reranker's own. depth: how many of the best are looked at, None for
+    all; the others follow in the order they had, with the lowest score of those.
+
+    settled: where it is given, candidates are judged in blocks, the best fused first, until the
+    rest cannot be shown. Of the fused score f and a reranker's r in [0, 1], "add" gives at most
+    f + weight and "multiply" at most f * (1 + weight). Fused scores fall, so what was judged and
+    reaches that of the next candidate leads the final list as it stands; if that is `Settled`, what
+    is shown is, to the bit, what it would be had all been judged. "replace" bounds nothing, and so
+    does a reranker that is not independent: then all are judged.
+
+    Ties keep the order given. The reranker is not asked about an empty list.
+
+    Raises:
+        RerankError: it failed, or did not give one finite score for each candidate. The list that
+            was given still stands.
+
+    """
+    head = candidates if depth is None else candidates.first(depth)
+    if not len(head):
+        return Reranked(np.arange(len(candidates)), candidates.scores.astype(np.float64), 0)
+    how = combination or reranker.combination
+    judged = len(head)
+    if settled is None or how.form == "replace" or not getattr(reranker, "independent", False):
+        found = checked_scores(reranker.scores(head), len(head), reranker.name)
+    else:
+        found, judged = _judge(candidates, head, reranker, how, settled)
+    order, scores = _combined(head, found, how)
+    rest = len(candidates) - len(head)
+    if rest:
+        order = np.append(order, np.arange(len(head), len(candidates)))
+        scores = np.append(scores, np.full(rest, scores[-1]))
+    return Reranked(order, scores, judged)
+
+
+def _combined(
+    head: Candidates, found: npt.NDArray[np.float64], how: Combination
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    return combine(head.scores.astype(np.float64), found, _FORMS[how.form], float(how.weight))
+
+
+def _judge(
+    candidates: Candidates,
+    head: Candidates,
+    reranker: Reranker,
+    how: Combination,
+    settled: Settled,
+) -> tuple[npt.NDArray[np.float64], int]:
+    """Return the scores of ``head``, 0 for those that are not judged, and how many are."""
+    found = np.zeros(len(head), np.float64)
+    for first in range(0, len(head), BLOCK):
+        end = min(first + BLOCK, len(head))
+        block = head.part(first, end)
+        found[first:end] = checked_scores(reranker.scores(block), len(block), reranker.name)
+        if not ((found[first:end] >= 0) & (found[first:end] <= 1)).all():
+            raise RerankError(reranker.name, "scores of an independent reranker lie in [0, 1]")
+        if end == len(head):
+            break
+        order, scores = _combined(head, found, how)
+        best = np.append(found[:end], np.ones(len(head) - end))
+        most = _bound(head, best, how, end)
+        leads = (order < end) & (scores >= most)
+        lead = int(np.argmin(leads)) if not leads.all() else len(leads)
+        others = np.append(head.memories[order[lead:]], candidates.memories[len(head) :])
+        if lead and settled(head.memories[order[:lead]], others):
+            return found, end
+    return found, len(head)
+
+
+def _bound(head: Candidates, best: npt.NDArray[np.float64], how: Combination, judged: int) -> float:
+    """Return the most that a candidate behind the first ``judged`` could reach."""
+    order, scores = _combined(head, best, how)
+    return float(scores[order >= judged].max())
+
+
+def checked_scores(scores: object, count: int, name: str) -> npt.NDArray[np.float64]:
+    """Return ``scores`` as float64[count]; raise `RerankError` if they are anything else."""
+    try:
+        found = np.asarray(scores, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise RerankError(name, f"its scores are not numbers ({error})") from error
+    if found.shape != (count,):
+        raise RerankError(
+            name, f"expected {count} scores, one a text, got an array of shape {found.shape}"
+        )
+    if not np.isfinite(found).all():
+        place = int(np.flatnonzero(~np.isfinite(found))[0])
+        raise RerankError(name, f"scores must be finite, got {found[place]} for text {place}")
+    return found

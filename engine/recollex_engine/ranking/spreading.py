@@ -1,0 +1,160 @@
+"""What is linked to the best? Spreading activation over the graph (TEMPR 3.1.3, Memora 3.1.3)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.clock import DAY
+from recollex_engine.domain.checks import check_count, check_number
+from recollex_engine.models.description import Thresholds
+from recollex_engine.ranking.arms import Ranked
+from recollex_engine.ranking.scratch import Scratch
+from recollex_engine.state.view import FiveArrays, SixArrays, View
+from recollex_kernels.graph.spread import spread
+
+ENTRY_POINTS = 5
+"""Semantic memories from which activation spreads (TEMPR 3.1.3)."""
+DECAY = 0.8
+"""Of activation, a memory-to-memory hop (TEMPR 3.1.3, Memora 3.1.3)."""
+THRESHOLD = 0.1
+"""Activation below which spreading stops, and the least weight of a link (TEMPR 3.1.3)."""
+WINDOW = DAY
+"""How far apart memories may be to be neighbours in time (TEMPR 2.4.1)."""
+NEIGHBOURS = 10
+"""Neighbours in time of a memory: TEMPR 2.4.3 counts 5 to 10."""
+ANY_COSINE = float("-inf")
+"""The least cosine of memories that activation may reach, where any will do."""
+HUB = 1024
+"""Of an entity that names more memories than this, the newest so many are considered."""
+
+FRESH = 16
+"""Of an entity the newest so many are compared with the question, to order equal activations."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spreading:
+    """How activation spreads over the graph (TEMPR 3.1.3, Memora 3.1.3).
+
+    decay: kept a memory-to-memory hop. threshold: activation below which it stops. entry_points:
+    best semantic memories from which it starts, at their similarity (TEMPR) or, with
+    ``from_one``, at 1 (Memora). rare_entities: an entity weighs 1 / (1 + ln n), n the memories it
+    names, so that the two speakers of a conversation, who name all of it, do not drown what is
+    rare; TEMPR's weight is 1 for all.
+
+    A fading that is strong beside the links' weights, which are .3 to 1 without ``rare_entities``,
+    counts hops: with decay .03 and threshold .00005, from one, activation goes two hops and no
+    further, and the nearer hop comes first (TEMPR 4.3's "simple 2-hop neighbors").
+
+    >>> two_hops = Spreading(decay=0.03, threshold=0.00005, from_one=True, rare_entities=False)
+    """
+
+    decay: float = DECAY
+    threshold: float = THRESHOLD
+    entry_points: int = ENTRY_POINTS
+    from_one: bool = False
+    rare_entities: bool = True
+
+    def __post_init__(self) -> None:
+        check_number(self.decay, "decay", 0, 1)
+        check_number(self.threshold, "threshold", 1e-6, 1)
+        check_count(self.entry_points, "entry_points", 1, 1000)
+
+
+def graph(
+    view: View,
+    query: npt.NDArray[np.float32],
+    entries: Ranked,
+    allowed: npt.NDArray[np.uint8],
+    thresholds: Thresholds,
+    budget: int,
+    spreading: Spreading,
+) -> Ranked:
+    """Rank by activation spread from the best semantic memories (TEMPR 3.1.3).
+
+    Entities, semantic links and neighbours in time carry it on.
+    """
+    scores = entries.scores[: spreading.entry_points]
+    near = scores >= thresholds.entry
+    seeds = entries.memories[: spreading.entry_points][near]
+    if not len(seeds):
+        return Ranked.empty()
+    started = np.ones(len(seeds), np.float32) if spreading.from_one else scores[near]
+    memories, activations = activate(
+        view,
+        seeds,
+        started,
+        entries,
+        query,
+        allowed,
+        spreading.decay,
+        ANY_COSINE,
+        budget,
+        edges=True,
+        threshold=spreading.threshold,
+        rare_entities=spreading.rare_entities,
+    )
+    return Ranked(memories, activations, np.empty(0, np.uint32))
+
+
+def activate(
+    view: View,
+    seeds: npt.NDArray[np.uint32],
+    activations: npt.NDArray[np.float32],
+    known: Ranked,
+    query: npt.NDArray[np.float32],
+    allowed: npt.NDArray[np.uint8],
+    decay: float,
+    min_cosine: float,
+    budget: int,
+    *,
+    edges: bool,
+    threshold: float = THRESHOLD,
+    rare_entities: bool = True,
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]:
+    """Return memories and their activation, best first; ``edges`` adds entities and links.
+
+    Of equally activated memories those of ``known``, whose scores are cosines, and the newest few
+    of an entity come first, by their cosines; then the newer.
+    """
+    stamps = len(known.memories) + 1
+    epoch, met, expanded = _scratch.take(view.memories, len(view.entity_head), stamps)
+    entities, weight, semantic = _NO_ENTITIES, _NO_WEIGHT, _NO_LINKS
+    if edges:
+        entities, semantic = view.entity_links, view.semantic_links
+        weight = view.entity_weight if rare_entities else view.even_weight
+    memories, reached = spread(
+        seeds,
+        activations,
+        known.memories,
+        known.scores,
+        *entities,
+        weight,
+        *semantic,
+        *view.time_links,
+        view.buffer("first_row"),
+        view.vectors,
+        query,
+        allowed,
+        view.memories,
+        decay,
+        threshold,
+        threshold,
+        WINDOW,
+        NEIGHBOURS,
+        HUB,
+        FRESH,
+        min_cosine,
+        budget,
+        epoch,
+        met,
+        expanded,
+    )
+    return memories, reached
+
+
+_NONE, _NOWHERE = np.empty(0, np.uint32), np.empty(0, np.uint64)
+_NO_WEIGHT = np.empty(0, np.float32)
+_NO_ENTITIES: FiveArrays = (_NOWHERE, _NONE, _NONE, _NONE, _NONE)
+_NO_LINKS: SixArrays = (_NOWHERE, _NONE, _NO_WEIGHT, _NONE, _NONE, _NONE)
+_scratch = Scratch()

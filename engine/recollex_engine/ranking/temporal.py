@@ -1,0 +1,162 @@
+"""What happened then? The temporal arms of TEMPR and of Memora (section 3.1.4 of both).
+
+Both take memories that overlap the range and are near the question, score them by how near their
+middle lies to the middle of the range, and spread the scores along time links inside the range.
+They differ in the rest:
+
+                                 TEMPR                        Memora
+    the range is read by         a language model             `dateparser`
+    enters if                    cosine >= .4                 cosine >= .4
+    score                        1 - distance / radius        1 - distance / length
+      at the range's ends        0                            .5
+    spreads over                 time links alone             time links "preferentially"
+    a hop keeps                  .7                           (.8, its 3.1.3; not said here)
+    what is reached needs        cosine >= .4, to go on       cosine >= .3, to be kept
+
+`temporal` is TEMPR's and the default, `memora_temporal` Memora's. Memora does not say how much
+"preferentially" is; here both spread over time links alone.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.dates.time_range import EARLIEST, LATEST, TimeRange
+from recollex_engine.models.description import Thresholds
+from recollex_engine.ranking.arms import Ranked, scan
+from recollex_engine.ranking.spreading import ANY_COSINE, DECAY, activate
+from recollex_engine.state.view import View
+from recollex_kernels.vectors.codes import cosines
+
+TEMPORAL_DECAY = 0.7
+"""Of a temporal score, a hop (TEMPR 3.1.4)."""
+
+
+def temporal(
+    view: View,
+    query: npt.NDArray[np.float32],
+    found: TimeRange,
+    allowed: npt.NDArray[np.uint8],
+    thresholds: Thresholds,
+    budget: int,
+) -> Ranked:
+    """Rank memories of a time range by nearness to its middle (TEMPR 3.1.4).
+
+    Entry points are the memories in range with cosine >= the model's temporal threshold; scores
+    spread along time links inside the range, decaying by 0.7, to memories above the same threshold.
+        score = 1 - |middle of the event - middle of the range| / half the range, at least 0
+    """
+    inside, entries = _in_range(view, query, found, allowed, thresholds.temporal, budget)
+    if not len(entries.memories):
+        return Ranked.empty()
+    distance, length = _distances(view, found, entries.memories)
+    nearness: npt.NDArray[np.float32] = np.maximum(1 - distance / (length / 2), 0).astype(
+        np.float32
+    )
+    memories, scores = activate(
+        view,
+        entries.memories,
+        nearness,
+        entries,
+        query,
+        inside,
+        TEMPORAL_DECAY,
+        thresholds.temporal,
+        budget,
+        edges=False,
+    )
+    return Ranked(memories, scores, np.empty(0, np.uint32))
+
+
+def memora_temporal(
+    view: View,
+    query: npt.NDArray[np.float32],
+    found: TimeRange,
+    allowed: npt.NDArray[np.uint8],
+    thresholds: Thresholds,
+    budget: int,
+) -> Ranked:
+    """Rank memories of a time range as Memora does (Memora 3.1.4).
+
+    Entry points are those of `temporal`. Scores spread along time links inside the range, decaying
+    by 0.8 (Memora 3.1.3), whatever the memories on the way are about; of the ``budget`` visited
+    those with cosine >= the model's semantic threshold (the paper's 0.3) are kept.
+        score = 1 - |middle of the event - middle of the range| / the range, at least 0
+    """
+    inside, entries = _in_range(view, query, found, allowed, thresholds.temporal, budget)
+    if not len(entries.memories):
+        return Ranked.empty()
+    distance, length = _distances(view, found, entries.memories)
+    nearness: npt.NDArray[np.float32] = np.maximum(1 - distance / length, 0).astype(np.float32)
+    memories, scores = activate(
+        view,
+        entries.memories,
+        nearness,
+        entries,
+        query,
+        inside,
+        DECAY,
+        ANY_COSINE,
+        budget,
+        edges=False,
+    )
+    kept = _similarity(view, memories, query) >= np.float32(thresholds.semantic)
+    return Ranked(memories[kept], scores[kept], np.empty(0, np.uint32))
+
+
+def _in_range(
+    view: View,
+    query: npt.NDArray[np.float32],
+    found: TimeRange,
+    allowed: npt.NDArray[np.uint8],
+    floor: float,
+    budget: int,
+) -> tuple[npt.NDArray[np.uint8], Ranked]:
+    """Return the mask of allowed memories whose event overlaps the range, and those near enough."""
+    start, end = view.of_memories("event_start"), view.of_memories("event_end")
+    inside = view.columns.spans.overlapping(start, end, found.start, found.end, allowed)
+    return inside, scan(view, 0, view.rows, query, inside, floor, budget)
+
+
+def _distances(
+    view: View, found: TimeRange, memories: npt.NDArray[np.uint32]
+) -> tuple[npt.NDArray[np.float64], float]:
+    """Return how far the middles of events lie from the range's, and the range's length."""
+    start, end = view.of_memories("event_start"), view.of_memories("event_end")
+    first, last = _closed(view, found)
+    middle = first / 2 + last / 2
+    distance: npt.NDArray[np.float64] = np.abs(start[memories] / 2 + end[memories] / 2 - middle)
+    return distance, float(last - first)
+
+
+def _closed(view: View, found: TimeRange) -> tuple[int, int]:
+    """Return the range with an end that is open ("before 2020") moved to the agent's own.
+
+    Else its middle, by which memories are ranked, would lie a thousand years away.
+    """
+    first, last = found.start, found.end
+    if first != EARLIEST and last != LATEST:
+        return first, last
+    start, end = view.of_memories("event_start"), view.of_memories("event_end")
+    earliest, latest = view.columns.spans.bounds(start, end)
+    if first == EARLIEST:
+        first = min(earliest, last - 1)
+    if last == LATEST:
+        last = max(latest, first + 1)
+    return first, last
+
+
+def _similarity(
+    view: View, memories: npt.NDArray[np.uint32], query: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
+    """Return each memory's cosine: that of its best passage."""
+    if not len(memories):
+        return np.empty(0, np.float32)
+    first_row, places = view.buffer("first_row"), memories.astype(np.int64)
+    starts = first_row[places].astype(np.int64)
+    sizes = first_row[places + 1].astype(np.int64) - starts
+    offsets = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    rows = np.repeat(starts - offsets, sizes) + np.arange(int(sizes.sum()))
+    scores = np.empty(len(rows), np.float32)
+    cosines(view.vectors, rows.astype(np.uint32), query, scores)
+    best: npt.NDArray[np.float32] = np.maximum.reduceat(scores, offsets)
+    return best

@@ -1,0 +1,67 @@
+"""Which memories fit into the tokens that the caller has?"""
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.domain.schema import NONE
+from recollex_engine.ranking.ranking import Ranking
+from recollex_engine.state.view import View
+from recollex_kernels.fusing.token_budget import fill
+
+
+def within_budget(view: View, ranking: Ranking, max_tokens: int, stop: bool) -> tuple[Ranking, int]:
+    """Return the memories that fit ``max_tokens`` in rank order, and the tokens they take.
+
+    One that is too long for what is left gives the passage that matched; if that is too long as
+    well it is passed over, and later ones may fit; with ``stop`` the list ends at the first that
+    does not fit whole (TEMPR 3.4). Cost: O(memories), and 1 us for each that has several passages.
+    """
+    passages = _NONE if stop else _passages(view, ranking)
+    memories, scores, rows, total = fill(
+        ranking.memories,
+        ranking.scores,
+        view.buffer("tokens"),
+        passages,
+        view.buffer("passage_tokens"),
+        max_tokens,
+        stop,
+    )
+    cut = {}
+    if len(passages):
+        cut = {place: int(rows[place]) for place in np.flatnonzero(rows != NONE).tolist()}
+    fitting = Ranking(memories, scores, ranking.lists, cut, ranking.collapsed, ranking.parts)
+    return fitting, total
+
+
+def least_tokens(view: View, memories: npt.NDArray[np.uint32]) -> int:
+    """Return the tokens of the shortest passage of ``memories``; max int64 where there are none."""
+    least = np.iinfo(np.int64).max
+    if not len(memories):
+        return int(least)
+    first_row, places = view.buffer("first_row"), memories.astype(np.int64)
+    rows = np.concatenate(
+        [np.arange(first_row[place], first_row[place + 1]) for place in places.tolist()]
+    )
+    return int(min(view.buffer("passage_tokens")[rows].min(), view.buffer("tokens")[places].min()))
+
+
+_NONE = np.empty(0, np.uint32)
+
+
+def _passages(view: View, ranking: Ranking) -> npt.NDArray[np.uint32]:
+    """Return the passage that stands for each memory that has several; empty if none has."""
+    if view.rows == view.memories:
+        return _NONE
+    first_row, memories = view.buffer("first_row"), ranking.memories.astype(np.int64)
+    several = np.flatnonzero(first_row[memories + 1] - first_row[memories] > 1)
+    if not len(several):
+        return _NONE
+    passages = np.full(len(memories), NONE, np.uint32)
+    passages[several] = [_passage(view, ranking, memory) for memory in memories[several].tolist()]
+    return passages
+
+
+def _passage(view: View, ranking: Ranking, memory: int) -> int:
+    """Return the row of a memory that ranked best in an arm; its first if none brought it."""
+    row = ranking.best_row(memory)
+    return int(view.buffer("first_row")[memory]) if row is None else row

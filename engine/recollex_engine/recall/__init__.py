@@ -1,0 +1,1 @@
+"""How a question is answered: the pipeline, the memories it returns, and packed subgraphs."""

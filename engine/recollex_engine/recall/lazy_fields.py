@@ -1,0 +1,68 @@
+"""What of a memory is read only when somebody looks at it?
+
+A recall finds a hundred memories and its caller looks at two or three fields of each. To read all
+fields of all costs several times the recall.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from recollex_engine.clock import from_micros
+from recollex_engine.recall.memory_columns import MemoryColumns
+from recollex_engine.state.closure import Closure
+
+
+class Unread:
+    """What of a memory has not been looked at yet is read from the columns when it is."""
+
+    __slots__ = ("_columns", "_place")
+    _columns: MemoryColumns
+    _place: int
+
+    if not TYPE_CHECKING:  # for a type checker there are the fields and nothing else
+
+        def __getattr__(self, name: str) -> Any:
+            """Return a field that has no value yet, which it has from now on."""
+            read = _FIELDS.get(name)
+            if read is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            value = read(self._columns, self._place)
+            object.__setattr__(self, name, value)
+            return value
+
+
+_FIELDS: dict[str, Callable[[MemoryColumns, int], Any]] = {
+    "passage": lambda columns, place: (
+        columns.text[place] if (passage := columns.passage[place]) is None else passage
+    ),
+    "score": lambda columns, place: columns.score[place],
+    "event_at": lambda columns, place: from_micros(columns.said[place]),
+    "event": lambda columns, place: (
+        from_micros(columns.start[place]),
+        from_micros(columns.end[place]),
+    ),
+    "recorded_at": lambda columns, place: from_micros(columns.recorded[place]),
+    "network": lambda columns, place: columns.network[place],
+    "context": lambda columns, place: columns.context[place],
+    "document_id": lambda columns, place: columns.document[place],
+    "speaker": lambda columns, place: columns.speaker[place],
+    "entities": lambda columns, place: tuple(columns.entities[place]),
+    "tags": lambda columns, place: tuple(columns.tags[place]),
+    "metadata": lambda columns, place: (
+        orjson.loads(metadata) if (metadata := columns.metadata[place]) else {}
+    ),
+    "tokens": lambda columns, place: columns.tokens[place],
+    "ranks": lambda columns, place: {
+        arm: rank for arm, ranks in columns.ranks.items() if (rank := ranks[place])
+    },
+    "scores": lambda columns, place: columns.scores[place] or {},
+    "parts": lambda columns, place: columns.parts[place] or {},
+    "collapsed": lambda columns, place: tuple(columns.collapsed[place]),
+    "valid_until": lambda columns, place: (
+        None if (end := columns.valid_until[place]) is None else from_micros(end)
+    ),
+    "closed": lambda columns, place: Closure.of(columns.closed[place]),
+}
+"""How each field is read of a memory, but for id and text, which it has from the beginning."""

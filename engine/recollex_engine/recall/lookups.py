@@ -1,0 +1,68 @@
+"""Which memories does a view hold under an id, and which after this one? Look-ups, not searches."""
+
+import numpy as np
+
+from recollex_engine.domain.schema import ENDS, NONE
+from recollex_engine.errors import UnknownIdError
+from recollex_engine.recall.memory import Memory, read_memories, read_memory
+from recollex_engine.state.view import View
+
+
+def get(view: View | None, id: str, agent: str) -> Memory:
+    """Return the memory with ``id``: the open one, or the archived one where none is open.
+
+    Raises `UnknownIdError` for an id that was never there, or is forgotten or replaced.
+    """
+    found = [] if view is None else _versions(view, id)
+    if (
+        view is None
+        or not found
+        or view.columns.end_of(found[0], view.op) not in (None, ENDS["archive"])
+    ):
+        raise UnknownIdError(id, agent)
+    return read_memory(view, found[0])
+
+
+def history(view: View | None, id: str, agent: str) -> list[Memory]:
+    """Return every version of a memory, oldest first; each but an open one says how it was closed.
+
+    Forgetting takes what was there before with it. Raises `UnknownIdError` where nothing is left.
+    """
+    left: list[int] = []
+    if view is not None:
+        for memory in _versions(view, id):
+            if view.columns.end_of(memory, view.op) == ENDS["forget"]:
+                break
+            left.append(memory)
+    if view is None or not left:
+        raise UnknownIdError(id, agent)
+    return read_memories(view, left[::-1])
+
+
+def page(view: View | None, after: str | None, limit: int, agent: str) -> list[Memory]:
+    """Return up to ``limit`` open memories in recorded order, behind the memory ``after``."""
+    if view is None:
+        if after is not None:
+            raise UnknownIdError(after, agent)
+        return []
+    first = 0
+    if after is not None:
+        versions = _versions(view, after)
+        if not versions:
+            raise UnknownIdError(after, agent)
+        first = versions[0] + 1
+    found = np.flatnonzero(view.open[first:])[:limit] + first
+    return read_memories(view, found.tolist())
+
+
+def _versions(view: View, id: str) -> list[int]:
+    """Return the view's memories that have ``id``, newest first."""
+    columns = view.columns
+    key = columns.dictionary["ids"].get(id)
+    memory = NONE if key is None else columns.newest_of(key)
+    found = []
+    while memory != NONE:
+        if memory < view.memories:
+            found.append(memory)
+        memory = int(columns.array("previous")[memory])  # the view's own may end before it
+    return found

@@ -1,0 +1,296 @@
+"""What comes back from a recall: memories, and why they came."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+import orjson
+
+from recollex_engine.clock import OPEN_END, from_micros
+from recollex_engine.domain.schema import NETWORKS, NONE
+from recollex_engine.ranking.confidence import Signs
+from recollex_engine.ranking.ranking import Ranking
+from recollex_engine.recall.lazy_fields import Unread
+from recollex_engine.recall.memory_columns import ALWAYS, Columns, MemoryColumns
+from recollex_engine.state.closure import Closure, closed_by
+from recollex_engine.state.view import View
+from recollex_engine.trace import Trace
+
+if TYPE_CHECKING:
+    from recollex_engine.recall.subgraph import Subgraph
+
+
+Array = npt.NDArray[Any]
+"""Named here: what annotates an inner function is made anew each time, and this costs 1 us."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory(Unread):
+    """One memory, as one view sees it.
+
+    text: all of it; passage: the part that matched, the same for a short memory. event_at: when it
+    was said or done, as the caller gave it; event: the interval [start, end) it speaks of, which
+    differs where the text names a time ("last Friday"). ranks: arm -> rank from 1; scores: arm ->
+    the arm's own score, and parts: what each part of the fused score added, both filled by
+    ``explain=True``. score: of the whole pipeline; 0 outside one. collapsed: ids of memories that
+    say the same and were folded into this one.
+    valid_until: when it ceased to be so, None while nobody said. closed: None in the present.
+    """
+
+    id: str
+    text: str
+    passage: str
+    score: float
+    event_at: datetime
+    event: tuple[datetime, datetime]
+    recorded_at: datetime
+    network: str
+    context: str | None
+    document_id: str | None
+    speaker: str | None
+    entities: tuple[str, ...]
+    tags: tuple[str, ...]
+    metadata: Mapping[str, Any]
+    tokens: int
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    scores: Mapping[str, float] = field(default_factory=dict)
+    parts: Mapping[str, float] = field(default_factory=dict)
+    collapsed: tuple[str, ...] = ()
+    valid_until: datetime | None = None
+    closed: Closure | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the memory as JSON values, times in ISO 8601."""
+        return {
+            "id": self.id,
+            "text": self.text,
+            "passage": self.passage,
+            "score": self.score,
+            "event_at": self.event_at.isoformat(),
+            "event": [moment.isoformat() for moment in self.event],
+            "recorded_at": self.recorded_at.isoformat(),
+            "network": self.network,
+            "context": self.context,
+            "document_id": self.document_id,
+            "speaker": self.speaker,
+            "entities": list(self.entities),
+            "tags": list(self.tags),
+            "metadata": dict(self.metadata),
+            "tokens": self.tokens,
+            "ranks": dict(self.ranks),
+            "scores": dict(self.scores),
+            "parts": dict(self.parts),
+            "collapsed": list(self.collapsed),
+            "valid_until": self.valid_until.isoformat() if self.valid_until else None,
+            "closed": self.closed.to_dict() if self.closed else None,
+        }
+
+
+def looked_at(columns: MemoryColumns) -> list[Memory]:
+    """Return memories that have their ids and texts, and read everything else when it is asked for.
+
+    They keep the view until then. Cost: 1 us each; of
+    any other field, some 0.2 us for each memory of the list when it is first asked for, and 0.5 us
+    each time that it is of another.
+    """
+    found = []
+    new, kind = object.__new__, Memory
+    for place, (id, text) in enumerate(zip(columns.id, columns.text, strict=True)):
+        memory = new(kind)
+        _set_columns(memory, columns)
+        _set_place(memory, place)
+        _set_id(memory, id)
+        _set_text(memory, text)
+        found.append(memory)
+    return found
+
+
+_set_columns, _set_place, _set_id, _set_text = (
+    getattr(Memory, name).__set__ for name in ("_columns", "_place", "id", "text")
+)
+
+
+def read_memories(
+    view: View, memories: Sequence[int], ranking: Ranking | None = None
+) -> list[Memory]:
+    """Return memories of ``view`` by their ordinals, and how they came; see `looked_at`."""
+    return looked_at(MemoryColumns(view, memories, ranking))
+
+
+def read_memory(view: View, memory: int) -> Memory:
+    """Return one memory of ``view`` by its ordinal, as `read_memories` would; cost about 8 us."""
+    columns, buffers = view.columns, view.buffers
+
+    def values(flat: str, offsets: Array) -> Array:
+        return buffers[flat][offsets.item(memory) : offsets.item(memory + 1)]
+
+    text = str(values("text", buffers["text_offset"]).data, "utf-8")
+    metadata = values("metadata", buffers["metadata_offset"])
+    mentioned = values("mention_entity", buffers["mention_offset"])
+    labels = values("label", buffers["label_offset"])
+    first_row = buffers["first_row"]
+    passage, row = text, first_row.item(memory)
+    if first_row.item(memory + 1) - row > 1:
+        start, end = (buffers[name].item(row) for name in ("passage_start", "passage_end"))
+        passage = text[start:end]
+    by = buffers["closed_by"].item(memory)
+    closed = closed_by(view, by, buffers["forgotten_by"].item(memory)) if by else None
+    valid_end = buffers["valid_end"].item(memory)
+    context, document, speaker = (buffers[name].item(memory) for name in _LABELS)
+    label = columns.label
+    return Memory(
+        columns.dictionary["ids"].string(buffers["id"].item(memory)),
+        text,
+        passage,
+        0.0,
+        from_micros(buffers["said_at"].item(memory)),
+        (
+            from_micros(buffers["event_start"].item(memory)),
+            from_micros(buffers["event_end"].item(memory)),
+        ),
+        from_micros(buffers["op_recorded_at"].item(buffers["op"].item(memory) - 1)),
+        NETWORKS[buffers["network"].item(memory)],
+        None if context == NONE else label(context),
+        None if document == NONE else label(document),
+        None if speaker == NONE else label(speaker),
+        view.entity_names(mentioned.tolist()) if len(mentioned) else (),
+        tuple(columns.tag_names(labels.tolist())) if len(labels) else (),
+        orjson.loads(metadata.data) if len(metadata) else {},
+        buffers["tokens"].item(memory),
+        valid_until=None if valid_end == OPEN_END else from_micros(valid_end),
+        closed=Closure.of(closed),
+    )
+
+
+_LABELS = ("context", "document", "speaker")
+
+
+class Recall(Sequence[Memory]):
+    """The memories that bear on a question, best first, within the token budget.
+
+    tokens: of the texts returned, counted by `token_counter`. time_range: the range [start, end)
+    read out of the question, None if it names none. trace: microseconds by stage. confidence: the
+    probability that the agent holds an answer, in [0, 1]; 0 where nothing was found, None where it
+    is not known: the fusion reads no signs of it, or an arm that it needs failed or was left out.
+    signs: what it was made of, see `confidence.Signs`. subgraph: what `pack` asked for, None
+    without it. Memories are read from the columns when first looked at; what is forgotten
+    afterwards is still here.
+
+    Threads: may be shared once it is returned.
+    """
+
+    def __init__(
+        self,
+        query: str,
+        view: View | None,
+        ranking: Ranking,
+        tokens: int,
+        token_counter: str,
+        time_range: tuple[datetime, datetime] | None,
+        trace: Trace,
+        explain: bool = False,
+        confidence: float | None = None,
+        signs: Signs | None = None,
+        subgraph: "Subgraph | None" = None,
+    ) -> None:
+        self.query = query
+        self.tokens = tokens
+        self.token_counter = token_counter
+        self.time_range = time_range
+        self.trace = trace
+        self.confidence = confidence
+        self.signs = signs
+        self.subgraph = subgraph
+        self._view = view
+        self._ranking = ranking
+        self._explain = explain
+
+    @classmethod
+    def empty(cls, query: str, subgraph: "Subgraph | None" = None) -> "Recall":
+        """Return the recall of an agent that holds nothing."""
+        return cls(
+            query,
+            None,
+            Ranking.empty(),
+            0,
+            "none",
+            None,
+            Trace(),
+            confidence=0.0,
+            subgraph=subgraph,
+        )
+
+    def __len__(self) -> int:
+        return len(self._ranking.memories)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._memories[index]
+
+    def __iter__(self) -> Iterator[Memory]:
+        return iter(self._memories)
+
+    @cached_property
+    def _memories(self) -> list[Memory]:
+        held = self._held
+        return [] if held is None else looked_at(held)
+
+    @cached_property
+    def _held(self) -> MemoryColumns | None:
+        """What the memories are made of, a column at a time; None where there is no view."""
+        if self._view is None:
+            return None
+        return MemoryColumns(self._view, self._ranking.memories, self._ranking, self._explain)
+
+    def columns(self) -> Columns:
+        """Return what the memories are made of; for whoever answers another process."""
+        held = self._held
+        return dict.fromkeys(ALWAYS, b"") if held is None else held.told()
+
+    def __repr__(self) -> str:
+        return f"<Recall of {self.query!r}: {len(self)} memories, {self.tokens} tokens>"
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids alone, which costs less than reading the memories."""
+        if self._view is None:
+            return []
+        strings = self._view.columns.dictionary["ids"]
+        return strings.strings_at(self._view.buffer("id"), self._ranking.memories)
+
+    @property
+    def op(self) -> int:
+        """The operation that names the view which answered."""
+        return self._view.op if self._view else 0
+
+    def to_prompt(self) -> str:
+        """Return the memories as text for a language model: a line each, best first, dated.
+
+        The date is the one that TEMPR 3.3 shows to its reranker. A packed recall gives the text of
+        its subgraph.
+        """
+        if self.subgraph is not None:
+            return self.subgraph.to_prompt()
+        return "\n".join(f"[{memory.event_at:%B %d, %Y}] {memory.text}" for memory in self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the recall as JSON values, with "subgraph" if it was packed."""
+        packed = {} if self.subgraph is None else {"subgraph": self.subgraph.to_dict()}
+        return packed | {
+            "query": self.query,
+            "memories": [memory.to_dict() for memory in self],
+            "tokens": self.tokens,
+            "token_counter": self.token_counter,
+            "confidence": self.confidence,
+            "signs": asdict(self.signs) if self.signs else None,
+            "time_range": [moment.isoformat() for moment in self.time_range]
+            if self.time_range
+            else None,
+            "trace": {
+                "total": self.trace.total,
+                "stages": self.trace.stages,
+                "errors": self.trace.errors,
+            },
+        }

@@ -1,0 +1,329 @@
+"""What does a view say of several memories? Columns, before any object is made of them.
+
+A process that answers for another sends these, and the other makes the objects, if they are looked
+at (`memory.looked_at`).
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.clock import OPEN_END
+from recollex_engine.domain.schema import NETWORKS, NONE
+from recollex_engine.ranking.ranking import Ranking, Why
+from recollex_engine.state.closure import Closed, closed_by
+from recollex_engine.state.view import View
+from recollex_engine.storage.dictionary import split
+from recollex_kernels.memories.gathering import (
+    CLOSED,
+    CONTEXT,
+    DOCUMENT,
+    END,
+    LABELS,
+    MENTIONS,
+    METADATA,
+    NETWORK,
+    RECORDED,
+    SAID,
+    SEVERAL,
+    SPEAKER,
+    START,
+    TOKENS,
+    VALID_END,
+    gather_memories,
+)
+
+ALWAYS = ("numbers", "strings", "ends", "score")
+_PLAIN = (
+    *(("passage", SEVERAL), ("context", CONTEXT), ("document", DOCUMENT), ("speaker", SPEAKER)),
+    *(("entities", MENTIONS), ("tags", LABELS), ("metadata", METADATA)),
+    *(("valid_until", VALID_END), ("closed", CLOSED)),
+)
+_GATHERED = (
+    *("said_at", "event_start", "event_end", "op", "op_recorded_at", "network", "tokens"),
+    *("first_row", "context", "document", "speaker"),
+    *("mention_offset", "label_offset", "metadata_offset", "valid_end", "closed_by", "id"),
+)
+Columns = dict[str, Any]
+"""Name -> what it says of all the memories; a column that would hold nothing is left out.
+
+Always there, bytes: ``numbers``, int64[6, n], see `gather_memories`; ``strings``, in UTF-8 the ids
+one after another and then the texts; ``ends``, int64[2 n], where each ends in it; ``score``,
+float64[n]. ``ranks``: arm -> uint32[n], 0 where it did not bring the memory. Others, lists of a
+value for each: passage (None where it is the text), context, document, speaker, entities, tags,
+metadata (JSON), scores, parts, collapsed (ids), valid_until (microseconds, None without an end),
+closed (microseconds, how, by, why; None while open). Numbers are little-endian.
+"""
+
+
+class MemoryColumns:
+    """What ``view`` says of memories by their ordinals: a column at a time, when first asked for.
+
+    ranking: how those memories came, in this order; None outside a recall. explain: tell the scores
+    that each arm gave them. A column is a list with a value for each memory; ``ranks`` a mapping of
+    them.
+
+    Threads: any number; two that ask for a column at once may both make it.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        memories: Sequence[int] | npt.NDArray[np.uint32],
+        ranking: Ranking | None = None,
+        explain: bool = False,
+    ) -> None:
+        self._view = view
+        self._places = np.asarray(memories, np.int64)
+        self._ranking = ranking
+        self._explain = explain
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def told(self) -> Columns:
+        """Return every column that holds something, as it travels."""
+        numbers, strings, ends, has = self._gathered
+        if has & SEVERAL and self._cut:
+            numbers = numbers.copy()
+            numbers[TOKENS] = self.tokens
+            whole = [each.encode() for each in (*self.id, *self.text)]
+            strings = np.frombuffer(b"".join(whole), np.uint8)
+            ends = np.cumsum([len(each) for each in whole], dtype=np.int64)
+        found: Columns = {
+            "numbers": numbers.tobytes(),
+            "strings": strings.tobytes(),
+            "ends": ends.tobytes(),
+        }
+        for name, bit in _PLAIN:
+            if has & bit and any(column := getattr(self, name)):
+                found[name] = column
+        ranking = self._ranking
+        if ranking is None:
+            return found | {"score": bytes(8 * len(self))}
+        found["score"] = ranking.scores.tobytes()
+        if ranks := {arm: ranks.tobytes() for arm, ranks in ranking.ranks.items()}:
+            found["ranks"] = ranks
+        if self._explain or ranking.parts or ranking.collapsed:
+            for name in ("scores", "parts", "collapsed"):
+                if any(column := getattr(self, name)):
+                    found[name] = column
+        return found
+
+    @cached_property
+    def _gathered(
+        self,
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.int64], int]:
+        """What a kernel reads in one pass, see `gather_memories`."""
+        buffers = self._view.buffers
+        given: list[Any] = [
+            self._places,
+            *map(buffers.__getitem__, _GATHERED),
+            *self._view.columns.dictionary["ids"].flat,
+            buffers["text"],
+            buffers["text_offset"],
+            NONE,
+            OPEN_END,
+        ]
+        return gather_memories(*given)
+
+    @cached_property
+    def _numbers(self) -> list[list[int]]:
+        found: list[list[int]] = self._gathered[0].tolist()
+        return found
+
+    @cached_property
+    def _strings(self) -> list[str]:
+        return split(self._gathered[1].tobytes(), self._gathered[2].tolist())
+
+    @cached_property
+    def id(self) -> list[str]:
+        """The ids."""
+        return self._strings[: len(self)]
+
+    @cached_property
+    def text(self) -> list[str]:
+        """The texts; of one that was returned in part, the passage."""
+        texts = self._strings[len(self) :]
+        for place, row in self._cut.items():
+            texts[place] = self._passage_of(texts[place], row)
+        return texts
+
+    @cached_property
+    def passage(self) -> list[str | None]:
+        """The passages that matched; None where that is the text."""
+        found: list[str | None] = [None] * len(self)
+        first_row, whole = self._view.buffer("first_row"), self._strings[len(self) :]
+        for place, has_several in enumerate(self._several):
+            if has_several:
+                row = self._why[place].row
+                row = first_row.item(int(self._places[place])) if row is None else row
+                found[place] = self._passage_of(whole[place], row)
+        return found
+
+    @cached_property
+    def score(self) -> list[float]:
+        """The scores; 0 outside a recall."""
+        if self._ranking is None:
+            return [0.0] * len(self)
+        scores: list[float] = self._ranking.scores.tolist()
+        return scores
+
+    @property
+    def said(self) -> list[int]:
+        """When they were said."""
+        return self._numbers[SAID]
+
+    @property
+    def start(self) -> list[int]:
+        """When what they speak of began."""
+        return self._numbers[START]
+
+    @property
+    def end(self) -> list[int]:
+        """When it ended."""
+        return self._numbers[END]
+
+    @property
+    def recorded(self) -> list[int]:
+        """When they were recorded."""
+        return self._numbers[RECORDED]
+
+    @cached_property
+    def network(self) -> list[str]:
+        """The networks."""
+        return [NETWORKS[number] for number in self._numbers[NETWORK]]
+
+    @cached_property
+    def tokens(self) -> list[int]:
+        """The tokens of what is returned of each."""
+        tokens = list(self._numbers[TOKENS])
+        for place, row in self._cut.items():
+            tokens[place] = self._view.buffer("passage_tokens").item(row)
+        return tokens
+
+    @cached_property
+    def context(self) -> list[str | None]:
+        """What they were said in."""
+        return self._labels("context")
+
+    @cached_property
+    def document(self) -> list[str | None]:
+        """The documents."""
+        return self._labels("document")
+
+    @cached_property
+    def speaker(self) -> list[str | None]:
+        """The speakers."""
+        return self._labels("speaker")
+
+    @cached_property
+    def entities(self) -> list[tuple[str, ...]]:
+        """The names of the entities."""
+        names = self._view.entity_names
+        return [names(each) if each else () for each in self._lists("mention_entity", "mention")]
+
+    @cached_property
+    def tags(self) -> list[Sequence[str]]:
+        """The tags."""
+        names = self._view.columns.tag_names
+        return [names(each) if each else () for each in self._lists("label", "label")]
+
+    @cached_property
+    def metadata(self) -> list[str]:
+        """The metadata in JSON, empty where there is none."""
+        data = self._view.buffer("metadata").data
+        return [
+            str(data[first:end], "utf-8") if end > first else ""
+            for first, end in self._slices("metadata")
+        ]
+
+    @cached_property
+    def valid_until(self) -> list[int | None]:
+        """When they ceased to be so."""
+        return [None if end == OPEN_END else end for end in self._values("valid_end")]
+
+    @cached_property
+    def closed(self) -> list[Closed | None]:
+        """How they left the present."""
+        return [
+            closed_by(self._view, closed, forgotten) if closed else None
+            for closed, forgotten in zip(
+                self._values("closed_by"), self._values("forgotten_by"), strict=True
+            )
+        ]
+
+    @cached_property
+    def ranks(self) -> dict[str, list[int]]:
+        """Arm -> the ranks in it; 0 where it did not bring the memory."""
+        ranks = {} if self._ranking is None else self._ranking.ranks
+        return {arm: found.tolist() for arm, found in ranks.items()}
+
+    @cached_property
+    def scores(self) -> list[Mapping[str, float]]:
+        """Their scores by arm."""
+        return [each.scores or {} for each in self._why]
+
+    @cached_property
+    def parts(self) -> list[Mapping[str, float]]:
+        """What each part of the fused score added."""
+        return [each.parts or {} for each in self._why]
+
+    @cached_property
+    def collapsed(self) -> list[Sequence[str]]:
+        """The ids of those that were folded into each."""
+        strings, ids = self._view.columns.dictionary["ids"].strings, self._view.buffer("id")
+        return [strings(ids[list(each.collapsed)]) if each.collapsed else () for each in self._why]
+
+    @cached_property
+    def _several(self) -> list[bool]:
+        """Which have more than one passage."""
+        if not self._gathered[3] & SEVERAL:
+            return [False] * len(self)
+        first_row = self._view.buffer("first_row")
+        several: list[bool] = (first_row[self._places + 1] - first_row[self._places] > 1).tolist()
+        return several
+
+    @cached_property
+    def _why(self) -> Sequence[Why]:
+        if self._ranking is None:
+            return [_UNRANKED] * len(self)
+        return self._ranking.why(self._several, self._explain)
+
+    @cached_property
+    def _cut(self) -> dict[int, int]:
+        """The places of those of which only a passage is returned, and its row."""
+        if self._ranking is None or not self._ranking.cut:
+            return {}
+        several = self._several
+        return {place: row for place, row in self._ranking.cut.items() if several[place]}
+
+    def _passage_of(self, text: str, row: int) -> str:
+        view = self._view
+        return text[view.buffer("passage_start").item(row) : view.buffer("passage_end").item(row)]
+
+    def _values(self, name: str) -> list[Any]:
+        found: list[Any] = self._view.buffer(name).take(self._places).tolist()
+        return found
+
+    def _labels(self, name: str) -> list[str | None]:
+        numbers, label = self._values(name), self._view.columns.label
+        known = {number: label(number) for number in set(numbers)}
+        return [known[number] for number in numbers]
+
+    def _slices(self, name: str) -> list[tuple[int, int]]:
+        offsets = self._view.buffer(f"{name}_offset")
+        firsts, ends = offsets.take(self._places).tolist(), offsets.take(self._places + 1).tolist()
+        return list(zip(firsts, ends, strict=True))
+
+    def _lists(self, flat: str, name: str) -> list[list[int]]:
+        buffer = self._view.buffer(flat)
+        return [
+            buffer[first:end].tolist() if end > first else [] for first, end in self._slices(name)
+        ]
+
+
+_UNRANKED = Why()

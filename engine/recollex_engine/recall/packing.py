@@ -1,0 +1,252 @@
+"""Which part of the graph answers a question within a budget? Its events, and what proves them.
+
+MemoTrace ("Retrieval and packing"): from the memories of a recall, the facts that cite them, the
+events that include those, and the names that they share, the search goes out by relation (see
+`neighbourhood`); then what covers most for its tokens is packed first (see `coverage`), until
+enough is covered or the budget is spent.
+
+Coverage is the mean of two shares, each of what could be covered at all:
+
+- of the question's terms, which count alike: those that stand in a packed line;
+- of the nodes that were reached, by their weight: an event or fact that is packed, a memory that
+  is packed or that a packed fact cites. The weight is that of the path, times 1 + the share of the
+  question's terms that stand in the node's own line.
+
+A memory that a fact cites is packed with the fact; by itself, only where nothing else fits that
+covers more. Nothing that is packed is idle: a memory that could be left out again without leaving a
+fact unproved or covering less, is left out.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from recollex_engine.clock import from_micros
+from recollex_engine.domain.packing_options import Packing
+from recollex_engine.domain.question import Question
+from recollex_engine.facts.episodes import Episode, read_episode
+from recollex_engine.facts.events import AGGREGATES, edges_to
+from recollex_engine.facts.view import FactView
+from recollex_engine.ranking.ranking import Ranking
+from recollex_engine.ranking.selection import select
+from recollex_engine.recall.coverage import Item, Parcel, choose
+from recollex_engine.recall.neighbourhood import (
+    EVENT,
+    FACT,
+    KINDS,
+    MEMORY,
+    NAME,
+    Neighbourhood,
+    Node,
+    named_entities,
+)
+from recollex_engine.recall.pack_candidates import Packable
+from recollex_engine.recall.subgraph import Subgraph
+from recollex_engine.recall.subgraph_text import EPISODES, SECTIONS, episode_line, heading
+from recollex_engine.state.view import View
+from recollex_engine.text.analyzer import Analyzer
+from recollex_engine.text.token_counter import TokenCounter
+
+
+def nothing(question: Question, now: int, counter: TokenCounter) -> Subgraph:
+    """Return the subgraph where nothing is to be told."""
+    at = from_micros(now if question.as_world is None else question.as_world)
+    budget = question.max_tokens
+    return Subgraph(question.text, at, (), (), (), (), {}, 1.0, "all", 0, budget, counter.name, 0)
+
+
+def pack(
+    view: View,
+    facts: FactView,
+    ranking: Ranking,
+    question: Question,
+    packing: Packing,
+    analyzer: Analyzer,
+    counter: TokenCounter,
+    now: int,
+) -> Subgraph:
+    """Return what to tell of ``question``, in at most its ``max_tokens``.
+
+    ``ranking``: the memories of the recall before any budget, best first. ``facts``: the cut, of
+    the same operation as ``view``. The question's filters narrow ``ranking``, and its interval the
+    facts and events that are reached; what proves them is not narrowed.
+
+    Ties: nearer nodes first, then events, facts, memories, then the heavier, then the older.
+    Cost: of the search and of writing every node's line, about 50 us a node, at most 500 of them
+    and what they need.
+    """
+    shown = replace(
+        question,
+        networks=None,
+        since=None,
+        until=None,
+        tags=(),
+        where={},
+        entities=(),
+        document=None,
+    )
+    near = Neighbourhood(
+        view,
+        facts,
+        select(view, shown),
+        analyzer,
+        frozenset(analyzer.query(question.text).terms),
+        question.interval,
+        packing.limits,
+    )
+    seeds: dict[Node, float] = {
+        (MEMORY, memory): 1 / rank
+        for rank, memory in enumerate(ranking.memories[: packing.seeds].tolist(), 1)
+    }
+    seeds |= {(NAME, entity): 1.0 for entity in named_entities(facts, analyzer, question.text)}
+    at = from_micros(now if facts.world is None else facts.world)
+    packable = Packable(near, near.reach(seeds, packing.depth), ranking, at)
+    return _Packer(packable, question, packing.coverage, counter).packed()
+
+
+class _Packer:
+    """One subgraph on its way: what may be packed, what it costs, what is enough."""
+
+    def __init__(
+        self, packable: Packable, question: Question, enough: float, counter: TokenCounter
+    ) -> None:
+        self.of = packable
+        self.question = question
+        self.enough = enough
+        self.counter = counter
+
+    def packed(self) -> Subgraph:
+        """Return the subgraph."""
+        of, budget = self.of, self.question.max_tokens
+        nodes = of.nodes
+        number = {node: place for place, node in enumerate(nodes)}
+        wanted = sorted(
+            (node for node in of.reached if node in number),
+            key=lambda node: (
+                of.reached[node].distance,
+                KINDS.index(node[0]),
+                -of.weight(node),
+                node[1],
+            ),
+        )
+        cited = {(MEMORY, memory) for fact in of.facts for memory in of.evidence[fact]}
+        closures = [of.closure(node) for node in wanted]
+        covers = [of.covered(closure) for closure in closures]
+        weights = self._needs(covers)
+        needs = {need: place for place, need in enumerate(weights)}
+        costs = self.counter.count_many([of.line(node) for node in nodes])
+        lines = self.counter.count_many([heading(section, of.at) for section in SECTIONS])
+        headings = [count + 1 for count in lines]  # and the end of its line
+        choice = choose(
+            [
+                Parcel(
+                    tuple(number[node] for node in closure),
+                    tuple(sorted(needs[need] for need in cover if need in needs)),
+                    node in cited,
+                )
+                for node, closure, cover in zip(wanted, closures, covers, strict=True)
+            ],
+            list(weights.values()),
+            [
+                Item(cost + 1, KINDS.index(kind))
+                for cost, (kind, _) in zip(costs, nodes, strict=True)
+            ],
+            headings,
+            budget,
+            self.enough,
+        )
+        taken = [closures[place] for place in choice.parcels]
+        chosen, stopped = self._pruned(taken), choice.stopped
+        episodes: tuple[Episode, ...] = ()
+        if stopped == "budget":
+            episodes = self._episodes(chosen, budget - choice.cost - headings[EPISODES])
+        while True:
+            found = self._subgraph(chosen, episodes, self._share(chosen, weights), stopped)
+            if found.tokens <= budget:
+                return found
+            # Lines were counted one by one; joined, they can take a token more.
+            stopped = "budget"
+            if episodes:
+                episodes = episodes[:-1]
+            else:
+                taken.pop()
+                chosen = self._pruned(taken)
+
+    def _needs(self, covers: Iterable[set[Node | str]]) -> dict[Node | str, float]:
+        """Return the weight of each need that something covers, the same sum of both kinds."""
+        reachable: set[Node | str] = set().union(*covers)
+        terms = sorted(need for need in reachable if isinstance(need, str))
+        found: dict[Node | str, float] = {term: 1 / len(terms) for term in terms}
+        nodes = [node for node in self.of.reached if node in reachable]
+        whole = sum(self.of.weight(node) for node in nodes)
+        found |= {node: self.of.weight(node) / whole for node in nodes}
+        return found
+
+    def _share(self, chosen: list[Node], weights: Mapping[Node | str, float]) -> float:
+        covered, whole = self.of.covered(chosen), sum(weights.values())
+        if not whole:
+            return 1.0
+        return sum(weight for need, weight in weights.items() if need in covered) / whole
+
+    def _pruned(self, closures: Iterable[tuple[Node, ...]]) -> list[Node]:
+        """Return the nodes of closures without the memories that neither prove nor cover alone."""
+        of = self.of
+        chosen = dict.fromkeys(node for closure in closures for node in closure)
+        covered = of.covered(chosen)
+        cited = [of.evidence[number] for kind, number in chosen if kind == FACT]
+        memories = {number for kind, number in chosen if kind == MEMORY}
+        for memory in sorted(memories, key=lambda each: (of.weight((MEMORY, each)), -each)):
+            rest = memories - {memory}
+            if all(memory not in each or rest.intersection(each) for each in cited):
+                without = [node for node in chosen if node != (MEMORY, memory)]
+                if of.covered(without) == covered:
+                    del chosen[MEMORY, memory]
+                    memories = rest
+        return list(chosen)
+
+    def _episodes(self, chosen: list[Node], left: int) -> tuple[Episode, ...]:
+        """Return the episodes that hold a reached event that was not packed, as ``left`` allows."""
+        of, facts = self.of, self.of.near.facts
+        missing = [key for key in of.events if (EVENT, key) not in chosen]
+        keys: dict[int, None] = {}
+        for key in sorted(missing, key=lambda key: (-of.weight((EVENT, key)), key)):
+            edges = edges_to(facts, "event", key)
+            keys |= dict.fromkeys(sorted(e.source for e in edges if e.relation == AGGREGATES))
+        found = []
+        for key in keys:
+            if (episode := read_episode(facts, key)) is not None:
+                line = episode_line("P10", episode, dict.fromkeys(episode.events, "E10"))
+                cost = self.counter.count(line) + 1
+                if cost <= left:
+                    found.append(episode)
+                    left -= cost
+        return tuple(found)
+
+    def _subgraph(
+        self, chosen: list[Node], episodes: tuple[Episode, ...], coverage: float, stopped: str
+    ) -> Subgraph:
+        of = self.of
+        events = [number for kind, number in chosen if kind == EVENT]
+        facts = dict.fromkeys(fact for event in events for fact in of.facts_of[event])
+        facts |= dict.fromkeys(number for kind, number in chosen if kind == FACT)
+        memories = {number for kind, number in chosen if kind == MEMORY}
+        order = dict.fromkeys(
+            memory for fact in facts for memory in of.evidence[fact] if memory in memories
+        )
+        order |= dict.fromkeys(number for kind, number in chosen if kind == MEMORY)
+        found = Subgraph(
+            self.question.text,
+            of.at,
+            tuple(of.events[event] for event in events),
+            tuple(of.facts[fact] for fact in facts),
+            tuple(of.memories[memory] for memory in order),
+            episodes,
+            {of.facts[fact].id: of.conflicts[fact] for fact in facts},
+            coverage,
+            stopped,
+            0,
+            self.question.max_tokens,
+            self.counter.name,
+            of.near.facts.op,
+        )
+        text = found.to_prompt()
+        return replace(found, tokens=self.counter.count(text) if text else 0)

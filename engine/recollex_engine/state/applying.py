@@ -1,0 +1,236 @@
+"""How do operations become columns? The one way in which columns ever grow.
+
+The writer's own transactions, a reader's, and a rebuild's all pass through `apply`, so they end in
+the same bytes.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import orjson
+
+from recollex_engine.clock import OPEN_END
+from recollex_engine.domain.schema import (
+    CLOSING,
+    LISTS,
+    MEMORY,
+    NONE,
+    OP,
+    RETAINING,
+    ROW,
+    STOP_WORD,
+    metadata_label,
+)
+from recollex_engine.domain.settings import told
+from recollex_engine.log.reader import Operation
+from recollex_engine.state.columns import Columns, Rows
+from recollex_engine.state.fact_applying import KINDS, StagedFacts
+from recollex_engine.state.word_pieces import VOCABULARY, decoded
+from recollex_engine.storage.dictionary import Newcomers
+
+
+def apply(columns: Columns, operations: Iterable[Operation], rows: Rows) -> None:
+    """Append what ``operations`` say; ``rows`` gives the vectors of passages, older ones too."""
+    staged = _Staged(columns)
+    for operation in operations:
+        staged.add(operation)
+    staged.finish(rows)
+
+
+class _Staged:
+    """The items that a run of operations adds, gathered in lists and appended at once."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self.labels = Newcomers(columns.dictionary["labels"])
+        self.folded = Newcomers(columns.dictionary["names"])
+        self.memory: list[tuple[int, ...]] = []  # in the order of MEMORY, then ends of the lists
+        self.row: list[tuple[int, ...]] = []
+        self.op: list[tuple[int, ...]] = []
+        self.flat: dict[str, list[Any]] = {
+            name: [] for name in ("label", "mention", "mention_of", "link", "link_of", "weight")
+        }
+        self.term: list[int] = []
+        self.piece: list[bytes] = []
+        self.piece_rows: list[int] = []
+        self.vocabularies: list[tuple[int, int]] = []
+        self.first_rows: list[int] = []
+        self.names: list[int] = []
+        self.name_entity: list[int] = []
+        self.name_op: list[int] = []
+        self.text: list[bytes] = []
+        self.metadata: list[bytes] = []
+        self.words: list[str] = []
+        self.ids: list[str] = []
+        self.known_ids = columns.dictionary["ids"].count
+        self.first_memory = self.memories = columns.memories
+        self.first_row = self.rows = columns.rows
+        self.entities = columns.entities
+        self.folded_names = columns.column["name_entity"].count
+        self.length = int(columns.array("op_length")[-1]) if columns.op else 0
+        self.at = {name: int(columns.array(f"{name}_offset")[-1]) for name in (*LISTS, "term")}
+        self.closed: list[tuple[int, int]] = []
+        self.facts = StagedFacts(columns, self.labels)
+
+    def add(self, operation: Operation) -> None:
+        """Take in one operation."""
+        payload, kind = operation.payload, operation.kind
+        by = why = NONE
+        labels = self.labels
+        if payload is not None:
+            if kind in RETAINING:
+                self._retain(operation.op, payload)
+            elif (settings := told(kind, payload)) is not None:
+                self.columns.settings = settings
+            elif kind in CLOSING:
+                self.closed.extend((memory, operation.op) for memory in payload["memories"])
+            elif kind == VOCABULARY:
+                self.vocabularies.append((labels[f"v:{payload['name']}"], self.rows))
+            elif kind in KINDS:
+                if names := payload.get("names"):
+                    self._name(names, operation.op)
+                self.facts.add(operation.op, kind, payload)
+            if (who := payload.get("by")) is not None:
+                by = labels[f"b:{who}"]
+            if (reason := payload.get("why")) is not None:
+                why = labels[f"y:{reason}"]
+        at, kinds = operation.recorded_at, labels[f"k:{kind}"]
+        self.op.append((at, self.memories, self.rows, self.length, kinds, by, why))
+
+    def _retain(self, op: int, payload: dict[str, Any]) -> None:
+        columns, at, get = self.columns, self.at, payload.get
+        memory = self.memories
+        self.memories += 1
+        previous = get("previous", NONE)
+        if previous == NONE:
+            key = self.known_ids + len(self.ids)
+            self.ids.append(payload["id"])
+        elif previous >= self.first_memory:
+            key = self.memory[previous - self.first_memory][0]
+        else:
+            key = int(columns.array("id")[previous])
+        if (replaces := get("replaces")) is not None:
+            self.closed.append((replaces, op))
+        said = payload["said"]
+        start, end = get("event") or (said, said + 1)
+        text = payload["text"].encode()
+        self.text.append(text)
+        at["text"] += len(text)
+        labels = self.labels
+        document = NONE if (value := get("document")) is None else labels[f"d:{value}"]
+        context = NONE if (value := get("context")) is None else labels[f"c:{value}"]
+        speaker = NONE if (value := get("speaker")) is None else labels[f"s:{value}"]
+        if tags := get("tags"):
+            self._label([labels[f"t:{tag}"] for tag in tags])
+        if metadata := get("metadata"):
+            raw = orjson.dumps(metadata)
+            self.metadata.append(raw)
+            at["metadata"] += len(raw)
+            self._label([labels[metadata_label(name, value)] for name, value in metadata.items()])
+        if names := get("names"):
+            self._name(names, op)
+        if entities := get("entities"):
+            self.flat["mention"] += entities
+            self.flat["mention_of"] += [memory] * len(entities)
+            at["mention"] += len(entities)
+        if links := get("links"):
+            self.flat["link"] += [target for target, _ in links]
+            self.flat["weight"] += [weight for _, weight in links]
+            self.flat["link_of"] += [memory] * len(links)
+            at["link"] += len(links)
+        before = self.length
+        self._passages(memory, payload)
+        words = self.length - before
+        network, tokens = get("network", 0), payload["tokens"][0]
+        self.memory.append(
+            (
+                *(key, previous, op, 0, 0, said, start, end),
+                *(get("valid_until", OPEN_END), network),
+                *(document, context, speaker, tokens, words),
+                *(at["text"], at["metadata"], at["label"], at["mention"], at["link"]),
+            )
+        )
+
+    def _label(self, labels: list[int]) -> None:
+        self.flat["label"] += labels
+        self.at["label"] += len(labels)
+
+    def _name(self, names: list[tuple[str, str, int]], op: int) -> None:
+        for surface, folded, entity in names:
+            if self.folded[folded] == self.folded_names:
+                self.folded_names += 1
+                self.name_entity.append(entity)
+                self.name_op.append(op)
+            if entity == self.entities:
+                self.names.append(self.labels[f"e:{surface}"])
+                self.entities += 1
+
+    def _passages(self, memory: int, payload: dict[str, Any]) -> None:
+        at = self.at
+        if words := payload.get("words"):
+            self.words += words
+        tokens = payload["tokens"]
+        passages = payload.get("passages") or ((0, len(payload["text"])),)
+        several = len(tokens) > 1
+        for place, terms in enumerate(payload["terms"]):
+            start, end = passages[place]
+            length = len(terms) - terms.count(STOP_WORD)
+            self.length += length
+            self.term += terms
+            at["term"] += len(terms)
+            self.row.append((memory, start, end, tokens[place + several], length, at["term"]))
+        if pieces := payload.get("pieces"):
+            self.piece += map(decoded, pieces)
+            self.piece_rows += range(self.rows, self.rows + len(pieces))
+        self.rows += len(payload["terms"])
+        self.first_rows.append(self.rows)
+
+    def finish(self, rows: Rows) -> None:
+        """Append everything, the chains' heads last: they must never name what is not there."""
+        columns, flat = self.columns, self.flat
+        self.labels.add()
+        self.folded.add()
+        columns.dictionary["ids"].add_many(self.ids)
+        columns.dictionary["terms"].add_many(self.words)
+        if self.row:
+            memory_of_row, *rest = zip(*self.row, strict=True)
+            columns.extend("memory_of_row", memory_of_row)
+            columns.code_rows(rows)
+            for name, items in zip(list(ROW)[1:], rest, strict=True):
+                columns.extend(name, items)
+            # -1, the place of a stop word, becomes NONE
+            columns.column["term"].extend(np.array(self.term, np.int64).astype(np.uint32))
+        self._finish_pieces()
+        columns.extend_chained("mention", (flat["mention"], flat["mention_of"]), self.entities)
+        columns.extend_chained(
+            "link", (flat["link"], flat["link_of"], flat["weight"]), self.memories
+        )
+        columns.column["text"].extend(np.frombuffer(b"".join(self.text), np.uint8))
+        columns.column["metadata"].extend(np.frombuffer(b"".join(self.metadata), np.uint8))
+        columns.extend("label", flat["label"])
+        columns.extend("entity_name", self.names)
+        columns.extend("name_entity", self.name_entity)
+        columns.extend("name_op", self.name_op)  # last: it is what readers look at first
+        columns.extend("first_row", self.first_rows)
+        columns.extend_table((*MEMORY, *(f"{name}_offset" for name in LISTS)), self.memory)
+        columns.extend_table(tuple(OP), self.op)
+        columns.extend_latest(self.first_memory, [line[0] for line in self.memory])
+        columns.extend_open(self.memories)
+        columns.close(self.closed)
+        self.facts.finish()
+
+    def _finish_pieces(self) -> None:
+        """Append ids of passages; of the first that there are, the rows before them had none."""
+        columns, offsets = self.columns, self.columns.column["piece_offset"]
+        columns.extend_table(("vocabulary", "vocabulary_row"), self.vocabularies)
+        if not self.piece and not len(offsets):
+            return
+        if not len(offsets):
+            offsets.extend(np.zeros(self.first_row + 1, np.uint64))
+        sizes = np.zeros(self.rows - self.first_row, np.uint64)
+        for row, ids in zip(self.piece_rows, self.piece, strict=True):
+            sizes[row - self.first_row] = len(ids) // 2
+        first = np.uint64(len(columns.column["piece"]))
+        columns.column["piece"].extend(np.frombuffer(b"".join(self.piece), "<u2"))
+        offsets.extend(first + np.cumsum(sizes))

@@ -1,0 +1,37 @@
+"""Which columns does an agent have in memory? Those of a file, and those that were asked for."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from recollex_engine.domain.schema import CLOSED, schema
+from recollex_engine.storage.column import Column
+
+
+class ColumnSet(dict[str, Column]):
+    """The columns of one agent by name; one without a file is made when it is first asked for.
+
+    An agent without facts never needs half of them. To go over the set sees those that are made;
+    `all` makes the others. ``counts``: how many items each file under ``folder`` holds.
+
+    Threads: any number may ask; all get the same column.
+
+    >>> columns = ColumnSet(Path("columns"), {})
+    >>> len(columns), columns["text"].count, len(columns), columns["text"] is columns["text"]
+    (0, 0, 1, True)
+    """
+
+    def __init__(self, folder: Path, counts: Mapping[str, int]) -> None:
+        super().__init__(
+            {
+                name: Column(dtype, folder / name, counts[name], fixed=name not in CLOSED)
+                for name, dtype in schema().items()
+                if counts.get(name)
+            }
+        )
+
+    def __missing__(self, name: str) -> Column:
+        return self.setdefault(name, Column(schema()[name], fixed=name not in CLOSED))
+
+    def all(self) -> dict[str, Column]:
+        """Return every column of the schema, in its order."""
+        return {name: self[name] for name in schema()}

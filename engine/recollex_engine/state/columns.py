@@ -1,0 +1,357 @@
+"""What do an agent's operations add up to? Columns: one append-only array a property.
+
+The log is the truth; these arrays are what it says, in the form that kernels read. `applying.apply`
+is the only code that turns operations into columns, for the writer, for a reader that follows it,
+and for a rebuild alike, so all three hold the same bytes.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from recollex_engine.domain.schema import (
+    CHAINED,
+    CLOSED,
+    DICTIONARIES,
+    ENDS,
+    LISTS,
+    NONE,
+    schema,
+    words,
+)
+from recollex_engine.domain.settings import Settings
+from recollex_engine.state.chain import Chain
+from recollex_engine.state.column_set import ColumnSet
+from recollex_engine.state.fact_state import FactState
+from recollex_engine.state.hubs import Hubs
+from recollex_engine.state.label_lists import LabelLists
+from recollex_engine.state.mention_counts import MentionMarks
+from recollex_engine.state.spans import Spans
+from recollex_engine.state.speakers import Speakers
+from recollex_engine.state.tail import Tail
+from recollex_engine.storage.column import no_items
+from recollex_engine.storage.dictionary import Dictionary
+from recollex_engine.text.entities import fold
+from recollex_kernels.memories.filters import mask_open
+from recollex_kernels.vectors.cascade import encode_signs
+from recollex_kernels.vectors.codes import encode
+
+AT_HAND = 10_000
+"""Labels and names of entities whose text is kept at hand."""
+CODED_FROM = 256
+"""Rows from which their codes are kept: fewer vectors are compared sooner than coded."""
+
+Rows = Callable[[int, int], npt.NDArray[np.uint16]]
+"""Returns the vectors of rows [first, end) as float16 bit patterns, uint16[n, dimension]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """How many items of each column and dictionary a checkpoint left on disk."""
+
+    settings: Settings
+    columns: dict[str, int]
+    dictionaries: dict[str, int]
+    generation: int
+
+
+class Columns:
+    """The columns of one agent, up to the last operation applied.
+
+    Threads: one writer may `apply` while any number of readers hold slices of the arrays; items
+    are never changed once a view covers them, but for `schema.CLOSED`, whose items are
+    compared with the view's op.
+    """
+
+    def __init__(self, folder: Path, stored: Stored | None = None) -> None:
+        self.settings = stored.settings if stored else None
+        counts = stored.columns if stored else {}
+        generation = stored.generation if stored else 0
+        self.column = ColumnSet(folder, counts)
+        self.dictionary = {
+            name: Dictionary(
+                folder, name, stored.dictionaries.get(name, 0) if stored else 0, generation
+            )
+            for name in DICTIONARIES
+        }
+        for name in ("first_row", "term_offset", *(f"{name}_offset" for name in LISTS)):
+            if not self.column[name].count:
+                self.column[name].append(0)
+        self.tail = Tail(0)
+        self.label_lists = LabelLists()
+        self.speakers = Speakers(self.label)
+        self.spans = Spans()
+        self._labels: dict[int, str] = {}
+        self._entity_names: dict[int, str] = {}
+        self._find_again()
+
+    def _find_again(self) -> None:
+        """Compute what is not stored: heads of chains, newest versions, the mask of the open."""
+        array = self.array
+        # A copy: the pages of the file may change under a reader while a checkpoint writes.
+        once = {name: array(name).copy() for name in CLOSED}
+        for name, ops in once.items():
+            for memory in np.flatnonzero(ops > self.op):  # ahead of what was read of the log
+                self.column[name].set(int(memory), 0)
+                ops[memory] = 0
+        closed_by = once["closed_by"]
+        self.open = np.ones(max(64, len(closed_by) * 3 // 2), np.uint8)
+        self.open[: len(closed_by)] = closed_by == 0
+        self.closed_op = int(closed_by.max(initial=0))
+        self._latest = np.full(max(64, self.dictionary["ids"].count * 3 // 2), NONE, np.uint32)
+        self._latest[array("id")] = np.arange(len(closed_by), dtype=np.uint32)
+        self.mentions = Chain(array("mention_entity"), self.entities)
+        self.incoming = Chain(array("link_target"), self.memories)
+        self.mention_marks = MentionMarks()
+        self.hubs = Hubs()
+        self.facts = FactState(self)
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector; 0 before the agent was created."""
+        return self.settings.dimension if self.settings else 0
+
+    @property
+    def op(self) -> int:
+        """The last operation applied."""
+        return self.column["op_recorded_at"].count
+
+    @property
+    def memories(self) -> int:
+        """How many memories were ever recorded."""
+        return self.column["id"].count
+
+    @property
+    def rows(self) -> int:
+        """How many passages were ever recorded."""
+        return self.column["memory_of_row"].count
+
+    @property
+    def entities(self) -> int:
+        """How many entities there are."""
+        return self.column["entity_name"].count
+
+    @property
+    def vocabulary(self) -> str | None:
+        """Names the vocabulary of the newest ids of passages; None before there were any."""
+        labels = self.array("vocabulary")
+        return self.label(int(labels[-1])) if len(labels) else None
+
+    def array(self, name: str) -> npt.NDArray[Any]:
+        """Return the column's items so far."""
+        column = self.column.get(name)
+        return no_items(schema()[name]) if column is None else column.array
+
+    def text(self, memory: int) -> str:
+        """Return the whole text of a memory."""
+        return self._utf8("text", memory)
+
+    def metadata(self, memory: int) -> dict[str, Any]:
+        """Return the metadata of a memory."""
+        raw = self._utf8("metadata", memory)
+        return orjson.loads(raw) if raw else {}
+
+    def _utf8(self, name: str, memory: int) -> str:
+        first, end = self.array(f"{name}_offset")[memory : memory + 2].tolist()
+        return self.array(name)[first:end].tobytes().decode() if end > first else ""
+
+    def label(self, number: int) -> str | None:
+        """Return the text of a label without its kind."""
+        return None if number == NONE else self.known_label(number)
+
+    def known_label(self, number: int) -> str:
+        """Return the text of a label that is there, without its kind."""
+        text = self._labels.get(number)
+        if text is None:
+            if len(self._labels) >= AT_HAND:
+                self._labels = {}
+            text = self._labels[number] = self.dictionary["labels"].string(number)[2:]
+        return text
+
+    def entity_name(self, entity: int) -> str:
+        """Return the name under which an entity was first met."""
+        name = self._entity_names.get(entity)
+        if name is None:
+            if len(self._entity_names) >= AT_HAND:
+                self._entity_names = {}
+            label = int(self.array("entity_name")[entity])
+            name = self._entity_names[entity] = self.dictionary["labels"].string(label)[2:]
+        return name
+
+    def tags(self, memory: int) -> list[str]:
+        """Return the tags of a memory, in the order in which they were given."""
+        first, end = self.array("label_offset")[memory : memory + 2].tolist()
+        return self.tag_names(self.array("label")[first:end].tolist())
+
+    def tag_names(self, labels: Sequence[int]) -> list[str]:
+        """Return those of ``labels`` that are tags."""
+        strings = self.dictionary["labels"].strings(labels)
+        return [string[2:] for string in strings if string[0] == "t"]
+
+    def entity(self, surface: str, op: int) -> int | None:
+        """Return the entity that is known by a name at operation ``op``; None if none is.
+
+        Case is ignored. A later operation may give an old entity a new name.
+        """
+        name = self.dictionary["names"].get(fold(surface))
+        first = self.array("name_op")  # it may lag behind the dictionary
+        if name is None or name >= len(first) or int(first[name]) > op:
+            return None
+        return int(self.array("name_entity")[name])
+
+    def newest(self, id: str, memories: int, op: int) -> int | None:
+        """Return the ordinal of the open version of ``id`` in the view (memories, op), if any."""
+        key = self.dictionary["ids"].get(id)
+        if key is None:
+            return None
+        memory = self.newest_of(key)
+        while memory != NONE and memory >= memories:
+            memory = int(self.array("previous")[memory])
+        return None if memory == NONE or self.closed_at(memory, op) else memory
+
+    def op_at(self, recorded_at: int) -> int:
+        """Return the last operation recorded by a time, 0 if there was none."""
+        return int(np.searchsorted(self.array("op_recorded_at"), recorded_at, side="right"))
+
+    def closed_at(self, memory: int, op: int) -> int:
+        """Return the operation up to ``op`` that closed ``memory``, 0 if none did."""
+        closed = int(self.array("closed_by")[memory])
+        return closed if closed <= op else 0
+
+    def end_of(self, memory: int, op: int) -> str | None:
+        """Return what became of ``memory`` by operation ``op``; None while it is open."""
+        closed = self.closed_at(memory, op)
+        if not closed:
+            return None
+        if 0 < int(self.array("forgotten_by")[memory]) <= op:
+            return ENDS["forget"]
+        return ENDS[self.label(int(self.array("op_kind")[closed - 1])) or ""]
+
+    def archived(self, id: str) -> int | None:
+        """Return the ordinal of the newest version of ``id`` if it is archived now."""
+        key = self.dictionary["ids"].get(id)
+        memory = NONE if key is None else self.newest_of(key)
+        archived = memory != NONE and self.end_of(memory, self.op) == ENDS["archive"]
+        return memory if archived else None
+
+    def closable(self, id: str, kind: str) -> int | None:
+        """Return the memory ``id`` that an operation of ``kind`` would close; None for none.
+
+        It is the open one; what is archived can still be forgotten.
+        """
+        memory = self.newest(id, self.memories, self.op)
+        return self.archived(id) if memory is None and kind == "forget" else memory
+
+    def newest_of(self, key: int) -> int:
+        """Return the newest memory, open or not, whose id has number ``key``; NONE for none."""
+        latest = self._latest  # it may lag behind the dictionary
+        return int(latest[key]) if key < len(latest) else NONE
+
+    def code_rows(self, rows: Rows, *, needed: bool = False) -> None:
+        """Append the codes of the passages that have none: their vectors in four bits and in one.
+
+        Nothing happens up to `CODED_FROM` rows, unless they are ``needed`` or there are some. Cost:
+        5 us a row of 384.
+        """
+        first, end = self.column["code_factor"].count, self.rows
+        if first == end or not (first or needed or end >= CODED_FROM):
+            return
+        vectors = rows(first, end)
+        count, dimension = vectors.shape
+        codes = np.empty((count, dimension // 2), np.uint8)
+        steps, norms, losses = np.empty((3, count), np.float32)
+        encode(vectors, codes, steps, norms, losses)
+        self.column["code4"].extend(codes.reshape(-1))
+        for name, values in zip(("step", "norm", "loss"), (steps, norms, losses), strict=True):
+            self.column[f"code_{name}"].extend(values)
+        bits, factors = np.empty((count, words(dimension)), np.uint64), np.empty(count, np.float32)
+        encode_signs(vectors, bits, factors)
+        self.column["code1"].extend(bits.reshape(-1))
+        self.column["code_factor"].extend(factors)  # last: see `View.is_coded`
+
+    def drop_rows(self, rows: int) -> None:
+        """Take back passages down to ``rows``: they were tried on, not recorded."""
+        self.column["memory_of_row"].truncate(rows)
+        rows = min(rows, self.column["code_factor"].count)
+        for name in ("code_step", "code_norm", "code_loss", "code_factor"):
+            self.column[name].truncate(rows)
+        self.column["code4"].truncate(rows * (self.dimension // 2))
+        self.column["code1"].truncate(rows * words(self.dimension))
+
+    def extend(self, name: str, items: Sequence[Any]) -> None:
+        """Append items to one column."""
+        if items:
+            column = self.column[name]
+            column.extend(np.array(items, dtype=column.dtype))
+
+    def extend_table(self, names: Sequence[str], lines: Sequence[tuple[Any, ...]]) -> None:
+        """Append lines to several columns, which stand in the order of a line's items."""
+        if lines:
+            for name, items in zip(names, zip(*lines, strict=True), strict=True):
+                self.extend(name, items)
+
+    def extend_chained(self, name: str, values: Sequence[list[Any]], count: int) -> None:
+        """Append entries of mentions or links, of which ``count`` keys exist; the heads last.
+
+        ``values`` stand in the order of `CHAINED`: the key first.
+        """
+        chain = self.mentions if name == "mention" else self.incoming
+        members = [self.column[member] for member in LISTS[name]]
+        before = [member.buffer for member in members]
+        keys = np.array(values[0], np.uint32)
+        first = members[0].count
+        if len(keys):
+            for member, items in zip(CHAINED[name], values, strict=True):
+                self.extend(member, items)
+            self.column[f"{name}_previous"].extend(chain.previous(keys, first))
+        moved = any(old is not member.buffer for old, member in zip(before, members, strict=True))
+        chain.publish(keys, first, count, moved)
+
+    def extend_latest(self, first: int, keys: Sequence[int]) -> None:
+        """Note that memories ``first...`` are the newest versions of ids ``keys``."""
+        count = self.dictionary["ids"].count
+        if count > len(self._latest):
+            grown = np.full(count * 3 // 2, NONE, np.uint32)
+            grown[: len(self._latest)] = self._latest
+            self._latest = grown
+        numbers = np.arange(first, first + len(keys), dtype=np.uint32)
+        self._latest[np.array(keys, np.int64)] = numbers  # the last one written stays
+
+    def extend_open(self, memories: int) -> None:
+        """Mark new memories as open."""
+        if memories > len(self.open):
+            grown = np.ones(memories * 3 // 2, np.uint8)
+            grown[: len(self.open)] = self.open
+            self.open = grown
+
+    def close(self, closed: Sequence[tuple[int, int]]) -> None:
+        """Write once which (memory, op) were closed; views taken before keep their own mask.
+
+        A memory that is closed already is forgotten by the operation.
+        """
+        if not closed:
+            return
+        self.closed_op = closed[-1][1]  # before the mask changes: see `open_at`
+        opened = self.open.copy()
+        for memory, op in closed:
+            name = "closed_by" if opened[memory] else "forgotten_by"
+            self.column[name].set(memory, op)
+            opened[memory] = 0
+        self.open = opened
+
+    def open_at(self, memories: int, op: int) -> npt.NDArray[np.uint8]:
+        """Return uint8[memories]: 1 for those that no operation up to ``op`` closed.
+
+        Cost: nothing where ``op`` is as late as the last closure; O(memories) for the past.
+        """
+        opened = self.open  # first: a closure that it shows is one that `closed_op` tells of
+        if self.closed_op <= op:
+            return opened[:memories]
+        opened = np.ones(memories, np.uint8)
+        mask_open(self.array("closed_by")[:memories], op, opened)
+        return opened

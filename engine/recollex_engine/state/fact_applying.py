@@ -1,0 +1,202 @@
+"""How do operations about facts, events and entities become columns? Called by `applying`."""
+
+from typing import Any
+
+from recollex_engine.domain.fact_schema import (
+    ALIAS_OF,
+    EDGE,
+    EVENT,
+    EVENT_KINDS,
+    FACT,
+    MERGE,
+    NODE,
+    RELATIONS,
+)
+from recollex_engine.domain.literals import ENTITY, to_column
+from recollex_engine.state.chain import NONE
+from recollex_engine.state.columns import Columns
+from recollex_engine.storage.dictionary import Newcomers
+
+KINDS = frozenset(
+    {
+        *("upsert_entity", "merge_entity", "upsert_edge", "archive_edge", "retro_correct"),
+        *("upsert_event", "link", "upsert_episode"),
+    }
+)
+"""The kinds of the operations that are applied here."""
+
+
+class StagedFacts:
+    """The items that a run of operations adds, gathered in lists and appended at once.
+
+    ``labels`` are those of the run. Names that an operation met first are for `applying`.
+    """
+
+    def __init__(self, columns: Columns, labels: Newcomers) -> None:
+        self.columns = columns
+        self.labels = labels
+        self.fact: list[tuple[Any, ...]] = []
+        self.event: list[tuple[Any, ...]] = []
+        self.edge: list[tuple[Any, ...]] = []
+        self.node: list[tuple[Any, ...]] = []
+        self.merge: list[tuple[int, ...]] = []
+        self.evidence: list[int] = []
+        self.evidence_fact: list[int] = []
+        self.mention: list[int] = []
+        self.entity: list[int] = []
+        self.entity_fact: list[int] = []
+        self.node_label: list[int] = []
+        self.aliases: list[int] = []
+        self.identity_ops: list[int] = []
+        self.linked: list[int] = []
+        self.closed: dict[str, list[tuple[int, int]]] = {"fact": [], "event": []}
+        self.first = {kind: columns.column[f"{kind}_id"].count for kind in ("fact", "event")}
+        self.at = {name: columns.column[name].count for name in ("fact_evidence", "fact_mention")}
+        self.node_labels = columns.column["node_label"].count
+
+    def _label(self, prefix: str, text: str | None) -> int:
+        return NONE if text is None else self.labels[prefix + text]
+
+    def add(self, op: int, kind: str, payload: dict[str, Any]) -> None:
+        """Take in one operation of `KINDS`."""
+        getattr(self, f"_{kind}")(op, payload)
+
+    def _upsert_entity(self, op: int, payload: dict[str, Any]) -> None:
+        labels = [self._label("n:", each) for each in payload.get("types", ())]
+        labels += [self._label("a:", each) for each in payload.get("aliases", ())]
+        self.node_label += labels
+        name, entity = payload["entity"]
+        end = self.node_labels + len(self.node_label)
+        self.node.append((entity, op, self._label("e:", name), end))
+
+    def _merge_entity(self, op: int, payload: dict[str, Any]) -> None:
+        source, target = payload["source"][1], payload["target"][1]
+        self.merge.append((source, target, op))
+        self.linked += (source, target)
+        self.identity_ops.append(op)
+
+    def _upsert_edge(self, op: int, payload: dict[str, Any]) -> None:
+        get = payload.get
+        version = self.first["fact"] + len(self.fact)
+        if (closes := get("closes")) is not None:
+            self._close_fact(closes, op)
+        kind, number = to_column(payload["object"], self._text)
+        subject = payload["subject"][1]
+        if kind == ENTITY:
+            self.entity.append(number)
+            self.entity_fact.append(version)
+        evidence = get("evidence", ())
+        self.evidence += evidence
+        self.evidence_fact += [version] * len(evidence)
+        self.mention += [self._label("x:", each) for each in get("mentions", ())]
+        if payload["predicate"] == ALIAS_OF:
+            self.aliases.append(version)
+            self.linked += (subject, number)
+            self.identity_ops.append(op)
+        start, end = payload["valid"]
+        self.fact.append(
+            (
+                self.columns.dictionary["fact_ids"].intern(payload["id"]),
+                get("previous", NONE),
+                *(op, 0, subject, self._label("p:", payload["predicate"])),
+                *(kind, number, start, end, get("confidence", 1.0)),
+                *(self._label("u:", get("uncertainty")), self._label("o:", get("source"))),
+                self.at["fact_evidence"] + len(self.evidence),
+                self.at["fact_mention"] + len(self.mention),
+            )
+        )
+
+    _retro_correct = _upsert_edge
+
+    def _text(self, text: str) -> int:
+        return self.labels[text]
+
+    def _archive_edge(self, op: int, payload: dict[str, Any]) -> None:
+        self._close_fact(payload["closes"], op)
+
+    def _close_fact(self, version: int, op: int) -> None:
+        self.closed["fact"].append((version, op))
+        if version >= self.first["fact"]:
+            predicate = self.fact[version - self.first["fact"]][5]
+        else:
+            predicate = int(self.columns.array("fact_predicate")[version])
+        if predicate == self.columns.dictionary["labels"].get(f"p:{ALIAS_OF}"):
+            self.identity_ops.append(op)
+
+    def _upsert_event(self, op: int, payload: dict[str, Any], kind: str = "event") -> None:
+        get = payload.get
+        version = self.first["event"] + len(self.event)
+        if (closes := get("closes")) is not None:
+            self.closed["event"].append((closes, op))
+        key = self.columns.dictionary["event_ids"].intern(payload["id"])
+        start, end = payload["span"]
+        self.event.append(
+            (
+                *(key, get("previous", NONE), op, 0, EVENT_KINDS.index(kind), start, end),
+                *(self._label("q:", get("status", "")), self._label("z:", payload["summary"])),
+            )
+        )
+        for relation, target, qualifier in payload["edges"]:
+            self._edge(op, key, version, relation, target, qualifier)
+
+    def _upsert_episode(self, op: int, payload: dict[str, Any]) -> None:
+        self._upsert_event(op, payload, "episode")
+
+    def _link(self, op: int, payload: dict[str, Any]) -> None:
+        key = self.columns.dictionary["event_ids"].intern(payload["source"])
+        edge = (payload["relation"], payload["target"], payload.get("qualifier"))
+        self._edge(op, key, NONE, *edge)
+
+    def _edge(
+        self, op: int, key: int, version: int, relation: str, target: Any, qualifier: str | None
+    ) -> None:
+        if relation == "has_participant":
+            number = int(target[1])
+        elif relation == "has_time":
+            number = int(target)
+        elif relation == "has_time_text":
+            number = self._text(f"v:{target}")
+        elif relation == "mentioned_in":
+            number = self._text(f"x:{target}")
+        elif relation == "includes_fact":
+            number = self.columns.dictionary["fact_ids"].intern(target)
+        else:
+            number = self.columns.dictionary["event_ids"].intern(target)
+        code = RELATIONS.index(relation)
+        self.edge.append((key, version, code, number, self._label("r:", qualifier), op))
+
+    def finish(self) -> None:
+        """Append everything, heads last: they must never name what is not there."""
+        columns, state = self.columns, self.columns.facts
+        if self.fact:
+            table = dict(zip(FACT, zip(*self.fact, strict=True), strict=True))
+            subjects = table.pop("fact_subject")
+            for name, items in table.items():
+                columns.extend(name, items)
+            columns.extend("fact_mention", self.mention)
+            state.extend_chain("fact_subject", subjects, {})
+            state.extend_newest("fact", self.first["fact"], table["fact_id"])
+        state.extend_chain("fact_entity", self.entity, {"fact_entity_fact": self.entity_fact})
+        evidence = {"fact_evidence_fact": self.evidence_fact}
+        state.extend_chain("fact_evidence", self.evidence, evidence)
+        if self.event:
+            table = dict(zip(EVENT, zip(*self.event, strict=True), strict=True))
+            for name, items in table.items():
+                columns.extend(name, items)
+            state.extend_newest("event", self.first["event"], table["event_id"])
+        if self.edge:
+            table = dict(zip(EDGE, zip(*self.edge, strict=True), strict=True))
+            sources = table.pop("edge_source")
+            state.extend_chain("edge_source", sources, table)
+            pairs = zip(table["edge_relation"], table["edge_target"], strict=True)
+            state.extend_incoming(list(pairs))
+        if self.node:
+            table = dict(zip(NODE, zip(*self.node, strict=True), strict=True))
+            columns.extend("node_label", self.node_label)
+            state.extend_chain("node_entity", table.pop("node_entity"), table)
+        columns.extend_table(tuple(MERGE), self.merge)
+        for kind, closed in self.closed.items():
+            for version, op in closed:
+                columns.column[f"{kind}_closed_by"].set(version, op)
+        state.note_identities(self.identity_ops, self.aliases, self.linked)
+        state.applied += 1

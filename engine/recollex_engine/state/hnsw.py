@@ -1,0 +1,323 @@
+"""Which rows of a graph are near this vector? A usearch HNSW graph over eight-bit codes.
+
+usearch builds the graph, from codes of ours (one scale a row, which cosine ignores) rather than by
+its own cast, which loses a twentieth of the recall. A recall walks through the file with a kernel
+of ours (`recollex_kernels.small_world`), which compares the columns' four bits a component and
+knows what a filter admits. Either only proposes rows; `recollex_kernels.vectors.cosines` scores
+them, so a similarity is the same number whichever way a row was found.
+"""
+
+import mmap
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.errors import CorruptError, StoreFullError, TooManyFilesError
+from recollex_engine.storage.disk import flush, open_file
+from recollex_kernels.vectors.graph_file import places_of
+from recollex_kernels.vectors.graph_search import ARRIVED, OTHER_ROWS, near_rows, slot_rows
+
+CONNECTIVITY = 16
+EXPANSION_ADD = 128
+WIDTHS = (64, 96, 128, 192, 256, 384, 512)
+"""Nodes that the walk of a recall keeps: tried, what a graph needs, its vectors say.
+
+| width | 99,000 real messages: 10 and 100 of a question | 1,000,000 made up |
+| --- | --- | --- |
+| 64 | .934, .838 | .992, .948 |
+| 128 | .970, .926 | .998, .991 |
+| 256 | .981, .968 | .998, .995 |
+| 512 | .992, .989 | - |
+
+Questions are harder than rows: so `SHARE` of the rows' is asked for, and one step more is taken.
+"""
+SHARE, NEAREST, SAMPLED = 0.99, 100, 64
+"""Which share of how many nearest must be found, for how many rows of a graph."""
+PART = 65_536
+"""Rows that the sampled ones are compared with at once."""
+LEAST_OF_EACH = 16
+"""Rows that each of several graphs proposes beside twice its share of them."""
+PATIENCE = 4
+"""A walk is given up once it is so many times as long as it would be if what a filter admits lay
+evenly among the rest."""
+EXPANSION_LINK = 64
+"""Candidates when a new memory is linked to its few nearest."""
+CHUNK = 1_024
+"""Rows that are added before it is asked whether to go on."""
+
+Coded: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32], npt.NDArray[np.uint32]]
+"""Of rows: the codes of their vectors in four bits, their steps, and their memories."""
+
+_MAGIC, _VERSION = b"usearch", 2
+_COSINE, _EIGHT_BITS, _KEYS, _SLOTS = 99, 23, 14, 15
+_SIZES, _HEAD, _SHAPE = 8, 64, 40
+"""Bytes: of rows and columns; what usearch says of the graph; of its five numbers."""
+
+
+def _empty(dimension: int, expansion: int = EXPANSION_LINK) -> Any:
+    from usearch.index import Index
+
+    return Index(
+        ndim=dimension,
+        metric="cos",
+        dtype="i8",
+        connectivity=CONNECTIVITY,
+        expansion_add=EXPANSION_ADD,
+        expansion_search=expansion,
+    )
+
+
+@dataclass(slots=True, eq=False)
+class Hnsw:
+    """A graph over rows [first_row, end_row), mapped from its file; never changed.
+
+    width: how many nodes the walk of a recall keeps; 0 if it was not found out yet.
+
+    Threads: searches from any number of threads.
+    """
+
+    path: Path
+    first_row: int
+    end_row: int
+    width: int
+    nodes: npt.NDArray[np.uint8]  # the file
+    _places: npt.NDArray[np.int64]
+    _top: int
+    _start: int
+    _own_rows: npt.NDArray[np.uint32]  # of each slot; empty where slots stand in the rows' order
+    _linking: Any = None
+    _loading: threading.Lock = field(default_factory=threading.Lock)
+
+    @classmethod
+    def open(
+        cls, path: Path, dimension: int, first_row: int, end_row: int, width: int = 0
+    ) -> "Hnsw":
+        """Map the graph of ``path``. Raises `CorruptError` for a file that is not such a graph."""
+        try:
+            descriptor = open_file(path, os.O_RDONLY)
+            try:
+                pages = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
+            finally:
+                os.close(descriptor)
+        except TooManyFilesError:
+            raise
+        except (OSError, ValueError) as error:
+            raise CorruptError(path, "a graph", str(error)) from error
+        nodes = np.frombuffer(pages, np.uint8)
+        count = end_row - first_row
+        rows, columns = _numbers(nodes, 0, np.uint32, 2)
+        at = _SIZES + rows * columns
+        said = bytes(nodes[at : at + 17])
+        kinds = (_COSINE, _EIGHT_BITS, _KEYS, _SLOTS)
+        if said[:8] != _MAGIC + bytes([_VERSION]) or tuple(said[13:]) != kinds:
+            raise CorruptError(path, "a graph", f"{len(nodes)} other bytes")
+        if rows != count or columns != dimension:
+            found = f"{rows} of {columns} dimensions"
+            raise CorruptError(path, f"{count} rows of {dimension}", found)
+        at += _HEAD
+        size, connectivity, lowest, top, start = _numbers(nodes, at, np.uint64, 5)
+        at += _SHAPE
+        places, end = np.empty(count, np.int64), at
+        levels = nodes[at : at + 2 * count]
+        if len(levels) == 2 * count and int(levels.view(np.int16).min()) >= 0:
+            end = places_of(levels.view(np.int16), CONNECTIVITY, at + 2 * count, places)
+        if (
+            (size, connectivity, lowest) != (count, CONNECTIVITY, 2 * CONNECTIVITY)
+            or end != len(nodes)
+            or start >= count
+            or top != levels.view(np.int16)[start]
+        ):
+            raise CorruptError(path, "a graph", "numbers that contradict each other")
+        in_order = np.empty(0, np.uint32)
+        return cls(path, first_row, end_row, width, nodes, places, top, start, in_order)
+
+    @property
+    def links(self) -> npt.NDArray[np.uint8]:
+        """The part of the file that a walk reads: what lies behind the vectors."""
+        rows, columns = _numbers(self.nodes, 0, np.uint32, 2)
+        return self.nodes[_SIZES + rows * columns :]
+
+    def kept(self, share: float, budget: int) -> int:
+        """Return how many nodes a walk keeps for ``budget`` rows, if that share is allowed.
+
+        A walk that keeps allowed nodes alone goes on from as many more as are not: so it needs no
+        more than are wanted of it to look as far around as one without a filter. `width` is taken
+        for the most while it was not found out.
+        """
+        width = self.width or WIDTHS[-1]
+        return max(int(width * share), min(width, budget))
+
+    def search(
+        self,
+        coded: Coded,
+        allowed: npt.NDArray[np.uint8],
+        query: npt.NDArray[np.float32],
+        count: int,
+        *,
+        budget: int = WIDTHS[-1],
+        share: float = 1.0,
+        graphs: int = 1,
+    ) -> npt.NDArray[np.uint32] | None:
+        """Return rows near ``query``, approximately the nearest allowed, at most ``count``.
+
+        None where the walk takes too long, because what is allowed lies far away. budget: how many
+        of them are wanted in the end. share: of the memories, which is allowed. graphs: among how
+        many the rows that are looked for lie; each gives twice its share.
+
+        Raises `CorruptError` where the graph is of other rows.
+        """
+        width = max(1, self.kept(share, budget) // graphs)
+        most = max(1, min(count, 2 * count // graphs + LEAST_OF_EACH))
+        farthest = int(PATIENCE * width / max(share, 1 / len(allowed)))
+        while True:
+            state, rows = near_rows(
+                self.nodes,
+                self._places,
+                self._own_rows,
+                self.first_row,
+                CONNECTIVITY,
+                self._top,
+                self._start,
+                *coded,
+                allowed,
+                query,
+                width,
+                most,
+                farthest,
+            )
+            if state != OTHER_ROWS:
+                return rows if state == ARRIVED else None
+            self._own_rows = self.rows_of_slots()
+
+    def rows_of_slots(self) -> npt.NDArray[np.uint32]:
+        """Return the row of each slot: threads that insert side by side leave slots out of order.
+
+        Raises `CorruptError` where they are not the graph's rows, each once. Cost: reading all
+        nodes, 30 ms a million.
+        """
+        rows = np.empty(len(self._places), np.uint32)
+        slot_rows(self.nodes, self._places, rows)
+        if (np.sort(rows) != np.arange(self.first_row, self.end_row)).any():
+            found = "keys that are not"
+            raise CorruptError(self.path, f"rows {self.first_row} to {self.end_row - 1}", found)
+        return rows
+
+    def search_many(
+        self, codes: npt.NDArray[np.int8], count: int, threads: int = 0
+    ) -> npt.NDArray[np.uint32]:
+        """Return rows near each of ``codes``: uint32[n, count], as far as the graph has so many.
+
+        By usearch itself, for links, which a batch of new memories needs.
+        """
+        with self._loading:
+            if self._linking is None:
+                self._linking = _empty(codes.shape[1])
+                # Not by its name: an absent file makes usearch 2.26 close a descriptor at random.
+                self._linking.view(self.nodes.data)
+        found = self._linking.search(codes, min(count, len(self._places)), threads=threads)
+        return np.asarray(found.keys, dtype=np.uint32).reshape(len(codes), -1)
+
+
+def _numbers(nodes: npt.NDArray[np.uint8], at: int, kind: Any, count: int) -> list[int]:
+    """Return numbers of the file, zeros where it ends before them."""
+    part = nodes[at : at + count * np.dtype(kind).itemsize]
+    whole = np.zeros(count * np.dtype(kind).itemsize, np.uint8)
+    whole[: len(part)] = part
+    return [int(number) for number in whole.view(kind)]
+
+
+def least_width(
+    graph: Hnsw,
+    coded: Coded,
+    proposed: int,
+    codes: Callable[[int, int], npt.NDArray[np.int8]],
+) -> int:
+    """Return how wide the walk of a recall in a graph must be, by searching for some of its rows.
+
+    proposed: rows that a walk is asked for.
+    codes(first, end) gives int8[end - first, dimension] of rows. Exact is what all codes say.
+    Cost: a product of `SAMPLED` rows with all, some seconds for a million, and their searches.
+    """
+    first, count = graph.first_row, graph.end_row - graph.first_row
+    places = first + np.linspace(0, count - 1, min(SAMPLED, count)).astype(np.int64)
+    rows = np.concatenate([codes(place, place + 1) for place in places.tolist()])
+    wanted = min(NEAREST, count)
+    truth = _exact(rows, codes, first, graph.end_row, wanted)
+    allowed = np.ones(int(coded[2][-1]) + 1, np.uint8)
+    for width, more in pairwise(WIDTHS):
+        trial = replace(graph, width=width)
+        shared = 0
+        for nearest, row in zip(truth, rows, strict=True):
+            found = trial.search(coded, allowed, row.astype(np.float32), proposed)
+            shared += 0 if found is None else len(np.intersect1d(nearest, found))
+        if shared >= SHARE * truth.size:
+            return more
+    return WIDTHS[-1]
+
+
+def _exact(
+    asked: npt.NDArray[np.int8],
+    codes: Callable[[int, int], npt.NDArray[np.int8]],
+    first_row: int,
+    end_row: int,
+    wanted: int,
+) -> npt.NDArray[np.int64]:
+    """Return the ``wanted`` rows of [first_row, end_row) nearest to each of ``asked``."""
+    queries = asked.astype(np.float32)
+    best = np.empty((len(asked), 0), np.float32)
+    rows = np.empty((len(asked), 0), np.int64)
+    for start in range(first_row, end_row, PART):
+        part = codes(start, min(start + PART, end_row)).astype(np.float32)
+        part /= np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1)
+        best = np.hstack([best, queries @ part.T])
+        numbers = np.arange(start, start + len(part))
+        rows = np.hstack([rows, np.broadcast_to(numbers, (len(asked), len(part)))])
+        if best.shape[1] > wanted:
+            kept = np.argpartition(-best, wanted - 1, axis=1)[:, :wanted]
+            best = np.take_along_axis(best, kept, 1)
+            rows = np.take_along_axis(rows, kept, 1)
+    return rows
+
+
+def extend_graph(
+    path: Path,
+    before: Path | None,
+    codes: npt.NDArray[np.int8],
+    first_row: int,
+    stopped: Callable[[], bool] = bool,
+) -> bool:
+    """Write to ``path`` the graph of ``before`` with ``codes`` int8[n, D] added from ``first_row``.
+
+    Returns False, with no file left, once ``stopped()`` is True. Uses all processors but one.
+    Durable once this returns True. Raises `StoreFullError` with nothing at ``path``, and
+    `CorruptError` for a damaged ``before``. Cost: reading and writing the whole graph, which is in
+    memory meanwhile, and an insertion a row.
+    """
+    index = _empty(codes.shape[1])
+    if before is not None:
+        try:
+            index.load(str(before))
+        except Exception as error:
+            raise CorruptError(before, "a graph", str(error)) from error
+    threads = max(1, (os.cpu_count() or 1) - 1)
+    for start in range(0, len(codes), CHUNK):
+        if stopped():
+            return False
+        part = codes[start : start + CHUNK]
+        keys = np.arange(first_row + start, first_row + start + len(part), dtype=np.uint64)
+        index.add(keys, part, threads=threads)
+    try:
+        index.save(str(path))
+        with path.open("rb") as file:
+            flush(file.fileno())
+    except Exception as error:  # usearch raises RuntimeError for any failed write
+        path.unlink(missing_ok=True)
+        raise StoreFullError(f"cannot write {path}: {error}") from error
+    return True

@@ -1,0 +1,124 @@
+"""Which memories carry this tag? Labels to memories, inverted when a filter first asks.
+
+Labels of memories stand in recorded order in one flat array. Their inverse is derived from its
+beginning, so one serves the present and every cut; what was recorded behind it is looked through,
+until that is so much that inverting again is cheaper. A label that many memories carry is kept as
+a mask too, once a filter asked for it: a million bytes are compared in 25 us, half a million
+entries of a list are written in 140.
+"""
+
+import threading
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_kernels.memories.filters import keep_listed, mask_labels
+from recollex_kernels.words.postings import build_postings
+
+BEHIND = 4096
+"""Memories behind the inverse, besides an eighth of it, from which it is made anew."""
+
+FREQUENT = 8
+"""A label that one memory of so many carries is kept as a mask."""
+MASKS = 8
+"""Labels that are kept so, a byte a memory each."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Inverse:
+    """Of the first `memories`: those that carry label l are ``held[starts[l]:starts[l + 1]]``.
+
+    masks: uint8[memories] of some labels.
+    """
+
+    memories: int
+    starts: npt.NDArray[np.int64]
+    held: npt.NDArray[np.uint32]
+    masks: dict[int, npt.NDArray[np.uint8]] = field(default_factory=dict)
+
+
+class LabelLists:
+    """The memories of each label of one agent. Memory: 4 bytes a label of a memory.
+
+    Threads: any number.
+
+    >>> lists = LabelLists()
+    >>> offsets, labels = np.array([0, 1, 3], np.uint64), np.array([5, 5, 7], np.uint32)
+    >>> lists.carrying([5, 7], offsets, labels, np.ones(2, np.uint8)).tolist()
+    [0, 1]
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inverse = _Inverse(0, np.zeros(1, np.int64), np.empty(0, np.uint32))
+
+    def carrying(
+        self,
+        wanted: list[int],
+        offsets: npt.NDArray[np.uint64],
+        labels: npt.NDArray[np.uint32],
+        mask: npt.NDArray[np.uint8],
+    ) -> npt.NDArray[np.uint8]:
+        """Return ``mask`` narrowed to memories with every label of ``wanted``, at least one.
+
+        offsets uint64[n + 1], labels: those of a view's n memories; mask uint8[n], left as it is.
+
+        Cost: O(memories with the labels), and zeroing a mask; 10 ns a label of all memories when it
+        is inverted.
+        """
+        inverse = self._covering(len(mask), offsets, labels)
+        behind = mask[inverse.memories :].copy()
+        ranked = sorted(wanted, key=lambda label: self._count(inverse, label))
+        for label in ranked:
+            narrowed = np.zeros_like(mask)
+            if self._count(inverse, label) * FREQUENT >= inverse.memories > 0:
+                carried = self._mask(inverse, label)[: len(mask)]
+                np.bitwise_and(mask[: len(carried)], carried, out=narrowed[: len(carried)])
+            else:
+                first, end = self._range(inverse, label)
+                keep_listed(inverse.held[first:end], mask, narrowed)
+            mask = narrowed
+        if len(behind):
+            mask_labels(offsets[inverse.memories :], labels, np.array(wanted, np.uint32), behind)
+            mask[inverse.memories :] = behind
+        return mask
+
+    def _covering(
+        self, memories: int, offsets: npt.NDArray[np.uint64], labels: npt.NDArray[np.uint32]
+    ) -> _Inverse:
+        """Return an inverse of about as many memories; it may go beyond them, whose mask ends."""
+        inverse = self._inverse
+        if memories <= inverse.memories + inverse.memories // 8 + BEHIND:
+            return inverse
+        with self._lock:
+            inverse = self._inverse
+            if memories > inverse.memories:
+                used = labels[: int(offsets[-1])]
+                vocabulary = int(used.max()) + 1 if len(used) else 0
+                starts, held, _ = build_postings(offsets, labels, 0, memories, vocabulary)
+                self._inverse = inverse = _Inverse(memories, starts, held)
+        return inverse
+
+    def _mask(self, inverse: _Inverse, label: int) -> npt.NDArray[np.uint8]:
+        """Return which of the inverse's memories carry a label, from what is kept of it or anew."""
+        kept = inverse.masks.get(label)
+        if kept is None:
+            first, end = self._range(inverse, label)
+            kept = np.zeros(inverse.memories, np.uint8)
+            kept[inverse.held[first:end]] = 1
+            with self._lock:
+                if len(inverse.masks) >= MASKS:
+                    inverse.masks.clear()
+                inverse.masks[label] = kept
+        return kept
+
+    @staticmethod
+    def _range(inverse: _Inverse, label: int) -> tuple[int, int]:
+        if label >= len(inverse.starts) - 1:
+            return 0, 0
+        return int(inverse.starts[label]), int(inverse.starts[label + 1])
+
+    def _count(self, inverse: _Inverse, label: int) -> int:
+        first, end = self._range(inverse, label)
+        return end - first

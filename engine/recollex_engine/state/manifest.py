@@ -1,0 +1,120 @@
+"""What did the last checkpoint leave on disk? One small file, replaced atomically.
+
+MANIFEST is JSON: the format, the generation, the position in the log up to which columns and
+segments hold everything, the agent's settings, how many items each column and dictionary has, the
+files of the segments and of the graphs, and a checksum of all that. Without it, or with a file
+that it names missing, everything is rebuilt from the log.
+"""
+
+import hashlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from recollex_engine.domain.settings import Settings
+from recollex_engine.errors import CorruptError, FormatError
+from recollex_engine.log.format import Position
+from recollex_engine.storage.disk import replace_file
+
+FORMAT = 1
+NAME = "MANIFEST"
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentEntry:
+    """The file of one segment: the posting lists of rows [first_row, end_row)."""
+
+    number: int
+    first_row: int
+    end_row: int
+    postings: str
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEntry:
+    """The file of an HNSW graph over rows [first_row, end_row), and how wide its walk must be.
+
+    width: 0 where that was not found out yet.
+    """
+
+    path: str
+    first_row: int
+    end_row: int
+    width: int = 0
+
+
+_SEGMENT = ("number", "first_row", "end_row", "postings")  # earlier versions said more
+_GRAPH = ("path", "first_row", "end_row", "width")
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The state of a checkpoint."""
+
+    generation: int
+    position: Position
+    settings: Settings
+    columns: dict[str, int]
+    dictionaries: dict[str, int]
+    segments: tuple[SegmentEntry, ...] = ()
+    graphs: tuple[GraphEntry, ...] = ()
+
+    def write(self, folder: Path) -> None:
+        """Replace the manifest of ``folder``; durable once this returns."""
+        values: dict[str, Any] = {
+            "format": FORMAT,
+            "generation": self.generation,
+            "position": self.position.to_json(),
+            "settings": self.settings.to_payload(),
+            "columns": self.columns,
+            "dictionaries": self.dictionaries,
+            "segments": [asdict(segment) for segment in self.segments],
+            "graphs": [asdict(graph) for graph in self.graphs],
+        }
+        values["sha256"] = _checksum(values)
+        replace_file(folder / NAME, orjson.dumps(values, option=orjson.OPT_INDENT_2))
+
+    @classmethod
+    def read(cls, folder: Path) -> "Manifest | None":
+        """Return the manifest of ``folder``, None where no checkpoint was made yet.
+
+        Raises `CorruptError` for a damaged one, `FormatError` for one of another version.
+        """
+        path = folder / NAME
+        try:
+            values = orjson.loads(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except orjson.JSONDecodeError as error:
+            raise CorruptError(path, "a manifest in JSON", str(error)) from error
+        try:
+            if values["format"] != FORMAT:
+                raise FormatError(
+                    f"{path} has format {values['format']}, this recollex reads {FORMAT}: "
+                    "open the store with the version that wrote it"
+                )
+            if (found := values.pop("sha256")) != (expected := _checksum(values)):
+                raise CorruptError(path, f"checksum {expected}", found)
+            return cls(
+                values["generation"],
+                Position.from_json(values["position"]),
+                Settings.from_payload(values["settings"]),
+                values["columns"],
+                values["dictionaries"],
+                tuple(
+                    SegmentEntry(*(entry[name] for name in _SEGMENT))
+                    for entry in values["segments"]
+                ),
+                tuple(
+                    GraphEntry(**{name: entry.get(name, 0) for name in _GRAPH})
+                    for entry in values.get("graphs", ())
+                ),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise CorruptError(path, "the fields of a manifest", repr(error)) from error
+
+
+def _checksum(values: dict[str, Any]) -> str:
+    return hashlib.sha256(orjson.dumps(values, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]

@@ -1,0 +1,106 @@
+"""How often was each entity named by then, and where last? Counts of a growing list's beginnings.
+
+A view sees the first n mentions. Counting them anew costs O(n) a view; so counts are kept at a few
+places of the list, and a view counts only from the nearest of them on.
+"""
+
+import math
+import threading
+from bisect import bisect_right
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.state.chain import NONE
+
+STRIDE = 1 << 16
+"""Mentions between two marks, at first; it doubles whenever there are more than `MOST` marks."""
+MOST = 16
+"""Marks kept: 8 bytes an entity each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The first `end` mentions: how many name each entity, and the newest of them.
+
+    counts uint32[entities], heads uint32[entities]: `chain.NONE` for an entity not named yet.
+    Entities are those that were named. The arrays never change.
+    """
+
+    end: int
+    counts: npt.NDArray[np.uint32]
+    heads: npt.NDArray[np.uint32]
+
+    def extended(self, mentions: npt.NDArray[np.uint32], end: int) -> "Mark":
+        """Return the mark at ``end``; cost O(end - self.end + entities)."""
+        if end == self.end:
+            return self
+        new = mentions[self.end : end]
+        size = max(len(self.counts), int(new.max()) + 1)
+        counts = np.bincount(new, minlength=size).astype(np.uint32)
+        counts[: len(self.counts)] += self.counts
+        heads = np.full(size, NONE, np.uint32)
+        heads[: len(self.heads)] = self.heads
+        heads[new] = np.arange(self.end, end, dtype=np.uint32)  # the last one written stays
+        return Mark(end, counts, heads)
+
+
+class MentionMarks:
+    """Marks of one agent's list of mentions, which only grows.
+
+    Threads: any number.
+
+    >>> marks = MentionMarks()
+    >>> marks.at(np.array([0, 1, 0, 0], np.uint32), 3).counts
+    array([2, 1], dtype=uint32)
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._stride = STRIDE
+        empty = np.empty(0, np.uint32)
+        self._marks = [Mark(0, empty, empty)]
+        self._newest = self._marks[0]  # of the latest view asked for: the next is a little later
+
+    def at(self, mentions: npt.NDArray[np.uint32], end: int) -> Mark:
+        """Return the mark at ``end`` of the list ``mentions``, which may go on behind it.
+
+        Cost: O(entities + stride); the first time, O(end).
+        """
+        with self._lock:
+            place = bisect_right(self._marks, end, key=lambda mark: mark.end)
+            mark = self._marks[place - 1]
+            while end - mark.end > self._stride:
+                mark = mark.extended(mentions, mark.end + self._stride)
+                if mark.end > self._marks[-1].end:
+                    self._marks.append(mark)
+            while len(self._marks) > MOST:
+                self._marks = self._marks[::2]
+                self._stride *= 2
+            if mark.end <= self._newest.end <= end:
+                mark = self._newest
+            found = mark.extended(mentions, end)
+            if end >= self._newest.end:
+                self._newest = found
+            return found
+
+
+def weights(counts: npt.NDArray[np.uint32]) -> npt.NDArray[np.float32]:
+    """Return 1 / (1 + ln n) for each count n, 1 for none: float32, the same bits at every place.
+
+    >>> weights(np.array([0, 1, 3], np.uint32)).round(3).tolist()
+    [1.0, 1.0, 0.47699999809265137]
+    """
+    found: npt.NDArray[np.float32] = _WEIGHTS[np.minimum(counts, len(_WEIGHTS) - 1)]
+    for place in np.flatnonzero(counts >= len(_WEIGHTS)).tolist():
+        found[place] = _weight(int(counts[place]))
+    return found
+
+
+def _weight(count: int) -> float:
+    return 1 / (1 + math.log(max(count, 1)))
+
+
+# A table, because numpy's logarithm may differ in the last bit between places of an array.
+_WEIGHTS = np.array([_weight(count) for count in range(4096)], np.float32)

@@ -1,0 +1,167 @@
+"""Which memories of a segment contain this term? Posting lists, immutable once built.
+
+A segment's keyword index covers the memories [first_memory, end_memory), those whose first row is
+the segment's: for each term its memories, ascending, in 16 bits each (see
+`recollex_kernels.postings.divide_postings`), and what each may add to a score (see
+`recollex_kernels.impacts`). Everything else that BM25 needs (document frequency, mean length) is
+taken at the view, so one index serves the present and every cut.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.errors import CorruptError, FormatError
+from recollex_engine.storage.array_file import read_pack, write_pack
+from recollex_kernels.words.impacts import grade_postings
+from recollex_kernels.words.postings import build_postings, divide_postings
+from recollex_kernels.words.segments import Lists, parts_in
+
+FORMAT = 4
+GRADED_BY = 0.9, 0.4
+"""k1 and b by which codes are put in order; whatever a preset has, their limits hold."""
+_ARRAYS: dict[str, npt.DTypeLike] = {
+    "starts": np.uint32,
+    "cuts": np.uint16,
+    "memories": np.uint16,
+    "codes": np.uint8,
+    "limits": np.uint32,
+    "dense": np.uint32,
+    "dense_cuts": np.uint32,
+    "greatest": np.uint8,
+    "columns": np.uint8,
+}
+"""In the order of `recollex_kernels.segments.Lists`."""
+_FORMAT_3: dict[str, npt.DTypeLike] = {
+    **{name: kind for name, kind in _ARRAYS.items() if "cuts" not in name},
+    **{"starts": np.int64, "memories": np.uint32},
+}
+"""Which had no parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """The posting lists of memories [first_memory, end_memory).
+
+    starts, cuts, memories and dense_cuts are what `divide_postings` returns, the others what
+    `grade_postings` does.
+    Invariant: the arrays never change, so readers take no lock; they may be maps of the file.
+    """
+
+    first_memory: int
+    end_memory: int
+    starts: npt.NDArray[np.uint32]
+    cuts: npt.NDArray[np.uint16]
+    memories: npt.NDArray[np.uint16]
+    codes: npt.NDArray[np.uint8]
+    limits: npt.NDArray[np.uint32]
+    dense: npt.NDArray[np.uint32]
+    dense_cuts: npt.NDArray[np.uint32]
+    greatest: npt.NDArray[np.uint8]
+    columns: npt.NDArray[np.uint8]
+    outdated: bool = False
+    """Whether the file is of an older format, so that the next checkpoint writes it anew."""
+
+    @classmethod
+    def build(
+        cls,
+        term_offset: npt.NDArray[np.uint64],
+        term: npt.NDArray[np.uint32],
+        lengths: npt.NDArray[np.uint32],
+        first_memory: int,
+        vocabulary: int,
+    ) -> "Postings":
+        """Invert the forward lists of the memories from ``first_memory`` on; O(their words).
+
+        term_offset uint64[n + 1]: where the terms of each of the n memories begin and end.
+        lengths uint32[n]: how many words each counts.
+        """
+        starts, memories, counts = build_postings(
+            term_offset, term, 0, len(term_offset) - 1, vocabulary
+        )
+        memories += np.uint32(first_memory)
+        return cls._graded(first_memory, starts, memories, counts, lengths)
+
+    @classmethod
+    def _graded(
+        cls,
+        first_memory: int,
+        starts: npt.NDArray[np.int64],
+        memories: npt.NDArray[np.uint32],
+        counts: npt.NDArray[np.uint8],
+        lengths: npt.NDArray[np.uint32],
+    ) -> "Postings":
+        end = first_memory + len(lengths)
+        codes, limits, dense, greatest, columns = grade_postings(
+            starts, memories, counts, lengths, first_memory, end, *GRADED_BY
+        )
+        begin, cuts, numbers, dense_cuts = divide_postings(
+            starts, memories, dense, first_memory, end
+        )
+        lists = begin, cuts, numbers, codes, limits, dense, dense_cuts, greatest, columns
+        return cls(first_memory, end, *lists)
+
+    @property
+    def lists(self) -> Lists:
+        """What the kernels know of a segment."""
+        return (
+            *(self.starts, self.cuts, self.memories, self.codes, self.limits, self.dense),
+            *(self.dense_cuts, self.greatest, self.columns, self.first_memory, self.end_memory),
+        )
+
+    def write(self, path: Path) -> None:
+        """Freeze the lists into ``path``."""
+        arrays: dict[str, npt.NDArray[Any]] = {name: getattr(self, name) for name in _ARRAYS}
+        meta = {
+            "format": FORMAT,
+            "first_memory": self.first_memory,
+            "end_memory": self.end_memory,
+        }
+        write_pack(path, arrays, meta)
+
+    @classmethod
+    def read(cls, path: Path, words: npt.NDArray[np.uint32]) -> "Postings":
+        """Return the lists of ``path``, mapped.
+
+        ``words``: how many each memory of the agent counts. Lists of format 3 have memories of 32
+        bits, and those of format 2 no codes: they are divided here, 8 ms for 100,000 memories, and
+        graded, 40 ms, until a checkpoint writes them. Raises `CorruptError` for arrays that do not
+        fit each other.
+        """
+        arrays, meta = read_pack(path)
+        first, end = meta["first_memory"], meta["end_memory"]
+        if meta.get("format") == 2:
+            return replace(cls._graded(first, **arrays, lengths=words[first:end]), outdated=True)
+        if meta.get("format") == 3:
+            _check(path, arrays, end - first, _FORMAT_3)
+            whole = arrays["starts"], arrays["memories"], arrays["dense"], first, end
+            names = "starts", "cuts", "memories", "dense_cuts"
+            arrays |= zip(names, divide_postings(*whole), strict=True)
+        elif meta.get("format") != FORMAT:
+            raise FormatError(f"{path}: posting lists of format {meta.get('format')}, not {FORMAT}")
+        _check(path, arrays, end - first, _ARRAYS)
+        kept: dict[str, Any] = {name: arrays[name] for name in _ARRAYS}
+        return cls(first, end, **kept, outdated=meta["format"] != FORMAT)
+
+
+def _check(
+    path: Path, arrays: dict[str, npt.NDArray[Any]], size: int, kinds: dict[str, npt.DTypeLike]
+) -> None:
+    """Raise `CorruptError` for arrays that do not fit each other: kernels trust them.
+
+    size: of how many memories they are.
+    """
+    starts, dense = (len(arrays.get(name, ())) for name in ("starts", "dense"))
+    held = int(arrays["starts"][-1]) if starts else 0
+    cuts = parts_in(size) - 1
+    counts = {"starts": max(1, starts), "cuts": (starts - 1) * cuts, "memories": held}
+    counts |= {"codes": held, "limits": 4 * 256, "dense": dense, "dense_cuts": dense * cuts}
+    counts |= {"greatest": dense, "columns": dense * size}
+    for name, kind in kinds.items():
+        array = arrays.get(name, np.empty(0))
+        if (array.dtype, len(array)) != (np.dtype(kind), counts[name]):
+            expected = f"{name} of {counts[name]} items of {np.dtype(kind)}"
+            raise CorruptError(path, expected, f"{len(array)} of {array.dtype}")

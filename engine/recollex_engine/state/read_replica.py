@@ -1,0 +1,116 @@
+"""What does a process see of an agent that another one writes? The log, followed on each look."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from recollex_engine.domain.settings import Settings
+from recollex_engine.errors import CorruptError, ModelMismatchError
+from recollex_engine.log.progress import Watching, watched
+from recollex_engine.log.reader import LogFollower
+from recollex_engine.state.replica import LOG, Reembedded, Replica, ask_ahead
+from recollex_engine.state.view import View
+from recollex_engine.storage.commit_word import CommitWord
+from recollex_engine.storage.disk import enough_files
+
+REOPEN_ROWS = 32_768
+"""Rows applied since opening at which a reader starts over from the newest checkpoint."""
+
+
+class Reader:
+    """An agent's folder, opened for reading; it never writes a byte and never waits for a writer.
+
+    ``check`` is given the agent's settings on opening, and again where it was moved to another
+    model since; what it raises then, every later `view` raises.
+
+    Threads: any number may call `view`.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        check: Callable[[Settings], object],
+        watching: Watching | None = None,
+    ) -> None:
+        self._check = check
+        self._watching = watching
+        self._lock = threading.Lock()
+        self._is_whole = False
+        self._mismatch: ModelMismatchError | None = None
+        ask_ahead(folder)
+        with enough_files(folder):
+            self._commit = CommitWord(folder / "COMMIT")
+            self._open(folder)
+
+    def _open(self, folder: Path) -> None:
+        while True:
+            replica = Replica(folder)
+            if replica.settings is not None:
+                self._check(replica.settings)
+            follower = LogFollower(folder / LOG, replica.position)
+            opened_rows = replica.columns.rows
+            try:
+                # All that is in the log, not only what COMMIT says: after a loss of power the word
+                # may be older than the log, and what was acknowledged must be seen.
+                left = self._commit.op - replica.published
+                with watched(self._watching, left) as progress:
+                    replica.follow(follower, None, check_vectors=True, progress=progress)
+                if replica.settings is not None:
+                    self._check(replica.settings)
+                break
+            except BaseException as error:
+                follower.close()
+                if not self._was_moved(replica, error):
+                    raise
+        # Only now: other threads take views meanwhile, and none may be older than the one before.
+        self.replica, self._follower, self._opened_rows = replica, follower, opened_rows
+        self._is_whole = True
+
+    @staticmethod
+    def _was_moved(replica: Replica, error: BaseException) -> bool:
+        """Return whether ``error`` came of a move to another model, perhaps its files' removal."""
+        return isinstance(error, Reembedded) or (
+            isinstance(error, CorruptError) and replica.was_moved()
+        )
+
+    def view(self) -> View:
+        """Return what was committed by now; cost 0.2 us while nothing is new."""
+        if self._commit.op > self.replica.published or not self._is_whole:
+            with self._lock:
+                until = self._commit.op
+                if until > self.replica.published or not self._is_whole:
+                    self._catch_up(until)
+        return self.replica.view()
+
+    def _catch_up(self, until: int) -> None:
+        if (known := self._mismatch) is not None:
+            raise ModelMismatchError(known.agent, known.expected, known.found)
+        if not self._is_whole:
+            self._reopen()
+            return
+        self._is_whole = False  # if this fails, the replica may hold a part of an operation
+        try:
+            self.replica.follow(self._follower, until)
+        except (Reembedded, CorruptError) as error:
+            if not self._was_moved(self.replica, error):
+                raise
+            self._reopen()
+            return
+        self._is_whole = True
+        grown = self.replica.columns.rows - self._opened_rows
+        if grown > REOPEN_ROWS and self._commit.generation > self.replica.generation:
+            self._reopen()
+
+    def _reopen(self) -> None:
+        before = self._follower
+        try:
+            self._open(self.replica.folder)
+        except ModelMismatchError as error:  # for good: looking again would read all of the log
+            self._mismatch = error
+            raise
+        before.close()
+
+    def close(self) -> None:
+        """Let the files go."""
+        self._follower.close()
+        self.replica.close()

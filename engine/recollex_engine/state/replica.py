@@ -1,0 +1,337 @@
+"""What does this process know of an agent? Its columns and indexes, caught up with the log.
+
+A replica starts from the last checkpoint (or from nothing) and applies the log behind it. The
+writer's replica is fed by the writer itself; a reader's follows the COMMIT word. Both go through
+`apply`, so both answer alike.
+"""
+
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.domain.schema import PIECES, schema
+from recollex_engine.domain.settings import REEMBED, Settings, told
+from recollex_engine.errors import CorruptError
+from recollex_engine.log.format import START, Position
+from recollex_engine.log.reader import LogFollower, Operation, Transaction, last_of_kind
+from recollex_engine.state.applying import apply
+from recollex_engine.state.columns import Columns, Stored
+from recollex_engine.state.gc_pause import paused
+from recollex_engine.state.hnsw import Coded, Hnsw
+from recollex_engine.state.manifest import GraphEntry, Manifest, SegmentEntry
+from recollex_engine.state.postings import Postings
+from recollex_engine.state.timeline import Timeline
+from recollex_engine.state.vector_batches import Batches
+from recollex_engine.state.view import Indexes, Segment, View
+from recollex_engine.storage.disk import ask_for
+from recollex_engine.storage.vectors_file import VectorsReader
+from recollex_kernels.vectors.codes import eight_bits
+
+LOG = "log"
+
+GROUP = 4096
+"""Operations that are applied together while a log is read."""
+
+PAST_VIEWS = 4
+"""Views of the past that are kept while nothing is written, some 10 bytes a memory each."""
+
+
+_AHEAD = 1 << 18  # bytes of a file that are asked for before they are needed
+
+
+def ask_ahead(folder: Path) -> None:
+    """Ask the disk for what the opening of a small agent needs behind its log."""
+    for name in ("vectors.f16", "COMMIT"):
+        ask_for(folder / name, _AHEAD)
+
+
+class Reembedded(Exception):  # noqa: N818 - not an error: the caller starts over
+    """The agent was moved to another model since this replica was opened."""
+
+
+class Replica:
+    """The state of one agent's folder in this process.
+
+    All of its vectors are those of the last `reembed` in the log, whose columns it starts over
+    from the log's beginning where no checkpoint was made since.
+
+    Threads: one thread at a time may `apply` or `install`; `view` may be called by any.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.published = 0
+        self.damaged = False  # whether the last checkpoint could not be used whole
+        self._views = threading.Lock()
+        self._load()
+
+    def _load(self) -> None:
+        try:
+            manifest = Manifest.read(self.folder)
+        except CorruptError as error:
+            self._warn(f"the manifest is damaged ({error})")
+            manifest = None
+        if manifest is not None and manifest.columns.keys() | PIECES.keys() != schema().keys():
+            self.damaged = True  # an older version's columns; closing makes a checkpoint of today's
+            manifest = None
+        if manifest is not None and self._reembedded(manifest.position):
+            self.damaged = True  # its columns are of other vectors; closing makes others
+            manifest = None
+        while manifest is not None:
+            try:
+                self._start_from(manifest)
+                break
+            except CorruptError as error:
+                later = Manifest.read(self.folder)
+                if later == manifest:  # else a checkpoint replaced the files meanwhile
+                    self._warn(f"columns are missing or damaged ({error})")
+                    later = None
+                manifest = later
+        if manifest is None:
+            self._start_from(None)
+
+    def _warn(self, what: str) -> None:
+        self.damaged = True
+        warnings.warn(
+            f"{self.folder}: {what}; rebuilding from the log", RuntimeWarning, stacklevel=2
+        )
+
+    def _reembedded(self, after: Position) -> Operation | None:
+        return last_of_kind(self.folder / LOG, REEMBED, after)
+
+    def was_moved(self) -> bool:
+        """Return whether the log holds a move to another model that this replica knows not of."""
+        found = self._reembedded(self.position)
+        return found is not None and found.op > self._known
+
+    def _start_from(self, manifest: Manifest | None) -> None:
+        stored = (
+            Stored(manifest.settings, manifest.columns, manifest.dictionaries, manifest.generation)
+            if manifest
+            else None
+        )
+        self.position: Position = manifest.position if manifest else START
+        moved = self._reembedded(self.position)
+        self._settings = told(moved.kind, moved.payload) if moved else None
+        self._known = moved.op if moved else 0
+        self.columns = self._open_columns(stored)
+        self.vectors: VectorsReader | None = None
+        self.manifest = manifest
+        self.generation = manifest.generation if manifest else 0
+        self.indexes = self._open_indexes(manifest)
+        self._view: View | None = None
+        self._past: dict[int, View] = {}
+        self._timeline = Timeline.of(self.columns.array("said_at")[:0])
+        self.published = self.position.op
+
+    @property
+    def entries(self) -> tuple[SegmentEntry, ...]:
+        """The files of the segments in `indexes`."""
+        return self.manifest.segments if self.manifest else ()
+
+    @property
+    def graphs(self) -> tuple[GraphEntry, ...]:
+        """The files of the graphs in `indexes`."""
+        return self.manifest.graphs if self.manifest else ()
+
+    @property
+    def settings(self) -> Settings | None:
+        """The settings in force, which the columns reach with the last `reembed`."""
+        return self._settings or self.columns.settings
+
+    @property
+    def vectors_path(self) -> Path:
+        """The file of the vectors in force; only for an agent that was created."""
+        assert self.settings is not None
+        return self.folder / self.settings.vectors_file
+
+    def _open_columns(self, stored: Stored | None) -> Columns:
+        home = self.folder / (stored.settings.columns_folder if stored else "columns")
+        try:
+            columns = Columns(home, stored)
+        except (IndexError, ValueError) as error:
+            found = f"items that contradict each other ({error})"
+            raise CorruptError(home, "whole columns", found) from error
+        if columns.op != self.position.op:
+            raise CorruptError(home, f"operation {self.position.op}", f"{columns.op}")
+        return columns
+
+    def _open_indexes(self, manifest: Manifest | None) -> Indexes:
+        """Map the indexes; without whole ones everything is tail, and recalls are slower."""
+        folder, dimension = self.folder, self.columns.dimension
+        words = self.columns.array("words")
+        try:
+            return Indexes(
+                tuple(
+                    Segment(entry.number, Postings.read(folder / entry.postings, words))
+                    for entry in self.entries
+                ),
+                tuple(
+                    Hnsw.open(
+                        folder / entry.path,
+                        dimension,
+                        entry.first_row,
+                        entry.end_row,
+                        entry.width,
+                    )
+                    for entry in self.graphs
+                ),
+            )
+        except CorruptError as error:
+            if Manifest.read(self.folder) != manifest:
+                raise
+            self.damaged = True
+            if self.manifest is not None:
+                self.manifest = replace(self.manifest, segments=(), graphs=())
+            warnings.warn(
+                f"{self.folder}: an index is missing or damaged ({error}); the next checkpoint "
+                "builds them again",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            return Indexes()
+
+    def follow(
+        self,
+        follower: LogFollower,
+        until_op: int | None,
+        *,
+        check_vectors: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        """Apply and publish what ``follower`` finds in the log up to operation ``until_op``.
+
+        ``check_vectors`` compares the vectors' checksums too, as after a crash of the machine: the
+        log may have reached the disk before the vectors that it speaks of. Raises `CorruptError`,
+        or `Reembedded` where vectors are no longer those of this replica; then it may hold a part
+        of what was found, and must not be used further.
+        """
+        batches = Batches(self.columns.rows)
+        groups = _groups(follower.read_new(until_op))
+        while True:
+            before = self.columns.op
+            with paused(True):
+                if (transactions := next(groups, None)) is None:
+                    break
+                for transaction in transactions:
+                    for operation in transaction.operations:
+                        if operation.kind == REEMBED and operation.op > self._known:
+                            raise Reembedded
+                        batches.add(operation)
+                self.apply(transactions)
+                for transaction in transactions:  # or the collector would look through them all
+                    transaction.operations.clear()
+            if progress is not None:
+                progress(self.columns.op - before)
+        if check_vectors and batches.in_force:
+            self.rows_of_file(0, batches.rows)
+            assert self.vectors is not None
+            for batch, found in batches.damaged(self.vectors):
+                rows = f"rows {batch.first} to {batch.end - 1}"
+                raise CorruptError(self.vectors.path, f"checksum {batch.sha256} of {rows}", found)
+        self.published = self.columns.op
+
+    def apply(
+        self,
+        transactions: Sequence[Transaction],
+        vectors: npt.NDArray[np.uint16] | None = None,
+    ) -> None:
+        """Append what ``transactions`` say; their rows' vectors are given, or lie in the file.
+
+        Views do not change until `published` does.
+        """
+        operations = [operation for each in transactions for operation in each.operations]
+        known = self.columns.rows
+
+        def rows(first: int, end: int) -> npt.NDArray[np.uint16]:
+            return self.rows_of_file(first, end) if vectors is None or first < known else vectors
+
+        apply(self.columns, operations, rows)
+        self.position = transactions[-1].position
+        self._past = {}  # they keep columns alive that may lie elsewhere by now
+
+    def rows_of_file(self, first: int, end: int) -> npt.NDArray[np.uint16]:
+        """Return the vectors of rows [first, end) as the file has them.
+
+        Raises `CorruptError` where the file is shorter than the log says.
+        """
+        if self.vectors is None:
+            assert self.settings is not None
+            self.vectors = VectorsReader(self.vectors_path, self.settings.dimension)
+        return self.vectors.rows(end)[first:].view(np.uint16)
+
+    @property
+    def coded(self) -> Coded:
+        """The codes, steps and memories of the applied rows, as `Hnsw.search` takes them."""
+        array, rows = self.columns.array, self.columns.rows
+        codes = array("code4").reshape(rows, self.columns.dimension // 2)
+        return codes, array("code_step"), array("memory_of_row")
+
+    def codes(self, first: int, end: int) -> npt.NDArray[np.int8]:
+        """Return the vectors of applied rows [first, end) in eight bits: int8[n, dimension]."""
+        codes = np.empty((end - first, self.columns.dimension), np.int8)
+        eight_bits(self.rows_of_file(first, end), codes)
+        return codes
+
+    def view(self, op: int | None = None) -> View:
+        """Return what a reader sees now, or saw at ``op``; cost O(1) while there is nothing new."""
+        at = self.published if op is None else op
+        view, indexes = self._view, self.indexes
+        if view is not None and view.op == at and view.indexes is indexes:
+            return view
+        with self._views:
+            held = self._past.get(at)
+            if held is not None and held.indexes is indexes:
+                if op is None:
+                    self._view = held  # what it was before is of the past
+                return held
+            rows = int(self.columns.array("op_rows")[at - 1]) if at else 0
+            memories = int(self.columns.array("op_memories")[at - 1]) if at else 0
+            if memories > len(self._timeline.order):
+                said_at = self.columns.array("said_at")[:memories]
+                self._timeline = self._timeline.extended(said_at)
+            vectors = self.rows_of_file(0, rows) if rows else np.empty((0, 0), np.uint16)
+            view = View(self.columns, at, indexes, vectors, self._timeline)
+            if op is None:
+                self._view = view
+            else:
+                self._past.pop(at, None)
+                self._past[at] = view
+                if len(self._past) > PAST_VIEWS:
+                    del self._past[next(iter(self._past))]
+            return view
+
+    def install(self, graphs: tuple[Hnsw, ...], entries: tuple[GraphEntry, ...]) -> None:
+        """Serve from ``graphs``, whose files the manifest names from now on.
+
+        Views taken before keep theirs.
+        """
+        assert self.manifest is not None
+        manifest = replace(self.manifest, graphs=entries)
+        manifest.write(self.folder)
+        self.manifest, self.indexes = manifest, Indexes(self.indexes.segments, graphs)
+
+    def close(self) -> None:
+        """Let the maps go; views still held keep what they need."""
+        self._view = None
+        self._past = {}
+        self.vectors = None
+
+
+def _groups(transactions: Iterable[Transaction]) -> Iterator[list[Transaction]]:
+    """Yield the transactions in lists of about `GROUP` operations: memory stays bounded."""
+    group: list[Transaction] = []
+    count = 0
+    for transaction in transactions:
+        group.append(transaction)
+        count += len(transaction.operations)
+        if count >= GROUP:
+            yield group
+            group, count = [], 0
+    if group:
+        yield group

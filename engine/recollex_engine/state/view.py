@@ -1,0 +1,301 @@
+"""What does one reader see? A prefix of the operations, named by one number.
+
+A view holds the arrays as they were when it was taken. Nothing that it covers changes afterwards,
+so a recall works on it without a lock while the writer appends and checkpoints.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.domain.schema import NONE, schema, words
+from recollex_engine.state.columns import Columns
+from recollex_engine.state.entity_merges import Identities
+from recollex_engine.state.hnsw import Coded, Hnsw
+from recollex_engine.state.mention_counts import Mark, weights
+from recollex_engine.state.postings import Postings
+from recollex_engine.state.tail import Tail, TailPostings
+from recollex_engine.state.timeline import Timeline
+from recollex_engine.storage.column import no_items
+from recollex_kernels.words.segments import places, table
+
+Array: TypeAlias = npt.NDArray[Any]
+ThreeArrays: TypeAlias = tuple[Array, Array, Array]
+FiveArrays: TypeAlias = tuple[Array, Array, Array, Array, Array]
+SixArrays: TypeAlias = tuple[Array, Array, Array, Array, Array, Array]
+
+_NO_TAIL = Tail(0).now
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The immutable posting lists of rows [first_row, end_row)."""
+
+    number: int
+    postings: Postings
+
+
+@dataclass(frozen=True, slots=True)
+class Indexes:
+    """What checkpoints and their graphs made of the first rows: segments and graphs, in order."""
+
+    segments: tuple[Segment, ...] = ()
+    graphs: tuple[Hnsw, ...] = ()
+
+
+class _Buffers(dict[str, npt.NDArray[Any]]):
+    """The arrays of columns by name; one that was not made yet held nothing then."""
+
+    def __missing__(self, name: str) -> npt.NDArray[Any]:
+        return no_items(schema()[name])
+
+
+class View:
+    """The memories recorded by operation `op`, and the indexes that cover some of their rows.
+
+    Memories [indexed_memories, memories) are the keyword tail, found through chains in memory; rows
+    that no graph covers are scanned through their codes.
+    """
+
+    def __init__(
+        self,
+        columns: Columns,
+        op: int,
+        indexes: Indexes,
+        vectors: npt.NDArray[np.uint16],
+        timeline: Timeline,
+    ) -> None:
+        self.columns = columns
+        self.op = op
+        self.indexes = indexes
+        self.segments = segments = indexes.segments
+        # heads before the arrays that they point into: see `chain.Chain`
+        self._entity_head = columns.mentions.head
+        self.link_head = columns.incoming.head
+        stored = len(columns.column["piece_offset"])  # before its buffer
+        coded = len(columns.column["code_factor"])  # likewise
+        made = columns.column.copy()  # in one step: others may be made meanwhile
+        self._buffers = _Buffers((name, column.buffer) for name, column in made.items())
+        self.memories = int(self._buffers["op_memories"][op - 1]) if op else 0
+        self.rows = int(self._buffers["op_rows"][op - 1]) if op else 0
+        self.total_length = int(self._buffers["op_length"][op - 1]) if op else 0
+        self.has_pieces = stored > self.rows
+        self.is_coded = coded >= self.rows
+        self.open = columns.open_at(self.memories, op)
+        self._is_past = op < columns.op
+        self.vectors = vectors
+        self.timeline = timeline.before(self.memories)
+        indexed = segments[-1].postings.end_memory if segments else 0
+        self.indexed_memories = min(self.memories, indexed)
+
+    @property
+    def buffers(self) -> Mapping[str, npt.NDArray[Any]]:
+        """The columns by name, each as `buffer` returns it."""
+        return self._buffers
+
+    def buffer(self, name: str) -> npt.NDArray[Any]:
+        """Return a column with its spare room: heads of chains may be newer than the view."""
+        return self._buffers[name]
+
+    def of_memories(self, name: str) -> npt.NDArray[Any]:
+        """Return a property of the view's memories."""
+        return self._buffers[name][: self.memories]
+
+    def of_rows(self, name: str) -> npt.NDArray[Any]:
+        """Return a property of the view's rows."""
+        return self._buffers[name][: self.rows]
+
+    def offsets(self, name: str) -> npt.NDArray[Any]:
+        """Return the offsets of a list of the view's memories, with the end of the last."""
+        return self._buffers[name][: self.memories + 1]
+
+    def term_offsets(self, first: int, end: int) -> npt.NDArray[np.uint64]:
+        """Return where the terms of memories [first, end) begin, with the end of the last."""
+        offsets: npt.NDArray[np.uint64] = self._buffers["term_offset"][
+            self._buffers["first_row"][first : end + 1]
+        ]
+        return offsets
+
+    @cached_property
+    def posting_lists(self) -> npt.NDArray[np.int64]:
+        """The posting lists of all segments, as kernels take them; `segments` keeps them alive."""
+        return table([segment.postings.lists for segment in self.segments])
+
+    @cached_property
+    def tail(self) -> TailPostings:
+        """The postings of memories [indexed_memories, memories), and perhaps of newer ones."""
+        columns, first = self.columns, self.indexed_memories
+        if first == self.memories:
+            return _NO_TAIL
+        tail = columns.tail
+        if tail.first_memory != first:
+            tail = columns.tail = Tail(first)
+        return tail.postings(
+            self._buffers["first_row"],
+            self._buffers["term_offset"],
+            self._buffers["term"],
+            self.memories,
+            columns.dictionary["terms"].count,
+        )
+
+    @cached_property
+    def text_places(self) -> npt.NDArray[np.int64]:
+        """Where the words of memories lie that no segment has, as `search_words` takes it.
+
+        `tail` and the buffers keep them alive.
+        """
+        tail, buffer = self.tail, self.buffer
+        return places(
+            (
+                *(tail.head, tail.postings, tail.counts, buffer("words")),
+                *(buffer("first_row"), buffer("term_offset"), buffer("term")),
+            )
+        )
+
+    @property
+    def indexed_rows(self) -> int:
+        """How many rows belong to memories that the posting lists cover."""
+        return int(self._buffers["first_row"][self.indexed_memories]) if self.memories else 0
+
+    @cached_property
+    def codes(self) -> npt.NDArray[np.uint8]:
+        """The rows' vectors in four bits a component: uint8[rows, dimension / 2]."""
+        width = self.columns.dimension // 2
+        flat = self._buffers["code4"][: self.rows * width]
+        return flat.reshape(self.rows, width)
+
+    @cached_property
+    def coded(self) -> Coded:
+        """The codes, steps and memories of the rows, as `Hnsw.search` takes them."""
+        return self.codes, self._buffers["code_step"], self.memory_of_row
+
+    @cached_property
+    def share_open(self) -> float:
+        """Which share of the memories is open; 1 where there are none."""
+        return share(self.open)
+
+    @cached_property
+    def bits(self) -> npt.NDArray[np.uint64]:
+        """The rows' vectors in one bit a component: uint64[rows, words of a row]."""
+        width = words(self.columns.dimension)
+        flat: npt.NDArray[np.uint64] = self._buffers["code1"][: self.rows * width]
+        return flat.reshape(self.rows, width)
+
+    @cached_property
+    def memory_of_row(self) -> npt.NDArray[np.uint32]:
+        """The memory of each row."""
+        return self.of_rows("memory_of_row")
+
+    @cached_property
+    def _mentions(self) -> Mark:
+        """The view's mentions, counted."""
+        end = int(self._buffers["mention_offset"][self.memories])
+        return self.columns.mention_marks.at(self._buffers["mention_entity"], end)
+
+    @cached_property
+    def entity_head(self) -> npt.NDArray[np.uint32]:
+        """The newest mention of each entity; it may be newer than the view, and so may entities.
+
+        In a view of the past it is not, so that nobody walks back through what came since.
+        """
+        return self._mentions.heads if self._is_past else self._entity_head
+
+    def same_entities(self, entity: int) -> tuple[int, ...]:
+        """Return the entities that are one with ``entity`` by the merges that the view covers."""
+        if entity not in self.columns.facts.linked:
+            return (entity,)
+        return self._identities.members(self._identities.root(entity))
+
+    def entity_names(self, entities: Sequence[int]) -> tuple[str, ...]:
+        """Return what entities are called; those that are one in the view, once."""
+        name = self.columns.entity_name
+        if self.columns.facts.linked.isdisjoint(entities):
+            return tuple(map(name, entities))
+        return tuple(dict.fromkeys(name(self._identities.root(each)) for each in entities))
+
+    @property
+    def _identities(self) -> Identities:
+        return self.columns.facts.identities(self.op)
+
+    @property
+    def entities(self) -> int:
+        """How many entities have a place in `entity_head`."""
+        return len(self.entity_head)
+
+    @property
+    def named_entities(self) -> int:
+        """How many entities the view's memories name."""
+        return int(np.count_nonzero(self._mentions.counts))
+
+    @cached_property
+    def terms(self) -> int:
+        """How many different words the view's rows hold. Cost: O(words)."""
+        words = self._buffers["term"][: int(self._buffers["term_offset"][self.rows])]
+        words = words[words != NONE]
+        return int(words.max()) + 1 if len(words) else 0
+
+    @cached_property
+    def entity_weight(self) -> npt.NDArray[np.float32]:
+        """What a link through each entity weighs: 1 / (1 + ln n), n the memories that name it.
+
+        TEMPR 2.4.3 gives 1 to all. The speakers of a conversation name every turn of it, and would
+        drown what is rare. float32[named entities], as the view counts.
+        """
+        return weights(self._mentions.counts)
+
+    @cached_property
+    def even_weight(self) -> npt.NDArray[np.float32]:
+        """What a link through each entity weighs where none is rarer than another: 1."""
+        return np.ones(self.entities, np.float32)
+
+    @cached_property
+    def entity_links(self) -> FiveArrays:
+        """The entities of memories and the memories of entities, as `spread` takes them."""
+        return (
+            self.offsets("mention_offset"),
+            self.buffer("mention_entity"),
+            self.buffer("mention_memory"),
+            self.buffer("mention_previous"),
+            self.entity_head,
+        )
+
+    @cached_property
+    def semantic_links(self) -> SixArrays:
+        """The links of memories to earlier ones and back, as `spread` takes them."""
+        return (
+            self.offsets("link_offset"),
+            self.buffer("link_target"),
+            self.buffer("link_weight"),
+            self.buffer("link_source"),
+            self.buffer("link_previous"),
+            self.link_head,
+        )
+
+    @cached_property
+    def talks(self) -> ThreeArrays:
+        """The document of each memory, when it was said, and which are open."""
+        return (self.of_memories("document"), self.buffer("said_at"), self.open)
+
+    @cached_property
+    def texts(self) -> ThreeArrays:
+        """The texts, where each ends, and how many words each has."""
+        return (self.buffer("text"), self.buffer("text_offset"), self.buffer("words"))
+
+    @cached_property
+    def forward_terms(self) -> ThreeArrays:
+        """How many words a memory has, and the terms of rows, as `scores_of` takes them."""
+        return (self.buffer("words"), self.buffer("term_offset"), self.buffer("term"))
+
+    @cached_property
+    def time_links(self) -> ThreeArrays:
+        """The memories in the order of time, and when each was said, as `spread` takes them."""
+        return (self.timeline.order, self.timeline.rank, self.of_memories("said_at"))
+
+
+def share(mask: npt.NDArray[np.uint8]) -> float:
+    """Return which share of a mask is set; 1 of nothing."""
+    return float(np.count_nonzero(mask)) / len(mask) if len(mask) else 1.0

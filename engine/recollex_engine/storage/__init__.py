@@ -1,0 +1,1 @@
+"""Files on disk: columns, dictionaries, arrays, locks, the word that publishes, and flushing."""

@@ -1,0 +1,88 @@
+"""Named arrays in one immutable file: how a segment's index lies on disk.
+
+::
+
+    file   = magic(8) header_bytes(u64) header padding array*
+    magic  = b"RCXPACK1"
+    header = JSON {"meta": {...}, "arrays": {name: [dtype, count, offset]}}
+
+Every array starts at a multiple of 64 bytes from the start of the file and is little-endian.
+The last bytes are a second copy of the magic, so that a file cut short is noticed at once.
+"""
+
+import mmap
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from recollex_engine.errors import CorruptError
+from recollex_engine.storage.disk import store_full
+
+MAGIC = b"RCXPACK1"
+ALIGNMENT = 64
+
+
+def write_pack(path: Path, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+    """Write ``arrays`` and ``meta`` to ``path``, durable once this returns.
+
+    Raises `StoreFullError` when the disk is full; what was at ``path`` stays then.
+    """
+    directory: dict[str, list[Any]] = {}
+    header = b""
+    for _ in range(3):  # offsets depend on the header's size, which depends on the offsets
+        at = _aligned(len(MAGIC) + 8 + len(header))
+        for name, array in arrays.items():
+            directory[name] = [array.dtype.newbyteorder("<").str, array.size, at]
+            at = _aligned(at + array.nbytes)
+        header = orjson.dumps({"meta": meta, "arrays": directory})
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(MAGIC + len(header).to_bytes(8, "little") + header)
+            for name, array in arrays.items():
+                file.seek(directory[name][2])
+                if array.size:
+                    file.write(np.ascontiguousarray(array).view(np.uint8).data)
+            file.seek(at)
+            file.write(MAGIC)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.rename(path)  # a file of this name may be mapped: it must not be written over
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise store_full(error, path, f"write {path.name}") from error
+
+
+def read_pack(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Return the arrays of ``path`` as read-only maps, and its meta.
+
+    Raises `CorruptError` for a file that is cut short or not a pack.
+    """
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        raise CorruptError(path, "a pack", "no file") from None
+    with file:
+        size = os.fstat(file.fileno()).st_size
+        if size < len(MAGIC) + 8:
+            raise CorruptError(path, "a pack of at least 16 bytes", f"{size} bytes")
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    if mapped[:8] != MAGIC or mapped[-8:] != MAGIC:
+        raise CorruptError(path, "a whole pack", "other bytes at its start or end")
+    length = int.from_bytes(mapped[8:16], "little")
+    try:
+        header = orjson.loads(mapped[16 : 16 + length])
+        arrays = {
+            name: np.frombuffer(mapped, dtype=dtype, count=count, offset=offset)
+            for name, (dtype, count, offset) in header["arrays"].items()
+        }
+        return arrays, header["meta"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptError(path, "a header that fits the file", repr(error)) from error
+
+
+def _aligned(offset: int) -> int:
+    return -(-offset // ALIGNMENT) * ALIGNMENT

@@ -1,0 +1,95 @@
+"""One writer at a time, over all processes: a file that the operating system locks."""
+
+import contextlib
+import errno
+import fcntl
+import os
+import weakref
+from pathlib import Path
+from types import TracebackType
+
+from recollex_engine.errors import LockedError
+from recollex_engine.storage.disk import open_file
+
+_held: "weakref.WeakSet[WriterLock]" = weakref.WeakSet()
+
+
+class WriterLock:
+    """An exclusive lock, held from construction until `close` or the end of the process.
+
+    Raises `LockedError`, naming the holder's process, while any other `WriterLock` holds the file,
+    in this process too. The file is created at need and never removed: removing it would let two
+    processes lock two files of one name.
+
+    A child made by ``os.fork`` does not hold the lock, and nothing it does or leaves undone
+    touches its parent's: its copy of the descriptor is closed before it runs on, and only the
+    process that locked ever unlocks. A program started by ``exec`` inherits nothing.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "LOCK"
+    >>> with WriterLock(path) as lock:
+    ...     lock.is_held
+    True
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._fd = open_file(path, os.O_RDWR | os.O_CREAT)
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.pread(self._fd, 32, 0).decode(errors="replace").strip()
+            os.close(self._fd)
+            self._fd = -1
+            if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+                raise LockedError(path, f"process {holder}" if holder else "") from None
+            raise
+        _held.add(self)
+        with contextlib.suppress(OSError):  # on a full disk the lock holds without a name in it
+            os.ftruncate(self._fd, 0)
+            os.pwrite(self._fd, b"%d\n" % os.getpid(), 0)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process holds the lock through this object."""
+        return self._fd >= 0
+
+    def close(self) -> None:
+        """Release the lock; the second call does nothing."""
+        fd, self._fd = self._fd, -1
+        if fd < 0:
+            return
+        _held.discard(self)
+        with contextlib.suppress(OSError):
+            os.ftruncate(fd, 0)
+        # Unlocking, rather than closing alone, also frees the lock from a child of this process
+        # that was forked without Python's knowledge and still has the descriptor.
+        fcntl.flock(fd, fcntl.LOCK_UN)
+        os.close(fd)
+
+    def __enter__(self) -> "WriterLock":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_fd", -1) >= 0:
+            self.close()
+
+
+def _let_go_in_child() -> None:
+    """Close the child's copies: without an unlock, which would be the parent's."""
+    for lock in list(_held):
+        fd, lock._fd = lock._fd, -1
+        if fd >= 0:
+            os.close(fd)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_let_go_in_child)

@@ -1,0 +1,351 @@
+"""How does a write policy work on one agent? Its talks, each with its tiers, and what is written.
+
+Tiers live in this process alone: short-term memory is "never written" and working memory is "merged
+or dropped" (MemoTrace, "Tiers"). What a policy writes is ordinary memories, whose metadata say why.
+"""
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.agents.agent import Agent
+from recollex_engine.clock import OPEN_END
+from recollex_engine.domain.act import Act
+from recollex_engine.domain.statement import Statement
+from recollex_engine.domain.turn import passages_to_embed
+from recollex_engine.errors import InputError, UnknownIdError
+from recollex_engine.models.embedder import Progress, embed_all
+from recollex_engine.ranking.arms import semantic
+from recollex_engine.recall.memory import Recall, read_memories
+from recollex_engine.talks.salience import read_features
+from recollex_engine.talks.sensitive import find_slots, masked
+from recollex_engine.talks.triggers import WritePolicy
+from recollex_engine.talks.write_session import Turn, WriteSession, Writing
+
+TALKS = 64
+"""Talks whose tiers are kept; the one not heard for longest goes, with what waits in it."""
+BEST = 3
+"""Memories of a recall that are looked at: the paper's answer is made of few."""
+
+_MICROSECOND = timedelta(microseconds=1)
+_WORD = re.compile(r"\w+")
+
+Vectors = npt.NDArray[np.float32]
+
+
+@dataclass
+class Talk:
+    """A session and the policy that it goes by."""
+
+    policy: WritePolicy
+    session: WriteSession
+
+
+class Sessions:
+    """The talks of one agent that a policy listens to, by document.
+
+    Threads: any number; one is served at a time.
+    """
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self._talks: OrderedDict[str, Talk] = OrderedDict()
+        self._lock = threading.RLock()
+
+    def __len__(self) -> int:
+        return len(self._talks)
+
+    def talk(self, document: str) -> Talk:
+        """Return a talk. Raises `UnknownIdError` for one that no policy has listened to."""
+        with self._lock:
+            if document not in self._talks:
+                raise UnknownIdError(document, self._agent.name, "session")
+            return self._talks[document]
+
+    def write(
+        self,
+        document: str,
+        statements: Sequence[Statement],
+        policy: WritePolicy,
+        recorded_at: int | None,
+        progress: Progress | None,
+    ) -> list[str | None]:
+        """Hear turns and record what the policy writes of them, as one transaction.
+
+        Returns for each turn the id of the memory that holds it, None where none does (yet). A turn
+        whose id is stored with its text, or in the tiers, is not heard again. Memories that were
+        kept for a short time are forgotten first, unless ``recorded_at`` is given.
+
+        Raises as `Agent.retain` does, with the tiers as they were.
+        """
+        self._agent.retain([], recorded_at=recorded_at)  # refuses what cannot be written
+        with self._lock:
+            if recorded_at is None:
+                self.forget_expired()
+            known = self._talks.get(document)
+            talk = Talk(policy, WriteSession() if known is None else known.session.copy())
+            now = self._agent.clock() if recorded_at is None else recorded_at
+            ids: list[str | None] = [None] * len(statements)
+            places: dict[int, int] = {}  # of a turn in the talk -> among the statements
+            writings = self._hear(talk, statements, now, ids, places)
+            for writing, id in zip(
+                writings, self._record(writings, recorded_at, progress), strict=True
+            ):
+                for turn in writing.turns:
+                    if turn.place in places:
+                        ids[places[turn.place]] = id
+            self._keep(document, talk)
+            return ids
+
+    def end(self, document: str, recorded_at: int | None = None) -> list[str]:
+        """End a talk's session: record its periodic write, and drop what else waits."""
+        with self._lock:
+            known = self.talk(document)
+            talk = Talk(known.policy, known.session.copy())
+            ids = self._record(talk.session.end(talk.policy), recorded_at, None)
+            self._keep(document, talk)
+            return ids
+
+    def reason(self, document: str, recall: Recall) -> str | None:
+        """Return why a recall does not answer its question, None if it seems to.
+
+        "miss": it is empty. "temporal conflict": the question names a time of which no memory of
+        the recall speaks. "low score": none of the first `BEST` memories is as like the question
+        as ``backfill_score``.
+        """
+        policy = self.talk(document).policy
+        if not len(recall):
+            return "miss"
+        if recall.time_range is not None:
+            start, end = recall.time_range
+            if all(memory.event[1] <= start or memory.event[0] >= end for memory in recall):
+                return "temporal conflict"
+        query = self._agent.embedder.embed_query(recall.query)
+        best = recall[:BEST]
+        texts = [_read(memory.passage, memory.speaker) for memory in best]
+        score = float((self._agent.embedder.embed(texts) @ query).max())
+        return "low score" if score < policy.backfill_score else None
+
+    def backfill(
+        self,
+        document: str,
+        recall: Recall,
+        because: str | None = None,
+        cut: str | None = None,
+        recorded_at: int | None = None,
+    ) -> list[str]:
+        """Write what the tiers hold on a question that a recall leaves open; return the ids.
+
+        ``because``: why the caller cannot answer it; else `reason` looks for one. Empty where it is
+        answered, or nothing bears on it.
+        """
+        with self._lock:
+            known = self.talk(document)
+            why = self.reason(document, recall) if because is None else because
+            if why is None or "backfill" not in known.policy.triggers:
+                return []
+            talk = Talk(known.policy, known.session.copy())
+            query = self._agent.embedder.embed_query(recall.query)
+            writings = talk.session.backfill(query, talk.policy)
+            said: dict[str, Any] = {"write_reason": why}
+            if cut is not None:
+                said["write_cut"] = cut
+            ids = self._record(writings, recorded_at, None, said)
+            self._keep(document, talk)
+            return ids
+
+    def forget_expired(self, recorded_at: int | None = None) -> list[str]:
+        """Forget the memories that a policy kept for a short time which is over; return their ids.
+
+        Cost: a look at the ends of all memories' validity, 8 bytes each.
+        """
+        view = self._agent.view()
+        if view is None or not view.memories:
+            return []
+        now = self._agent.clock() if recorded_at is None else recorded_at
+        ends = view.of_memories("valid_end")
+        over = np.flatnonzero(view.open & (ends != OPEN_END) & (ends <= now))
+        kept = read_memories(view, over.tolist())
+        ids = [memory.id for memory in kept if "write_sensitive" in memory.metadata]
+        act = Act("forget", "write policy", "a sensitive turn, kept for a short time")
+        self._agent.take_away(act, ids, recorded_at)
+        return ids
+
+    def _hear(
+        self,
+        talk: Talk,
+        statements: Sequence[Statement],
+        now: int,
+        ids: list[str | None],
+        places: dict[int, int],
+    ) -> list[Writing]:
+        """Hear the turns one by one; fill in what is stored already, and return what is written."""
+        policy, session = talk.policy, talk.session
+        writings: list[Writing] = []
+        coming: list[tuple[Vectors, str]] = []  # what this call writes, as it will be stored
+        fresh: list[tuple[int, Statement]] = []
+        waiting = {turn.statement.id for turn in (*session.short_term, *session.working)}
+        for number, statement in enumerate(statements):
+            guarded = guard(statement, policy, now)
+            if guarded is None:
+                continue
+            if guarded.id is not None:
+                if self._holds(guarded):
+                    ids[number] = guarded.id
+                    continue
+                if guarded.id in waiting:
+                    continue
+                waiting.add(guarded.id)
+            fresh.append((number, guarded))
+        vectors = self._embed([statement for _, statement in fresh])
+        tokens = self._agent.counter().count_many([statement.text for _, statement in fresh])
+        for (number, statement), vector, cost in zip(fresh, vectors, tokens, strict=True):
+            said = now if statement.said_at is None else statement.said_at
+            for ended in session.advance(said, vector, policy):
+                writings.append(ended)
+                coming.append((_stored(self._embed([ended.statement])[0]), ended.statement.text))
+            features = read_features(statement.text, statement.speaker, said)
+            waiting_now = [(other.vector, other.statement.text) for other in session.working]
+            likest = [
+                (float(other @ vector), text) for other, text in (*coming, *waiting_now)
+            ] + self._likest(vector)
+            likeness, text = max(likest, default=(0.0, ""))
+            events = [kind for kind in features.events if kind in policy.events]
+            turn = Turn(
+                replace(statement, said_at=said),
+                said,
+                cost,
+                vector,
+                policy.salience(features, 1.0 - min(1.0, max(0.0, likeness))),
+                same_words(text, statement.text),
+                tuple(events) if "event" in policy.triggers else (),
+                session.heard,
+            )
+            places[turn.place] = number
+            if (writing := session.hear(turn, policy)) is not None:
+                writings.append(writing)
+                coming.append((_stored(vector), statement.text))
+        return writings
+
+    def _record(
+        self,
+        writings: Iterable[Writing],
+        recorded_at: int | None,
+        progress: Progress | None,
+        said: dict[str, Any] | None = None,
+    ) -> list[str]:
+        """Retain what triggers wrote, as one transaction."""
+        statements = [described(writing, said or {}) for writing in writings]
+        return self._agent.retain(statements, recorded_at=recorded_at, progress=progress)
+
+    def _keep(self, document: str, talk: Talk) -> None:
+        self._talks[document] = talk
+        self._talks.move_to_end(document)
+        while len(self._talks) > TALKS:
+            self._talks.popitem(last=False)
+
+    def _holds(self, statement: Statement) -> bool:
+        """Return whether a turn's id is stored with its text."""
+        try:
+            return self._agent.get(str(statement.id)).text == statement.text
+        except UnknownIdError:
+            return False
+
+    def _embed(self, statements: Sequence[Statement]) -> Vectors:
+        texts = [_read(statement.text, statement.speaker) for statement in statements]
+        embedder = self._agent.embedder
+        if not texts:
+            return np.empty((0, embedder.dimension), np.float32)
+        return embed_all(embedder, texts)
+
+    def _likest(self, vector: Vectors) -> list[tuple[float, str]]:
+        """Return the cosine and the text of the likest open memory, nothing where none is like."""
+        view = self._agent.view()
+        if view is None or not view.rows:
+            return []
+        found = semantic(view, vector, view.open.astype(np.uint8), 0.0, 1, exact=False)
+        return [
+            (float(cosine), view.columns.text(int(memory)))
+            for cosine, memory in zip(found.scores, found.memories, strict=True)
+        ]
+
+
+def same_words(text: str, other: str) -> bool:
+    """Return whether two texts have the same words and numbers in the same order.
+
+    A repetition goes by its words: no cosine tells it from what happened a day later.
+
+    >>> same_words("Ann: On 3 May!", "Ann: on 3 May."), same_words("on 3 May", "on 4 May")
+    (True, False)
+    """
+    return _WORD.findall(text.casefold()) == _WORD.findall(other.casefold())
+
+
+def guard(statement: Statement, policy: WritePolicy, now: int) -> Statement | None:
+    """Return a turn without what must not stay, None for a turn that must not be heard.
+
+    What is kept for a short time says so in its ``valid_until`` and under ``write_sensitive``.
+    """
+    slots = find_slots(statement.text)
+    if not slots:
+        return statement
+    handling = {slot: policy.handling(slot.kind) for slot in slots}
+    if "drop" in handling.values():
+        return None
+    hidden = [slot for slot in slots if handling[slot] == "mask"]
+    guarded = replace(statement, text=masked(statement.text, hidden))
+    kinds = sorted({slot.kind for slot in slots if handling[slot] == "expire"})
+    if not kinds:
+        return guarded
+    said = now if statement.said_at is None else statement.said_at
+    end = said + policy.sensitive_for // _MICROSECOND
+    if statement.valid_until is not None:
+        end = min(end, statement.valid_until)
+    return replace(
+        guarded, valid_until=end, metadata=statement.metadata | {"write_sensitive": kinds}
+    )
+
+
+def described(writing: Writing, said: dict[str, Any]) -> Statement:
+    """Return a writing's statement with what wrote it in its metadata."""
+    first = writing.turns[0]
+    notes: dict[str, Any] = {"write_trigger": writing.trigger}
+    if writing.trigger == "event":
+        notes["write_events"] = list(first.events)
+    notes["write_salience"] = round(max(turn.salience for turn in writing.turns), 4)
+    sensitive = {
+        kind
+        for turn in writing.turns
+        for kind in turn.statement.metadata.get("write_sensitive", [])
+    }
+    if sensitive:
+        notes["write_sensitive"] = sorted(sensitive)
+    statement = writing.statement
+    return replace(statement, metadata=statement.metadata | notes | said)
+
+
+def check_metadata_free(statement: Statement, name: str) -> None:
+    """Raise `InputError` where a turn's own metadata uses a name that a policy writes under."""
+    taken = [key for key in statement.metadata if key.startswith("write_")]
+    if taken:
+        raise InputError(
+            f"{name}['metadata'] has the key {taken[0]!r}: those that begin with write_ are what a "
+            "policy says of its writes; choose another"
+        )
+
+
+def _stored(vector: Vectors) -> Vectors:
+    """Return a vector as it comes back from the store, so that one call is like several."""
+    return vector.astype(np.float16).astype(np.float32)
+
+
+def _read(text: str, speaker: str | None) -> str:
+    """Return what the model reads of a turn."""
+    return passages_to_embed(text, [(0, len(text))], speaker)[0]

@@ -1,0 +1,231 @@
+"""What was heard lately, what of it waits, and what has been spent? One talk's tiers (MemoTrace).
+
+Nothing is read or written here: turns come in with their vectors and what they tell, and what is to
+be written comes out, so the same turns always give the same writes.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.domain.statement import Statement
+from recollex_engine.talks.triggers import WritePolicy
+
+_MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Turn:
+    """One turn as it was heard: what would be written, and what it tells.
+
+    statement: with its time, without what must not stay. tokens: of its text. vector: float32, of
+    length 1. repeated: whether what it is likest to, of what is stored or waits, has its words.
+    events: of the kinds that the policy writes. place: counted from 0 in a talk.
+    """
+
+    statement: Statement
+    said_at: int
+    tokens: int
+    vector: npt.NDArray[np.float32]
+    salience: float
+    repeated: bool
+    events: tuple[str, ...]
+    place: int
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """What is worth more: events first, then salience."""
+        return bool(self.events), self.salience
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Writing:
+    """What a trigger writes: one statement, of one turn or of several."""
+
+    statement: Statement
+    turns: tuple[Turn, ...]
+    trigger: str
+
+
+@dataclass
+class WriteSession:
+    """The tiers of one talk. Not for several threads at once.
+
+    heard: turns so far. short_term: the latest turns. working: those that wait, in order. spent,
+    backfilled: tokens written in this session. writes: how often each trigger wrote in it. kept:
+    places of turns in short-term memory that are written.
+    """
+
+    heard: int = 0
+    last_said: int | None = None
+    short_term: deque[Turn] = field(default_factory=deque)
+    working: list[Turn] = field(default_factory=list)
+    spent: int = 0
+    backfilled: int = 0
+    writes: dict[str, int] = field(default_factory=dict)
+    quiet: int | None = None
+    recent: deque[npt.NDArray[np.float32]] = field(default_factory=deque)
+    kept: set[int] = field(default_factory=set)
+
+    def copy(self) -> "WriteSession":
+        """Return a session that goes on by itself."""
+        return replace(
+            self,
+            short_term=deque(self.short_term),
+            working=list(self.working),
+            writes=dict(self.writes),
+            recent=deque(self.recent),
+            kept=set(self.kept),
+        )
+
+    def advance(
+        self, said_at: int, vector: npt.NDArray[np.float32], policy: WritePolicy
+    ) -> list[Writing]:
+        """Return what the coming turn ends: the session, after a silence, or its topic."""
+        gap = policy.session_gap // _MICROSECOND
+        if self.last_said is not None and said_at - self.last_said > gap:
+            return self.end(policy)
+        if policy.topic_cosine is None:
+            return []
+        self.recent.append(vector)
+        size = policy.topic_turns
+        while len(self.recent) > 2 * size:
+            self.recent.popleft()
+        if len(self.recent) < 2 * size:
+            return []
+        vectors = np.stack(self.recent)
+        before, after = vectors[:size].sum(axis=0), vectors[size:].sum(axis=0)
+        norm = float(np.linalg.norm(before) * np.linalg.norm(after))
+        if norm == 0 or float(before @ after) / norm >= policy.topic_cosine:
+            return []
+        self.recent.clear()
+        return self._periodic(policy)
+
+    def hear(self, turn: Turn, policy: WritePolicy) -> Writing | None:
+        """Take in a turn; return its writing if a trigger fires, else park it or let it go."""
+        self.heard = turn.place + 1
+        self.last_said = (
+            turn.said_at if self.last_said is None else max(self.last_said, turn.said_at)
+        )
+        self.short_term.append(turn)
+        while len(self.short_term) > policy.short_term_turns:
+            self.kept.discard(self.short_term.popleft().place)
+        cooled = self.quiet is None or self.quiet >= policy.cooldown
+        if self.quiet is not None:
+            self.quiet += 1
+        if turn.repeated:
+            return None
+        trigger = None
+        if turn.events:
+            trigger = "event"
+        elif turn.salience >= policy.keep and cooled:
+            trigger = "salience"
+        if trigger is not None and self._may(trigger, turn.tokens, policy):
+            if trigger == "salience":
+                self.quiet = 0
+            return self._write(turn.statement, (turn,), trigger, turn.tokens)
+        if turn.events or turn.salience > policy.drop:
+            self._park(turn, policy)
+        return None
+
+    def end(self, policy: WritePolicy) -> list[Writing]:
+        """Return the session's periodic write, and begin the next: budgets and caps are new."""
+        written = self._periodic(policy)
+        self.working.clear()
+        self.recent.clear()
+        self.writes.clear()
+        self.spent = self.backfilled = 0
+        self.quiet = None
+        return written
+
+    def backfill(self, query: npt.NDArray[np.float32], policy: WritePolicy) -> list[Writing]:
+        """Return turns of the tiers that bear on a question which memory did not answer.
+
+        Those of a cosine of at least ``backfill_score``, best first (ties: the earlier), as many as
+        caps and tokens allow. They leave working memory.
+        """
+        tiers = {turn.place: turn for turn in (*self.short_term, *self.working)}
+        found = [
+            (-cosine, place)
+            for place, turn in tiers.items()
+            if place not in self.kept
+            and (cosine := float(turn.vector @ query)) >= policy.backfill_score
+        ]
+        written = []
+        for _, place in sorted(found):
+            turn = tiers[place]
+            if self.writes.get("backfill", 0) >= policy.cap("backfill"):
+                break
+            if self.backfilled + turn.tokens <= policy.backfill_tokens:
+                self.working = [other for other in self.working if other.place != place]
+                self.backfilled += turn.tokens
+                written.append(self._write(turn.statement, (turn,), "backfill", 0))
+        return written
+
+    def _may(self, trigger: str, tokens: int, policy: WritePolicy) -> bool:
+        """Return whether a turn may be written at once: the periodic write keeps its share."""
+        pending = self.writes.get("periodic", 0) < policy.cap("periodic")
+        budget = policy.write_tokens - (policy.periodic_tokens if pending else 0)
+        return self.writes.get(trigger, 0) < policy.cap(trigger) and self.spent + tokens <= budget
+
+    def _park(self, turn: Turn, policy: WritePolicy) -> None:
+        self.working.append(turn)
+        if len(self.working) > policy.working_turns:
+            self.working.remove(min(self.working, key=lambda turn: turn.rank))
+
+    def _periodic(self, policy: WritePolicy) -> list[Writing]:
+        """Return one writing of the best that waits, as far as tokens go; the rest is dropped."""
+        if self.writes.get("periodic", 0) >= policy.cap("periodic"):
+            return []
+        left = min(policy.periodic_tokens, policy.write_tokens - self.spent)
+        chosen: list[Turn] = []
+        for turn in sorted(self.working, key=lambda turn: turn.rank, reverse=True):
+            if turn.tokens + 1 <= left:  # one more for the end of its line
+                chosen.append(turn)
+                left -= turn.tokens + 1
+        if not chosen:
+            return []
+        chosen.sort(key=lambda turn: turn.place)
+        self.working.clear()
+        tokens = sum(turn.tokens + 1 for turn in chosen)
+        return [self._write(summary(chosen), tuple(chosen), "periodic", tokens)]
+
+    def _write(
+        self, statement: Statement, turns: tuple[Turn, ...], trigger: str, tokens: int
+    ) -> Writing:
+        self.spent += tokens
+        self.writes[trigger] = self.writes.get(trigger, 0) + 1
+        self.kept.update(turn.place for turn in turns)
+        self.kept.intersection_update(turn.place for turn in self.short_term)
+        return Writing(statement, turns, trigger)
+
+
+def summary(turns: list[Turn]) -> Statement:
+    """Return one statement of several turns: their words, a line each, at the time of the last.
+
+    It invents nothing: without a model a summary is an extract. One turn is itself.
+    """
+    if len(turns) == 1:
+        return turns[0].statement
+    last = turns[-1].statement
+    ends = [turn.statement.valid_until for turn in turns]
+    sources: list[Any] = [
+        turn.place if turn.statement.id is None else turn.statement.id for turn in turns
+    ]
+    return Statement(
+        "\n".join(turn.statement.text for turn in turns),
+        turns[-1].said_at,
+        None,
+        last.network,
+        last.context,
+        last.document,
+        None,
+        tuple(dict.fromkeys(name for turn in turns for name in turn.statement.entities)),
+        last.tags,
+        {"write_turns": sources},
+        min((end for end in ends if end is not None), default=None),
+    )

@@ -1,0 +1,1 @@
+"""What is read off a text without a model: terms, names, passages, tokens, cues."""

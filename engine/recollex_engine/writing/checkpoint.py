@@ -1,0 +1,149 @@
+"""How does what was applied become quick to open? Columns appended, the open segment reindexed.
+
+A checkpoint appends to the column files what they lack, builds the posting lists of the open
+segment again and replaces the manifest; graphs are extended apart (see `graphs`). Sealed
+segments are never touched, so its cost is bounded by one segment. Readers of the old generation
+finish on it.
+
+Order, so that a crash anywhere leaves a whole state: columns appended, log and vectors flushed,
+columns flushed, segment files written, manifest replaced, old files removed. Until the manifest is
+replaced, what was appended means nothing.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from recollex_engine.log.format import Position
+from recollex_engine.state.manifest import Manifest, SegmentEntry
+from recollex_engine.state.postings import Postings
+from recollex_engine.state.replica import Replica
+from recollex_engine.state.view import Indexes, Segment, View
+from recollex_engine.storage.disk import flush_folder
+from recollex_engine.writing.graph_building import BUILDING, GRAPHS
+from recollex_engine.writing.writer import Writer
+
+SEGMENT_ROWS = 1 << 18
+"""Rows of a sealed segment."""
+TAIL_ROWS = 8_192
+"""Rows of the tail at which a checkpoint is due."""
+LOG_BYTES = 64 << 20
+"""Size at which a log file is sealed and compressed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Frozen:
+    """What the columns held when the checkpoint began."""
+
+    view: View
+    position: Position
+    columns: dict[str, int]
+    dictionaries: dict[str, int]
+
+
+def run(writer: Writer, generation: int) -> None:
+    """Make a checkpoint of everything applied so far.
+
+    Threads: one checkpoint at a time; retains and recalls go on meanwhile. Raises `StoreFullError`
+    with the old generation in force.
+    """
+    replica = writer.replica
+    columns = replica.columns
+    folder = replica.folder
+    if columns.settings is None:
+        return
+    home = folder / columns.settings.columns_folder
+    home.mkdir(exist_ok=True)
+    with writer.lock:
+        columns.code_rows(replica.rows_of_file, needed=True)
+        frozen = _Frozen(
+            replica.view(columns.op),
+            writer.log.position,
+            {name: column.count for name, column in columns.column.all().items()},
+            {name: dictionary.count for name, dictionary in columns.dictionary.items()},
+        )
+        for name, column in columns.column.items():
+            column.persist(home / name, frozen.columns[name], sync=False)
+            column.write_back(sync=False)
+        for name, dictionary in columns.dictionary.items():
+            dictionary.persist(home, name, generation, frozen.dictionaries[name], sync=False)
+    writer.log.sync()
+    for column in columns.column.values():
+        column.flush_file()
+    for dictionary in columns.dictionary.values():
+        dictionary.flush_files()
+    flush_folder(home)
+    pairs = [
+        _index(replica, frozen.view, number, generation)
+        for number in _unsealed(replica, frozen.view.rows)
+    ]
+    kept = [
+        (segment, entry)
+        for segment, entry in zip(replica.indexes.segments, replica.entries, strict=True)
+        if all(entry.number != new.number for _, new in pairs)
+    ]
+    everything = sorted([*kept, *pairs], key=lambda pair: pair[1].number)
+    manifest = Manifest(
+        generation,
+        frozen.position,
+        columns.settings,
+        frozen.columns,
+        frozen.dictionaries,
+        tuple(entry for _, entry in everything),
+        replica.graphs,
+    )
+    manifest.write(folder)
+    replica.manifest, replica.generation = manifest, generation
+    segments = tuple(segment for segment, _ in everything)
+    replica.indexes = Indexes(segments, replica.indexes.graphs)
+    writer.commit_word.generation = generation
+    _remove_old(folder, manifest)
+    with writer.lock:
+        for dictionary in columns.dictionary.values():
+            dictionary.adopt(generation)
+    if writer.log.rotate_if_larger(LOG_BYTES):
+        writer.log.compress_sealed()
+
+
+def _unsealed(replica: Replica, rows: int) -> list[int]:
+    """Return the numbers of the segments that hold rows which no sealed segment covers.
+
+    And of sealed ones whose posting lists are of an older format.
+    """
+    pairs = list(zip(replica.indexes.segments, replica.entries, strict=True))
+    sealed = sum(entry.end_row - entry.first_row == SEGMENT_ROWS for entry in replica.entries)
+    old = [entry.number for segment, entry in pairs if segment.postings.outdated]
+    unsealed = range(sealed, -(-rows // SEGMENT_ROWS))
+    return [*(number for number in old if number < sealed), *unsealed]
+
+
+def _index(
+    replica: Replica, view: View, number: int, generation: int
+) -> tuple[Segment, SegmentEntry]:
+    """Write the posting lists of one segment as ``view`` has it, and map them."""
+    first = number * SEGMENT_ROWS
+    end = min(first + SEGMENT_ROWS, view.rows)
+    folder = replica.folder / f"segment-{number:04d}"
+    folder.mkdir(exist_ok=True)
+    terms = replica.columns.dictionary["terms"].count
+    path = folder / f"postings-{generation}"
+    # a memory that reaches into the next segment belongs to the one where it begins
+    began = view.of_memories("first_row")
+    first_memory, end_memory = np.searchsorted(began, [first, end]).tolist()
+    offsets = view.term_offsets(first_memory, end_memory)
+    words = view.buffer("words")
+    lengths = words[first_memory:end_memory]
+    Postings.build(offsets, view.buffer("term"), lengths, first_memory, terms).write(path)
+    flush_folder(folder)
+    entry = SegmentEntry(number, first, end, str(path.relative_to(replica.folder)))
+    return Segment(number, Postings.read(path, words)), entry
+
+
+def _remove_old(folder: Path, manifest: Manifest) -> None:
+    """Remove index files of earlier generations; whoever has them mapped keeps them."""
+    named = {folder / entry.postings for entry in manifest.segments}
+    named |= {folder / entry.path for entry in manifest.graphs}
+    for path in (*folder.glob("segment-*/*"), *folder.glob(f"{GRAPHS}/*")):
+        if path not in named and path.suffix != BUILDING:
+            path.unlink(missing_ok=True)

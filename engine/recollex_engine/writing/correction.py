@@ -1,0 +1,121 @@
+"""What does a correction say? The corrected memory's own words where the caller gives no others."""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+from recollex_engine.clock import OPEN_END
+from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
+from recollex_engine.domain.operations import Operation
+from recollex_engine.domain.statement import Statement
+from recollex_engine.errors import InputError, OperationError, UnknownIdError
+from recollex_engine.state.columns import Columns
+from recollex_engine.text.entities import mentions
+from recollex_engine.writing.draft import is_same
+from recollex_engine.writing.plan import Plan
+from recollex_engine.writing.writer import Writer
+
+
+def find_correction(
+    writer: Writer, agent: str, id: str, text: str, changes: dict[str, Any]
+) -> tuple[Plan, Statement]:
+    """Return the statement that takes the place of memory ``id``, and of when that is true.
+
+    Raises what `corrected` raises, and `InputError` where nothing changes.
+    """
+    with writer.lock:
+        columns = writer.replica.columns
+        memory, statement = corrected(columns, agent, id, text, changes)
+        if is_same(columns, memory, statement):
+            raise InputError(f"memory {id!r} says this already: nothing to correct")
+        return Plan(columns.op), statement
+
+
+def corrected(
+    columns: Columns, agent: str, id: str, text: str, changes: dict[str, Any]
+) -> tuple[int, Statement]:
+    """Return the open memory ``id``, and the statement that takes its place.
+
+    It says ``text`` and ``changes`` (fields of `Statement`), and is otherwise the memory as it is.
+    Names are found in the text anew; entities that the caller had named stay. A turn keeps its
+    speaker, in front of the text. Raises `UnknownIdError` where no memory with this id is open.
+    """
+    memory = columns.newest(id, columns.memories, columns.op)
+    if memory is None:
+        raise UnknownIdError(id, agent)
+    before = _statement(columns, memory, id)
+    if before.speaker is not None and not text.startswith(f"{before.speaker}: "):
+        text = f"{before.speaker}: {text}"
+    return memory, replace(before, text=text, **changes)
+
+
+def find_statements(
+    writer: Writer | None,
+    agent: str,
+    operations: Sequence[Operation],
+    where: Sequence[str] | None,
+) -> tuple[int | None, list[Statement]]:
+    """Return what operations retain and correct, in order, and behind which operation that is so.
+
+    None where nothing is corrected: that depends on nothing recorded. ``where`` as for
+    `fact_draft.FactDraft.add`.
+    """
+    if not any(isinstance(each, Correct) for each in operations):
+        return None, [each.statement for each in operations if isinstance(each, Retain)]
+    with nullcontext() if writer is None else writer.lock:
+        columns = None if writer is None else writer.replica.columns
+        statements: list[Statement] = []
+        changed: set[str] = set()
+        for place, each in enumerate(operations):
+            try:
+                if isinstance(each, Correct):
+                    if each.id in changed:
+                        raise InputError(
+                            f"the memory {each.id!r} is changed in this transaction already"
+                        )
+                    if columns is None:
+                        raise UnknownIdError(each.id, agent)
+                    given = corrected(columns, agent, each.id, each.text, each.changes)
+                    statements.append(given[1])
+                elif isinstance(each, Retain):
+                    statements.append(each.statement)
+            except InputError as error:
+                if where is None:
+                    raise
+                raise OperationError(where[place], error) from error
+            changed.update(
+                each.ids if isinstance(each, Retain | Forget | Archive | Correct) else ()
+            )
+        return None if columns is None else columns.op, statements
+
+
+def _statement(columns: Columns, memory: int, id: str) -> Statement:
+    """Return a memory as the statement that would record it again."""
+
+    def label(name: str) -> str | None:
+        return columns.label(int(columns.array(name)[memory]))
+
+    valid_end = int(columns.array("valid_end")[memory])
+    return Statement(
+        columns.text(memory),
+        int(columns.array("said_at")[memory]),
+        id,
+        int(columns.array("network")[memory]),
+        label("context"),
+        label("document"),
+        label("speaker"),
+        _given_entities(columns, memory),
+        tuple(columns.tags(memory)),
+        columns.metadata(memory),
+        None if valid_end == OPEN_END else valid_end,
+    )
+
+
+def _given_entities(columns: Columns, memory: int) -> tuple[str, ...]:
+    """Return the entities of a memory that its text does not name."""
+    first, end = columns.array("mention_offset")[memory : memory + 2].tolist()
+    entities = columns.array("mention_entity")[first:end].tolist()
+    speaker = columns.label(int(columns.array("speaker")[memory]))
+    found = {columns.entity(name, columns.op) for name in mentions(columns.text(memory), speaker)}
+    return tuple(columns.entity_name(entity) for entity in entities if entity not in found)

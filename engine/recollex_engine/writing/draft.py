@@ -1,0 +1,278 @@
+"""What would a retain call add? Its operations, drafted beside what is recorded already.
+
+Ids, names and words are looked up in the columns; what chance or a version decides (entities,
+semantic links) is put into the payloads, so that a replay repeats it. Nothing is changed before
+the draft is in the log.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from recollex_engine.clock import OPEN_END
+from recollex_engine.domain.act import RETAIN, Act
+from recollex_engine.domain.schema import NONE, RETAINING, STOP_WORD
+from recollex_engine.domain.statement import Statement
+from recollex_engine.state.columns import Columns
+from recollex_engine.state.replica import Replica
+from recollex_engine.state.word_pieces import VOCABULARY
+from recollex_engine.text.entities import FULL_COMPANY, fold
+from recollex_engine.writing.lexicon import Lexicon
+from recollex_engine.writing.preparation import Prepared
+from recollex_engine.writing.semantic_links import semantic_links
+
+COAPPEARANCES = 64
+"""How many of an entity's newest mentions are looked at when two names are compared."""
+
+
+class Draft:
+    """One retain call on its way into the log: what it would add, beside what there is."""
+
+    def __init__(self, replica: Replica, lexicon: Lexicon) -> None:
+        self.replica = replica
+        self.columns = replica.columns
+        self.lexicon = lexicon
+        self.operations: list[tuple[str, dict[str, Any]]] = []
+        self.ids: list[str] = []
+        self.random = b""
+        self.kept: list[int] = []  # passages, among all of the call, of what is recorded
+        self.kept_statements: list[Prepared] = []
+        self.memory_of_row: list[int] = []
+        self.passage = 0
+        self.memories = self.columns.memories
+        self.words: dict[str, int] = {}
+        self.entities = self.columns.entities
+        self.statements: dict[str, tuple[int, Statement]] = {}
+        self.vocabulary: str | None = None
+
+    def replace(self, memories: Sequence[int]) -> None:
+        """Close what a replaced document loses."""
+        if memories:
+            self.operations.append(("replace", {"memories": list(memories)}))
+
+    def add(self, prepared: Prepared, act: Act = RETAIN) -> None:
+        """Take in one statement, unless it says again what its id says already."""
+        statement = prepared.statement
+        passages = range(self.passage, self.passage + len(prepared.passages))
+        self.passage = passages.stop
+        id = statement.id or self._new_id()
+        self.ids.append(id)
+        previous = replaces = None
+        if statement.id is not None:
+            if (staged := self.statements.get(id)) is not None:
+                previous, before = staged
+                replaces = previous
+                if before == statement:
+                    return
+            else:
+                previous, replaces = self._versions(id)
+                if replaces is not None and is_same(self.columns, replaces, statement):
+                    return
+            self.statements[id] = (self.memories, statement)
+        memory = self.memories
+        self.memories += 1
+        self.kept.extend(passages)
+        self.memory_of_row.extend([memory] * len(passages))
+        payload = self._payload(id, prepared)
+        if previous is not None:
+            payload["previous"] = previous
+        if replaces is not None:
+            payload["replaces"] = replaces
+        self.operations.append((act.kind, payload | act.note))
+        self.kept_statements.append(prepared)
+
+    def _new_id(self) -> str:
+        if not self.random:
+            self.random = os.urandom(16 * 64)  # one system call for 64 ids
+        id, self.random = _uuid(self.random[:16]), self.random[16:]
+        return id
+
+    def _versions(self, id: str) -> tuple[int | None, int | None]:
+        """Return the newest memory that ever had ``id``, and that one again if it is open."""
+        key = self.columns.dictionary["ids"].get(id)
+        if key is None:
+            return None, None
+        open_one = self.columns.newest(id, self.columns.memories, self.columns.op)
+        return self.columns.newest_of(key), open_one
+
+    def _payload(self, id: str, prepared: Prepared) -> dict[str, Any]:
+        statement = prepared.statement
+        payload: dict[str, Any] = {"id": id, "text": statement.text, "said": prepared.said_at}
+        if prepared.event is not None:
+            payload["event"] = prepared.event
+        if statement.network:
+            payload["network"] = statement.network
+        if statement.valid_until is not None:
+            payload["valid_until"] = statement.valid_until
+        for name in ("document", "context", "speaker"):
+            if (value := getattr(statement, name)) is not None:
+                payload[name] = value
+        for name in ("tags", "metadata"):
+            if value := getattr(statement, name):
+                payload[name] = value
+        self._resolve_names(prepared, payload)
+        self._number_words(prepared, payload)
+        if len(prepared.passages) > 1:
+            payload["passages"] = prepared.passages
+        if prepared.pieces is not None:
+            payload["pieces"] = prepared.pieces.encoded()
+            self.vocabulary = prepared.pieces.vocabulary
+        return payload
+
+    @property
+    def announced(self) -> list[tuple[str, dict[str, Any]]]:
+        """The operations, and before them one that names the vocabulary of their pieces, if new."""
+        name = self.vocabulary
+        if name is None or name == self.columns.vocabulary:
+            return self.operations
+        return [(VOCABULARY, {"name": name}), *self.operations]
+
+    def _resolve_names(self, prepared: Prepared, payload: dict[str, Any]) -> None:
+        table = self.lexicon.names(self.columns)
+        entities: list[int] = []
+        named: list[tuple[str, str, int]] = []
+        for surface in prepared.names:
+            entity = table.get(surface)
+            if entity is None:
+                entity = table.resolve(
+                    surface, prepared.said_at, entities, self._shared, self._last_seen
+                )
+                if entity is None:
+                    entity = self.entities
+                    self.entities += 1
+                table.add(surface, entity)
+                named.append((surface, fold(surface), entity))
+            if entity not in entities:
+                entities.append(entity)
+        if entities:
+            payload["entities"] = entities
+        if named:
+            payload["names"] = named
+
+    def _mentions(self, entity: int) -> Iterator[int]:
+        """Yield the newest memories that name ``entity``, of those already recorded."""
+        if entity >= self.columns.entities:
+            return
+        entry = int(self.columns.mentions.head[entity])
+        memory = self.columns.array("mention_memory")
+        previous = self.columns.array("mention_previous")
+        for _ in range(COAPPEARANCES):
+            if entry == NONE:
+                return
+            yield int(memory[entry])
+            entry = int(previous[entry])
+
+    def _shared(self, entity: int, others: Sequence[int]) -> int:
+        """Return how many of them name one of ``others`` too; enough is enough."""
+        if not others:
+            return 0
+        offsets = self.columns.array("mention_offset")
+        entities = self.columns.array("mention_entity")
+        wanted = set(others)
+        together = (
+            memory
+            for memory in self._mentions(entity)
+            if not wanted.isdisjoint(
+                entities[int(offsets[memory]) : int(offsets[memory + 1])].tolist()
+            )
+        )
+        return sum(1 for _ in islice(together, FULL_COMPANY))
+
+    def _last_seen(self, entity: int) -> int:
+        for memory in self._mentions(entity):
+            return int(self.columns.array("said_at")[memory])
+        return -(2**62)
+
+    def _number_words(self, prepared: Prepared, payload: dict[str, Any]) -> None:
+        number = self.lexicon.numbers.get
+        new: list[str] = []
+        payload["terms"] = numbered = [
+            list(map(number, sequence)) for sequence in prepared.sequences
+        ]
+        for terms, sequence in zip(numbered, prepared.sequences, strict=True):
+            if None in terms:
+                for place, word in enumerate(sequence):
+                    if terms[place] is None:
+                        terms[place] = self._number(word, new)
+        if new:
+            payload["words"] = new
+
+    def _number(self, word: str | None, new: list[str]) -> int:
+        """Return the number of a word, which goes into ``new`` if this is its first time."""
+        if word is None:
+            return STOP_WORD
+        known = self.columns.dictionary["terms"]
+        number = known.get(word)
+        if number is not None:
+            self.lexicon.remember(word, number)
+            return number
+        number = self.words.get(word)
+        if number is None:
+            number = self.words[word] = known.count + len(self.words)
+            new.append(word)
+        return number
+
+    def count_tokens(self) -> None:
+        """Put the token counts into the payloads; they were counted beside all this."""
+        for payload, prepared in zip(self.retained, self.kept_statements, strict=True):
+            payload["tokens"] = prepared.tokens
+
+    @property
+    def retained(self) -> list[dict[str, Any]]:
+        """The payloads of the memories that are recorded."""
+        return [payload for kind, payload in self.operations if kind in RETAINING]
+
+    def link(self, vectors: npt.NDArray[np.uint16], threshold: float) -> None:
+        """Put into the payloads which earlier memories they are like.
+
+        ``vectors``: of the passages that are recorded, already behind the others in the file.
+        """
+        columns = self.columns
+        first = columns.rows
+        columns.extend("memory_of_row", self.memory_of_row)
+        try:
+            everything = self.replica.rows_of_file(0, first + len(vectors))
+            columns.code_rows(self.replica.rows_of_file, needed=True)
+            found = semantic_links(self.replica, first, everything, threshold)
+        finally:
+            columns.drop_rows(first)
+        for payload, links in zip(self.retained, found, strict=True):
+            if links:
+                payload["links"] = links
+
+
+def _uuid(random: bytes) -> str:
+    """Return 16 random bytes as a UUID, version 4 (RFC 9562); the standard library takes 3 us."""
+    digits = random.hex()
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+
+
+def is_same(columns: Columns, memory: int, statement: Statement) -> bool:
+    """Return whether ``statement`` says again what the open ``memory`` says already.
+
+    A statement without a time of its own is the same at any time.
+    """
+
+    def label(name: str) -> str | None:
+        return columns.label(int(columns.array(name)[memory]))
+
+    return (
+        columns.text(memory) == statement.text
+        and (
+            statement.said_at is None or int(columns.array("said_at")[memory]) == statement.said_at
+        )
+        and int(columns.array("network")[memory]) == statement.network
+        and int(columns.array("valid_end")[memory])
+        == (OPEN_END if statement.valid_until is None else statement.valid_until)
+        and label("document") == statement.document
+        and label("context") == statement.context
+        and label("speaker") == statement.speaker
+        and columns.tags(memory) == list(statement.tags)
+        and columns.metadata(memory) == orjson.loads(orjson.dumps(statement.metadata))
+    )

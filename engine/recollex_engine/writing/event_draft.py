@@ -1,0 +1,159 @@
+"""What would a transaction add to events and episodes? The half of `fact_draft` that is theirs."""
+
+from typing import TYPE_CHECKING, Any
+
+from recollex_engine.domain import operations as say
+from recollex_engine.domain.fact_schema import EVENT_KINDS, TARGETS
+from recollex_engine.domain.intervals import check_interval
+from recollex_engine.domain.literals import Mention
+from recollex_engine.errors import InputError, UnknownIdError
+from recollex_engine.state.chain import NONE
+from recollex_engine.writing.fact_record import edges_of
+
+if TYPE_CHECKING:
+    from recollex_engine.writing.fact_draft import FactDraft
+
+Edges = list[tuple[str, Any, str | None]]
+
+
+class EventDraft:
+    """The events, episodes and links of one transaction, beside those that are recorded."""
+
+    def __init__(self, facts: "FactDraft") -> None:
+        self.facts = facts
+        self.columns = facts.columns
+        self._versions = self.columns.column["event_id"].count
+        self._staged: dict[str, tuple[str, int, dict[str, Any]]] = {}  # kind, version, content
+        self._links: set[tuple[Any, ...]] = set()
+
+    def is_staged(self, id: str) -> bool:
+        """Return whether this transaction records an event or an episode with this id."""
+        return id in self._staged
+
+    def upsert_event(self, operation: say.UpsertEvent) -> None:
+        """Stage an event; nothing happens where it says what is said already."""
+        names: list[tuple[str, str, int]] = []
+        edges: Edges = []
+        for id in operation.facts:
+            if self.facts.fact(id) is None:
+                raise UnknownIdError(id, self.facts.agent, "fact")
+            edges.append(("includes_fact", id, None))
+        for name, role in operation.participants:
+            edges.append(("has_participant", self.facts.entity(name, names), role))
+        for time in operation.times:
+            edges.append(("has_time_text" if isinstance(time, str) else "has_time", time, None))
+        edges += [("mentioned_in", mention.to_json(), None) for mention in operation.mentions]
+        content = {
+            "summary": operation.summary,
+            "span": list(check_interval(operation.start, operation.end, "time_span")),
+            "status": operation.status,
+            "edges": _unique(edges),
+        }
+        self._open("event", operation.id, content, names)
+
+    def upsert_episode(self, operation: say.UpsertEpisode) -> None:
+        """Stage an episode over events that are there."""
+        for id in operation.events:
+            self._check_event(id)
+        content = {
+            "summary": operation.title,
+            "span": list(check_interval(operation.start, operation.end, "window")),
+            "status": "",
+            "edges": _unique([("aggregates", id, None) for id in operation.events]),
+        }
+        self._open("episode", operation.id, content, [])
+
+    def link(self, operation: say.Link) -> None:
+        """Stage an edge between things that are there; one that is there already is left out."""
+        self._check_event(operation.source)
+        names: list[tuple[str, str, int]] = []
+        target: Any = operation.target
+        if operation.relation == "has_participant":
+            target = self.facts.entity(str(target), names)
+        elif operation.relation == "mentioned_in":
+            assert isinstance(operation.target, Mention)
+            target = operation.target.to_json()
+        elif operation.relation in TARGETS:
+            self._check_event(target)
+        plain = target[1] if operation.relation == "has_participant" else target
+        edge = (operation.source, operation.relation, plain, operation.qualifier)
+        if edge in self._links or edge[1:] in self._recorded_links(operation.source):
+            return
+        self._links.add(edge)
+        payload: dict[str, Any] = {
+            "source": operation.source,
+            "relation": operation.relation,
+            "target": target,
+        }
+        if operation.qualifier is not None:
+            payload["qualifier"] = operation.qualifier
+        if names:
+            payload["names"] = names
+        self.facts.record("link", payload)
+
+    def _recorded_links(self, id: str) -> Edges:
+        key = self.columns.dictionary["event_ids"].get(id)
+        return [] if key is None else edges_of(self.columns, key, NONE)
+
+    def _check_event(self, id: str) -> None:
+        kind = self._staged[id][0] if id in self._staged else self.facts.event_kind(id)
+        if kind is None:
+            raise UnknownIdError(id, self.facts.agent, "event")
+        if kind != "event":
+            raise InputError(f"{id!r} is an episode: give the id of an event")
+
+    def _open(
+        self, kind: str, id: str, content: dict[str, Any], names: list[tuple[str, str, int]]
+    ) -> None:
+        found = self._found(id)
+        payload = {"id": id, **content}
+        if found is not None:
+            kind_there, version, said = found
+            if kind_there != kind:
+                raise InputError(f"{id!r} is the id of an {kind_there} already, not of an {kind}")
+            if _plain(said) == _plain(content):
+                return
+            payload["previous"] = payload["closes"] = version
+        if not content["status"]:
+            del payload["status"]
+        if names:
+            payload["names"] = names
+        self._staged[id] = kind, self._versions, content
+        self._versions += 1
+        self.facts.record(f"upsert_{kind}", payload)
+
+    def _found(self, id: str) -> tuple[str, int, dict[str, Any]] | None:
+        """Return kind, version and content of what has this id."""
+        if id in self._staged:
+            return self._staged[id]
+        columns = self.columns
+        key = columns.dictionary["event_ids"].get(id)
+        version = NONE if key is None else columns.facts.newest("event", key)
+        if key is None or version == NONE:
+            return None
+        array = columns.array
+        content = {
+            "summary": columns.label(int(array("event_summary")[version])),
+            "span": [int(array("span_start")[version]), int(array("span_end")[version])],
+            "status": columns.label(int(array("event_status")[version])),
+            "edges": edges_of(columns, key, version),
+        }
+        return EVENT_KINDS[int(array("event_kind")[version])], version, content
+
+
+def _unique(edges: Edges) -> Edges:
+    """Return the edges without repetitions."""
+    found: dict[tuple[Any, ...], tuple[str, Any, str | None]] = {}
+    for relation, target, qualifier in edges:
+        plain = target[1] if relation == "has_participant" else target
+        found.setdefault((relation, plain, qualifier), (relation, target, qualifier))
+    return list(found.values())
+
+
+def _plain(content: dict[str, Any]) -> dict[str, Any]:
+    """Return a content with entities by their numbers."""
+    edges = [
+        (relation, target[1] if isinstance(target, list) else target, qualifier)
+        for relation, target, qualifier in content["edges"]
+    ]
+    return content | {"edges": edges}

@@ -1,0 +1,327 @@
+"""What would a transaction of operations add? Names, versions and evidence, looked up and staged.
+
+Everything that an operation refers to is resolved here, beside what is recorded and what the same
+transaction said before it; the payloads then hold numbers, so applying them needs no look-up and a
+replay repeats them. Nothing is changed before the draft is in the log.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from recollex_engine.domain import operations as say
+from recollex_engine.domain.act import Act
+from recollex_engine.domain.content_ids import content_id
+from recollex_engine.domain.fact_schema import ALIAS_OF, EVENT_KINDS
+from recollex_engine.domain.intervals import check_interval
+from recollex_engine.domain.literals import Object, to_record
+from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
+from recollex_engine.errors import InputError, OperationError, UnknownIdError
+from recollex_engine.state.chain import NONE
+from recollex_engine.state.entity_merges import Identities
+from recollex_engine.text.entities import fold
+from recollex_engine.writing.draft import Draft
+from recollex_engine.writing.event_draft import EventDraft
+from recollex_engine.writing.fact_record import content_of, same
+from recollex_engine.writing.preparation import Prepared
+
+
+class FactDraft:
+    """A transaction's operations on their way into the log, behind a `Draft` of its memories.
+
+    ``prepared``: of its `Retain` and `Correct` operations, in order.
+    """
+
+    def __init__(self, draft: Draft, agent: str, prepared: Sequence[Prepared]) -> None:
+        self.draft = draft
+        self.columns = draft.columns
+        self.agent = agent
+        self._note: dict[str, str] = {}
+        self._prepared: Iterator[Prepared] = iter(prepared)
+        self._memories: dict[str, int | None] = {}  # that this transaction changed; None: closed
+        self._versions = self.columns.column["fact_id"].count
+        self._facts: dict[
+            str, tuple[int, dict[str, Any] | None]
+        ] = {}  # newest, looked up or staged
+        self._links: list[tuple[int, int]] = []
+        self._events = EventDraft(self)
+        self._add: dict[type, Callable[[Any], None]] = {
+            Retain: self._retain,
+            Forget: self._close,
+            Archive: self._close,
+            Correct: self._correct,
+            say.UpsertEntity: self._upsert_entity,
+            say.MergeEntity: self._merge_entity,
+            say.UpsertEdge: self._upsert_edge,
+            say.ArchiveEdge: self._archive_edge,
+            say.RetroCorrect: self._retro_correct,
+            say.UpsertEvent: self._events.upsert_event,
+            say.Link: self._events.link,
+            say.UpsertEpisode: self._events.upsert_episode,
+        }
+
+    def add(
+        self,
+        operations: Sequence[say.Operation],
+        notes: Sequence[dict[str, str]],
+        where: Sequence[str] | None = None,
+    ) -> None:
+        """Take in operations, in order; ``notes`` hold for each who makes it and why.
+
+        ``where`` names each in a file or a call; with it, an error is an `OperationError` that
+        tells which was refused.
+        """
+        for place, operation in enumerate(operations):
+            self._note = notes[place]
+            try:
+                self._add[type(operation)](operation)
+            except InputError as error:
+                if where is None:
+                    raise
+                raise OperationError(where[place], error) from error
+
+    def record(self, kind: str, payload: dict[str, Any]) -> None:
+        """Stage one record of the log."""
+        self.draft.operations.append((kind, payload | self._note))
+
+    # -- memories --------------------------------------------------------------------------------
+
+    def _retain(self, operation: Retain) -> None:
+        if self._memories.get(operation.id, 0) is None:
+            raise InputError(f"{operation.id!r} is closed in this transaction already")
+        self._take_in(operation)
+
+    def _correct(self, operation: Correct) -> None:
+        self._check_unchanged(operation.id)
+        self._take_in(operation)
+
+    def _take_in(self, operation: Retain | Correct) -> None:
+        before = len(self.draft.operations)
+        self.draft.add(next(self._prepared), Act(operation.word.lower(), **self._note))
+        if len(self.draft.operations) > before:
+            self._memories[operation.id] = self.draft.memories - 1
+
+    def _close(self, operation: Forget | Archive) -> None:
+        kind = operation.word.lower()
+        memories = []
+        for id in operation.ids:
+            self._check_unchanged(id)
+            memory = self.columns.closable(id, kind)
+            memories.append(self.memory(id) if memory is None else memory)
+        self._memories.update(dict.fromkeys(operation.ids))
+        self.record(kind, {"memories": sorted(set(memories))})
+
+    def _check_unchanged(self, id: str) -> None:
+        if id in self._memories:
+            raise InputError(f"the memory {id!r} is changed in this transaction already")
+
+    def memory(self, id: str) -> int:
+        """Return the ordinal of an open memory. Raises `UnknownIdError`."""
+        if id in self._memories:
+            memory = self._memories[id]
+        else:
+            memory = self.columns.newest(id, self.columns.memories, self.columns.op)
+        if memory is None:
+            key = self.columns.dictionary["event_ids"].get(id)
+            if key is not None or self._events.is_staged(id):
+                raise InputError(f"{id!r} is an event or an episode: evidence must be memories")
+            raise UnknownIdError(id, self.agent)
+        return memory
+
+    # -- entities --------------------------------------------------------------------------------
+
+    def entity(self, name: str, names: list[tuple[str, str, int]]) -> list[Any]:
+        """Return [name, number] of an entity; one that is new goes into ``names``, too."""
+        draft = self.draft
+        table = draft.lexicon.names(self.columns)
+        entity = table.get(name)
+        if entity is None:
+            entity = draft.entities
+            draft.entities += 1
+            table.add(name, entity)
+            names.append((name, fold(name), entity))
+        return [name, entity]
+
+    def known_entity(self, name: str) -> int:
+        """Return the number of an entity that is there. Raises `UnknownIdError`."""
+        entity = self.draft.lexicon.names(self.columns).get(name)
+        if entity is None:
+            raise UnknownIdError(name, self.agent, "entity")
+        return entity
+
+    def _upsert_entity(self, operation: say.UpsertEntity) -> None:
+        names: list[tuple[str, str, int]] = []
+        named = self.entity(operation.name, names)
+        payload: dict[str, Any] = {"entity": named}
+        table = self.draft.lexicon.names(self.columns)
+        for alias in operation.aliases:
+            known = table.get(alias)
+            if known is None:
+                table.add(alias, named[1])
+                names.append((alias, fold(alias), named[1]))
+            elif known != named[1]:
+                raise InputError(
+                    f"{alias!r} is the name of another entity already: merge it into "
+                    f"{operation.name!r} with MERGE_ENTITY"
+                )
+        for name in ("aliases", "types"):
+            if given := getattr(operation, name):
+                payload[name] = list(given)
+        if names:
+            payload["names"] = names
+        elif self._says_nothing_new(payload):
+            return
+        self.record("upsert_entity", payload)
+
+    def _says_nothing_new(self, payload: dict[str, Any]) -> bool:
+        """Return whether the newest record of an entity says the same."""
+        if any(
+            kind == "upsert_entity" and said["entity"][1] == payload["entity"][1]
+            for kind, said in self.draft.operations
+        ):
+            return False
+        columns = self.columns
+        entry = columns.facts.head("node_entity", payload["entity"][1])
+        if entry == NONE:
+            return False
+        ends = columns.array("node_label_end")
+        first = int(ends[entry - 1]) if entry else 0
+        labels = columns.array("node_label")[first : int(ends[entry])].tolist()
+        said = [*(f"n:{each}" for each in payload.get("types", ()))]
+        said += [f"a:{each}" for each in payload.get("aliases", ())]
+        name = columns.dictionary["labels"].string(int(columns.array("node_name")[entry]))
+        return (
+            columns.dictionary["labels"].strings(labels) == said
+            and name == f"e:{payload['entity'][0]}"
+        )
+
+    def _merge_entity(self, operation: say.MergeEntity) -> None:
+        source, target = self.known_entity(operation.source), self.known_entity(operation.target)
+        if self._identities().is_new(source, target, (operation.source, operation.target)):
+            self._links.append((source, target))
+            self.record(
+                "merge_entity",
+                {"source": [operation.source, source], "target": [operation.target, target]},
+            )
+
+    def _identities(self) -> Identities:
+        """Return who is whom, with what this transaction said."""
+        state = self.columns.facts
+        if not self._links:
+            return state.identities(self.columns.op)
+        return Identities([*state.links(self.columns.op), *self._links])
+
+    # -- facts -----------------------------------------------------------------------------------
+
+    def fact(self, id: str) -> tuple[int, dict[str, Any] | None] | None:
+        """Return the newest version of a fact, and what it says unless closed; None for none."""
+        if id in self._facts:
+            return self._facts[id]
+        key = self.columns.dictionary["fact_ids"].get(id)
+        version = NONE if key is None else self.columns.facts.newest("fact", key)
+        if version == NONE:
+            return None
+        closed = int(self.columns.array("fact_closed_by")[version])
+        content = None if closed else content_of(self.columns, version)
+        self._facts[id] = version, content
+        return version, content
+
+    def _upsert_edge(self, operation: say.UpsertEdge) -> None:
+        names: list[tuple[str, str, int]] = []
+        content: dict[str, Any] = {
+            "subject": self.entity(operation.subject, names),
+            "predicate": operation.predicate,
+            "object": self._object(operation.object, names),
+            "valid": list(check_interval(operation.start, operation.end, "valid")),
+            "evidence": [self.memory(id) for id in operation.evidence],
+            "mentions": [each.to_json() for each in operation.mentions],
+            "source": operation.source.to_json() if operation.source else None,
+            "confidence": float(operation.confidence),
+            "uncertainty": operation.uncertainty,
+        }
+        self._open("upsert_edge", operation.id, content, names)
+
+    def _object(self, value: Object, names: list[tuple[str, str, int]]) -> dict[str, Any]:
+        record = to_record(value)
+        return {"entity": self.entity(record["entity"], names)} if "entity" in record else record
+
+    def _retro_correct(self, operation: say.RetroCorrect) -> None:
+        found = self.fact(operation.id)
+        if found is None or found[1] is None:
+            raise UnknownIdError(operation.id, self.agent, "fact")
+        content, changes = dict(found[1]), operation.changes
+        names: list[tuple[str, str, int]] = []
+        if "object" in changes:
+            content["object"] = self._object(changes["object"], names)
+            say.check_range(content["predicate"], content["object"])
+        start, end = content["valid"]
+        if "start" in changes:
+            start = changes["start"]
+        if "end" in changes:
+            end = changes["end"]
+        content["valid"] = list(check_interval(start, end, "valid"))
+        if "evidence" in changes:
+            content["evidence"] = [self.memory(id) for id in changes["evidence"]]
+        if "mentions" in changes:
+            content["mentions"] = [each.to_json() for each in changes["mentions"]]
+        if "source" in changes:
+            source = changes["source"]
+            content["source"] = source.to_json() if source else None
+        if "confidence" in changes:
+            content["confidence"] = float(changes["confidence"])
+        if "uncertainty" in changes:
+            content["uncertainty"] = changes["uncertainty"]
+        self._open("retro_correct", operation.id, content, names)
+
+    def _open(
+        self, kind: str, id: str, content: dict[str, Any], names: list[tuple[str, str, int]]
+    ) -> None:
+        """Stage the next version of a fact, and close the one that is open."""
+        found = self.fact(id)
+        if found is not None and found[1] is not None and same(found[1], content):
+            return
+        if content["predicate"] == ALIAS_OF:
+            subject, target = content["subject"], content["object"]["entity"]
+            self._identities().is_new(subject[1], target[1], (subject[0], target[0]))
+            self._links.append((subject[1], target[1]))
+        payload = {"id": id} | {name: value for name, value in content.items() if value}
+        if content["confidence"] == 1.0:
+            del payload["confidence"]
+        elif content["confidence"] == 0.0:
+            payload["confidence"] = 0.0
+        if found is not None:
+            payload["previous"] = found[0]
+            if found[1] is not None:
+                payload["closes"] = found[0]
+        if names:
+            payload["names"] = names
+        self._facts[id] = self._versions, content
+        self._versions += 1
+        self.record(kind, payload)
+
+    def _archive_edge(self, operation: say.ArchiveEdge) -> None:
+        found = self.fact(operation.id)
+        if found is None or found[1] is None:
+            raise UnknownIdError(operation.id, self.agent, "fact")
+        version, content = found[0], found[1]
+        start, end = content["valid"]
+        first, last = operation.during
+        if last <= start or end <= first:
+            return
+        if first <= start and end <= last:
+            self._facts[operation.id] = version, None
+            self.record("archive_edge", {"id": operation.id, "closes": version})
+        elif first <= start:
+            self._open("retro_correct", operation.id, content | {"valid": [last, end]}, [])
+        else:
+            self._open("retro_correct", operation.id, content | {"valid": [start, first]}, [])
+            if last < end:
+                rest = content_id("rest", operation.id, last)
+                self._open("upsert_edge", rest, content | {"valid": [last, end]}, [])
+
+    def event_kind(self, id: str) -> str | None:
+        """Return "event" or "episode", whichever has this id; None for neither."""
+        key = self.columns.dictionary["event_ids"].get(id)
+        version = NONE if key is None else self.columns.facts.newest("event", key)
+        if version == NONE:
+            return None
+        return EVENT_KINDS[int(self.columns.array("event_kind")[version])]

@@ -1,0 +1,80 @@
+"""What does a recorded version say, in the form that a record of the log has?"""
+
+from typing import Any
+
+from recollex_engine.domain.fact_schema import RELATIONS
+from recollex_engine.domain.literals import ENTITY, KINDS, NUMBER, from_column
+from recollex_engine.state.chain import NONE
+from recollex_engine.state.columns import Columns
+
+
+def content_of(columns: Columns, version: int) -> dict[str, Any]:
+    """Return what a version of a fact says, as its record said it."""
+    data = columns.facts.sight().data
+
+    def value(name: str) -> Any:
+        return data(f"fact_{name}")[version]
+
+    def part(name: str) -> list[int]:
+        ends = data(f"fact_{name}_end")
+        first = ends[version - 1] if version else 0
+        found: list[int] = data(f"fact_{name}")[first : ends[version]].tolist()
+        return found
+
+    kind, number = value("kind"), value("object")
+    record: Any = [columns.entity_name(number), number] if kind == ENTITY else number
+    if kind == NUMBER:
+        record = float(from_column(kind, number, str, str))  # type: ignore[arg-type]
+    elif KINDS[kind] in ("text", "mention"):
+        record = columns.label(number)
+    elif KINDS[kind] == "boolean":
+        record = bool(number)
+    subject = value("subject")
+    return {
+        "subject": [columns.entity_name(subject), subject],
+        "predicate": columns.label(value("predicate")),
+        "object": {KINDS[kind]: record},
+        "valid": [value("start"), value("end")],
+        "evidence": part("evidence"),
+        "mentions": [columns.label(label) for label in part("mention")],
+        "source": columns.label(value("source")),
+        "confidence": value("confidence"),
+        "uncertainty": columns.label(value("uncertainty")),
+    }
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Return whether two contents of facts say the same, however their entities were called."""
+    return _plain(one) == _plain(other)
+
+
+def _plain(content: dict[str, Any]) -> dict[str, Any]:
+    plain = content | {"subject": content["subject"][1]}
+    if "entity" in content["object"]:
+        plain["object"] = {"entity": content["object"]["entity"][1]}
+    return plain
+
+
+def edges_of(columns: Columns, key: int, version: int) -> list[tuple[str, Any, str | None]]:
+    """Return (relation, target, qualifier) of an event's edges, oldest first, as a record has them.
+
+    ``key``: the event's number in `event_ids`; ``version``: the one that says so, NONE for links.
+    An entity is its number.
+    """
+    array = columns.array
+    entry = columns.facts.head("edge_source", key)
+    found: list[tuple[str, Any, str | None]] = []
+    while entry != NONE:
+        if int(array("edge_version")[entry]) == version:
+            relation = RELATIONS[int(array("edge_relation")[entry])]
+            target: Any = int(array("edge_target")[entry])
+            if relation == "includes_fact":
+                target = columns.dictionary["fact_ids"].string(target)
+            elif relation in ("has_time_text", "mentioned_in"):
+                target = columns.label(target)
+            elif relation not in ("has_participant", "has_time"):
+                target = columns.dictionary["event_ids"].string(target)
+            qualifier = columns.label(int(array("edge_qualifier")[entry]))
+            found.append((relation, target, qualifier))
+        entry = int(array("edge_source_previous")[entry])
+    return found[::-1]

@@ -1,0 +1,38 @@
+"""Which words and names does a writer have at hand? A cache in front of the dictionaries."""
+
+from recollex_engine.domain.schema import STOP_WORD
+from recollex_engine.state.columns import Columns
+from recollex_engine.text.entities import EntityTable
+
+NUMBERS = 100_000
+"""Words whose numbers are kept."""
+
+
+class Lexicon:
+    """The numbers of words that were met lately, and the table of names.
+
+    Threads: belongs to whoever holds the writer's lock.
+    """
+
+    def __init__(self) -> None:
+        self.numbers: dict[str | None, int] = {None: STOP_WORD}
+        self._names: EntityTable | None = None
+
+    def remember(self, word: str, number: int) -> None:
+        """Keep the number of a recorded word."""
+        if len(self.numbers) >= NUMBERS:
+            self.numbers = {None: STOP_WORD}
+        self.numbers[word] = number
+
+    def names(self, columns: Columns) -> EntityTable:
+        """Return the table of names, built from ``columns`` on first use."""
+        if self._names is None:
+            self._names = EntityTable()
+            name_of = columns.dictionary["names"].string
+            for number, entity in enumerate(columns.array("name_entity").tolist()):
+                self._names.add(name_of(number), entity)
+        return self._names
+
+    def forget_names(self) -> None:
+        """Drop the table: it may hold names of a transaction that never happened."""
+        self._names = None

@@ -1,0 +1,135 @@
+"""When are indexes made? In the background, while an agent goes on talking, and at its closing."""
+
+import contextlib
+import os
+import threading
+import warnings
+from concurrent.futures import Future, wait
+
+from recollex_engine.errors import ClosedError, StoreFullError
+from recollex_engine.storage.disk import store_full
+from recollex_engine.writing import checkpoint
+from recollex_engine.writing import graph_building as graphs
+from recollex_engine.writing.store_context import StoreContext
+from recollex_engine.writing.writer import Writer
+
+BACK_PRESSURE = 4
+"""Checkpoints' worth of tail at which a writer waits for the checkpoint that is running."""
+GRAPH_NICENESS = 15
+"""How far the thread that builds graphs gives way to others, of 19."""
+CLOSING_TAIL = 256
+"""Rows of the tail from which closing makes a checkpoint, so that opening need not replay them."""
+
+
+class Maintenance:
+    """The checkpoints and graphs of one writer.
+
+    Threads: any number may call; one checkpoint and one extension of graphs run at a time.
+    """
+
+    def __init__(self, name: str, writer: Writer, shared: StoreContext) -> None:
+        self._name = name
+        self._writer = writer
+        self._shared = shared
+        self._changing = threading.RLock()
+        self._indexing = threading.Lock()
+        self._building = threading.Lock()
+        self._pending: Future[None] | None = None
+        self._extending: Future[None] | None = None
+        self._stopping = threading.Event()
+        self._closed = False
+
+    def after_write(self) -> None:
+        """Start a checkpoint when the tail is long; wait for it when the tail is far too long.
+
+        One that fails takes nothing away: the log holds what the tail holds. So it is a warning,
+        and the next is tried at the next retain.
+        """
+        tail = self._tail()
+        if tail < checkpoint.TAIL_ROWS:
+            return
+        with self._changing:
+            if self._stopping.is_set():
+                return
+            if self._pending is not None and self._pending.done():
+                self._finished(self._pending)
+                self._pending = None
+            if self._pending is None:
+                self._pending = self._shared.background.submit(self._fold)
+            pending = self._pending
+        if tail >= BACK_PRESSURE * checkpoint.TAIL_ROWS:
+            wait([pending])
+
+    def checkpoint(self) -> None:
+        """Make a checkpoint, and every graph that is due, before this returns.
+
+        Raises `StoreFullError` with everything as it was.
+        """
+        self._fold()
+        self._extend_graphs()
+
+    def close(self) -> None:
+        """Finish the checkpoint that runs, leave graphs for another time, close the writer."""
+        with self._changing:
+            self._stopping.set()
+            jobs = [job for job in (self._pending, self._extending) if job is not None]
+        for job in jobs:
+            self._finished(job)
+        try:
+            if self._tail() >= CLOSING_TAIL or self._writer.replica.damaged:
+                self._fold()
+        except StoreFullError as error:
+            self._warn(error)
+        finally:
+            with self._indexing:
+                self._closed = True
+                self._writer.close()
+
+    def _tail(self) -> int:
+        """Return how many passages no index covers, and facts and events no column file holds."""
+        replica = self._writer.replica
+        columns, segments = replica.columns, replica.indexes.segments
+        indexed = segments[-1].postings.end_memory if segments else 0
+        rows = columns.rows - int(columns.array("first_row")[indexed])
+        said = [columns.column[name] for name in ("fact_id", "event_id")]
+        return rows + sum(column.count - column.stored for column in said)
+
+    def _fold(self) -> None:
+        writer = self._writer
+        with self._indexing:
+            if self._closed:
+                raise ClosedError(f"agent {self._name!r} was closed: open the store again")
+            try:
+                checkpoint.run(writer, writer.replica.generation + 1)
+            except StoreFullError:
+                raise
+            except OSError as error:
+                raise store_full(error, writer.replica.folder, "make a checkpoint") from error
+        with self._changing:
+            idle = self._extending is None or self._extending.done()
+            wanted = graphs.due(writer.replica) or graphs.unmeasured(writer.replica)
+            if idle and wanted and not self._stopping.is_set():
+                self._extending = self._shared.building.submit(self._extend_in_background)
+
+    def _extend_in_background(self) -> None:
+        """Extend graphs on a thread that gives way: inserting takes all of a core for seconds."""
+        with contextlib.suppress(AttributeError, OSError):  # where threads have no priorities
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), GRAPH_NICENESS)
+        self._extend_graphs()
+
+    def _extend_graphs(self) -> None:
+        with self._building:
+            graphs.extend(self._writer.replica, self._indexing, self._stopping.is_set)
+
+    def _finished(self, job: Future[None]) -> None:
+        """Wait for a job, and warn if it failed."""
+        if (error := job.exception()) is not None:
+            self._warn(error)
+
+    def _warn(self, error: BaseException) -> None:
+        warnings.warn(
+            f"agent {self._name!r}: a checkpoint failed ({error}); nothing is lost, recalls and "
+            "opening are slower until one succeeds",
+            RuntimeWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,176 @@
+"""What can be said of a statement before it meets the agent's memory?
+
+Passages, words, names, dates and token counts depend on the text alone, so they are worked out
+outside the writer's lock. What they come to is written in the log: a replay repeats it even after
+the rules improve.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.clock import from_micros
+from recollex_engine.dates import time_range as dates
+from recollex_engine.domain.statement import Statement
+from recollex_engine.domain.turn import is_spoken, passages_to_embed
+from recollex_engine.errors import InputError
+from recollex_engine.models.embedder import Embedder, Progress, ReadPieces, embed_with_pieces
+from recollex_engine.models.vocabulary import Ids
+from recollex_engine.state.word_pieces import Pieces
+from recollex_engine.text import entities, passages
+from recollex_engine.text.analyzer import Analyzer
+from recollex_engine.text.token_counter import TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A statement and what its text alone tells.
+
+    passages: (start, end) in characters, one or more. sequences: the words of each passage, None
+    for a stop word. pieces: what the embedder's tokenizer made of the passages, once it has.
+    """
+
+    statement: Statement
+    said_at: int
+    passages: list[tuple[int, int]]
+    sequences: list[list[str | None]]
+    names: list[str]
+    event: tuple[int, int] | None
+    _counted: Callable[[], list[int]]
+    _places: slice
+    pieces: Pieces | None = None
+
+    @property
+    def tokens(self) -> list[int]:
+        """The tokens of the whole text, then of each passage if there are several.
+
+        Counted in another thread since `prepare`; waits until that is done.
+        """
+        return self._counted()[self._places]
+
+    @property
+    def texts(self) -> list[str]:
+        """What is embedded, a text a passage."""
+        return passages_to_embed(self.statement.text, self.passages, self.statement.speaker)
+
+
+def prepare(
+    statements: Sequence[Statement], said_at: int, analyzer: Analyzer, counter: TokenCounter
+) -> list[Prepared]:
+    """Return what the texts of ``statements`` tell by themselves.
+
+    ``said_at``: when those were said that do not say so. Tokens are counted in another thread,
+    which leaves the interpreter, while words, names and dates are found in this one, and on until
+    somebody asks for them.
+    """
+    spans = [passages.split(statement.text) for statement in statements]
+    several = [place for place, parts in enumerate(spans) if len(parts) > 1]
+    texts = [[statement.text] for statement in statements]
+    for place in several:
+        text = texts[place][0]
+        texts[place] += [text[start:end] for start, end in spans[place]]
+    counted = _count(counter, [part for parts in texts for part in parts])
+    found = [_found(statement, said_at) for statement in statements]
+    sequences = [[analyzer.sequence(part) for part in (parts[1:] or parts)] for parts in texts]
+    ends = list(accumulate(map(len, texts), initial=0))
+    return [
+        Prepared(
+            statement,
+            said_at if statement.said_at is None else statement.said_at,
+            span,
+            sequence,
+            names,
+            event,
+            counted,
+            slice(*places),
+        )
+        for statement, span, sequence, (names, event), places in zip(
+            statements, spans, sequences, found, pairwise(ends), strict=True
+        )
+    ]
+
+
+def embed(
+    prepared: Sequence[Prepared],
+    known: set[int],
+    given: npt.NDArray[np.float32] | None,
+    embedder: Embedder,
+    threads: int,
+    progress: Progress | None,
+) -> tuple[Sequence[Prepared], npt.NDArray[np.float16]]:
+    """Return the statements with their pieces, and float16[passages, dimension].
+
+    A given vector serves all passages of its memory, and nothing is tokenised. known: places whose
+    vectors nobody will look at: zeros.
+    """
+    counts = [len(statement.passages) for statement in prepared]
+    if given is not None:
+        return prepared, np.repeat(given, counts, axis=0).astype(np.float16)
+    vectors = np.zeros((sum(counts), embedder.dimension), np.float16)
+    texts: list[str] = []
+    places: list[int] = []
+    place = 0
+    for number, statement in enumerate(prepared):
+        if number not in known:
+            texts += statement.texts
+            places += range(place, place + len(statement.passages))
+        place += len(statement.passages)
+    if not texts:
+        return prepared, vectors
+    vectors[places], read = embed_with_pieces(embedder, texts, threads, progress)
+    if read is None:
+        return prepared, vectors
+    ids = iter(read.ids)
+    told = [
+        each
+        if number in known
+        else replace(each, pieces=_pieces(each, [next(ids) for _ in each.passages], read))
+        for number, each in enumerate(prepared)
+    ]
+    return told, vectors
+
+
+def _pieces(prepared: Prepared, ids: list[Ids], read: ReadPieces) -> Pieces | None:
+    """Return the ids of a statement's passages as a reranker reads them, given the embedder's.
+
+    The embedder reads "Ann said: ..." where a reranker reads "Ann: ...".
+    """
+    text, speaker = prepared.statement.text, prepared.statement.speaker
+    if is_spoken(text, speaker):
+        if prepared.passages[0][1] < len(f"{speaker}: "):
+            return None
+        said, head = len(read.of(f"{speaker} said:")), read.of(f"{speaker}:")
+        ids = [np.concatenate([head, each[said:]]) for each in ids]
+    return Pieces(read.vocabulary, tuple(ids))
+
+
+def _found(statement: Statement, said_at: int) -> tuple[list[str], tuple[int, int] | None]:
+    """Return the names in a statement, the caller's first, and the time that it speaks of."""
+    at = said_at if statement.said_at is None else statement.said_at
+    found = dates.resolve(statement.text, at)
+    began = min(at, found.start) if found else at
+    if statement.valid_until is not None and statement.valid_until <= began:
+        raise InputError(
+            f"valid_until must be later than the event, which began at {from_micros(began)}, got "
+            f"{from_micros(statement.valid_until)}: give event_at, or a later valid_until"
+        )
+    names = entities.mentions(statement.text, statement.speaker)
+    if statement.entities:
+        names = list(dict.fromkeys((*statement.entities, *names)))
+    return names, (found.start, found.end) if found else None
+
+
+def _count(counter: TokenCounter, texts: list[str]) -> Callable[[], list[int]]:
+    """Start counting and return what waits for it."""
+    try:
+        return _counting.submit(counter.count_many, texts).result
+    except RuntimeError:  # the interpreter is ending and starts no threads
+        counted = counter.count_many(texts)
+        return lambda: counted
+
+
+_counting = ThreadPoolExecutor(2, thread_name_prefix="recollex count")

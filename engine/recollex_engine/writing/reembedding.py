@@ -1,0 +1,223 @@
+"""How does an agent move to another model? Its texts are embedded again beside the old vectors.
+
+::
+
+    vectors-2.f16        the new vectors, in row order
+    vectors-2.progress   {"model": FINGERPRINT, "dimension": D}
+                         {"rows": N, "texts": SHA256, "vectors": SHA256}     a line for each batch
+
+A batch counts once its line is there, and is believed only while its texts and its vectors have
+these checksums. So a work that was killed goes on where it was, whatever was written since. Old
+vectors serve, and a writer may write, until all is embedded. Then the writer's lock is taken, what
+came meanwhile is embedded, and one operation, `reembed`, goes into the log with the new settings
+and the checksums: whoever reads the log up to it uses the old file, whoever reads it, the new one.
+The columns, some of which are made of vectors, start over in a folder of their own.
+"""
+
+import hashlib
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import orjson
+
+from recollex_engine.clock import Clock
+from recollex_engine.domain.settings import REEMBED, Settings, told
+from recollex_engine.errors import CorruptError, FormatError, InputError, LockedError
+from recollex_engine.log.reader import LogFollower
+from recollex_engine.log.writer import LogWriter
+from recollex_engine.models.embedder import Embedder, Progress, embed_all
+from recollex_engine.state.manifest import NAME as MANIFEST
+from recollex_engine.state.replica import LOG
+from recollex_engine.state.vector_batches import BATCH, Batches
+from recollex_engine.storage.commit_word import CommitWord
+from recollex_engine.storage.disk import flush, replace_file, store_full
+from recollex_engine.storage.lock import WriterLock
+from recollex_engine.storage.vectors_file import Rows, VectorsReader, VectorsWriter, checksum
+from recollex_engine.writing.restoration import texts_of
+
+Watch = Callable[[int], AbstractContextManager[Progress | None]]
+"""Given how many passages there are, gives what is told how many more are done."""
+
+
+def reembed(
+    folder: Path,
+    name: str,
+    embedder: Embedder,
+    clock: Clock,
+    threads: int = 1,
+    watch: Watch = lambda _: nullcontext(),
+) -> int:
+    """Move agent ``name`` in ``folder`` to ``embedder``; return how many passages were embedded.
+
+    That is fewer than there are where an earlier call was interrupted, and 0 where the vectors are
+    the model's already. Vectors that a caller had given are replaced by the model's own.
+
+    Raises `LockedError` while a writer has the agent open, with everything embedded and kept for
+    the next call, and `StoreFullError` likewise; `InputError` where there is no such agent. Cost:
+    embedding, and at the end reading the log, 10 us an operation, during which no writer may open.
+    """
+    log = folder / LOG
+    if not log.is_dir():
+        raise InputError(f"there is no agent {name!r} in {folder.parent.parent}")
+    with _alone(folder / "REEMBED", "that is another reembed: wait for it"):
+        settings, passages = _state(log)
+        if settings is None or settings.model == embedder.fingerprint:
+            return 0
+        moved = replace(
+            settings,
+            model=embedder.fingerprint,
+            dimension=embedder.dimension,
+            embedding=settings.embedding + 1,
+        )
+        new = _NewVectors(folder, moved, embedder, threads)
+        follower = LogFollower(log)
+        try:
+            with watch(passages) as progress:
+                published = CommitWord(folder / "COMMIT").op
+                new.extend(texts_of(follower.read_new(published)), progress)
+                done = (
+                    "what it holds is embedded: close that writer, then reembed only changes over"
+                )
+                with _alone(folder / "LOCK", done), LogWriter(log) as writer:
+                    new.extend(texts_of(follower.read_new(writer.position.op)), progress)
+                    payload = {"settings": moved.to_payload(), "batches": new.batches}
+                    at = max(clock(), writer.position.recorded_at + 1)
+                    position = writer.append(at, [(REEMBED, orjson.dumps(payload))])
+                    writer.sync()
+                    CommitWord(folder / "COMMIT", writable=True).op = position.op
+                    (folder / MANIFEST).unlink(missing_ok=True)
+        finally:
+            follower.close()
+            new.close()
+        remove_former(folder, moved)
+        return new.made
+
+
+def remove_former(folder: Path, settings: Settings) -> None:
+    """Remove what vectors before those in force left; whoever has it mapped keeps it."""
+    for number in range(1, settings.embedding):
+        former = replace(settings, embedding=number)
+        (folder / former.vectors_file).unlink(missing_ok=True)
+        shutil.rmtree(folder / former.columns_folder, ignore_errors=True)
+    if settings.embedding > 1:
+        _record(folder, settings).unlink(missing_ok=True)
+
+
+@contextmanager
+def _alone(path: Path, remedy: str) -> Iterator[None]:
+    try:
+        lock = WriterLock(path)
+    except LockedError as error:
+        raise LockedError(error.path, error.holder, remedy) from None
+    with lock:
+        yield
+
+
+def _state(log: Path) -> tuple[Settings | None, int]:
+    """Return the settings in force, and how many passages there are."""
+    settings, batches, follower = None, Batches(), LogFollower(log)
+    try:
+        for transaction in follower.read_new():
+            for operation in transaction.operations:
+                batches.add(operation)
+                settings = told(operation.kind, operation.payload) or settings
+    finally:
+        follower.close()
+    return settings, batches.rows
+
+
+def _record(folder: Path, settings: Settings) -> Path:
+    return (folder / settings.vectors_file).with_suffix(".progress")
+
+
+class _NewVectors:
+    """The vectors that are being made: their file, and the record of what of it counts.
+
+    batches: (end, checksum) of each, as the log will say. made: rows that were embedded.
+    """
+
+    def __init__(self, folder: Path, settings: Settings, embedder: Embedder, threads: int) -> None:
+        self._path = folder / settings.vectors_file
+        self._record = _record(folder, settings)
+        self._embedder = embedder
+        self._threads = threads
+        head = {"model": settings.model, "dimension": settings.dimension}
+        self._lines = [orjson.dumps(head) + b"\n"]
+        self._recorded = self._read(head)
+        self._writer: VectorsWriter | None = None
+        self._reader = VectorsReader(self._path, settings.dimension)
+        self.batches: list[tuple[int, str]] = []
+        self.rows = 0
+        self.made = 0
+
+    def _read(self, head: dict[str, object]) -> list[dict[str, object]]:
+        """Return the batches that were recorded, first to last; none of another model's."""
+        lines: list[dict[str, object]] = []
+        with suppress(FileNotFoundError, orjson.JSONDecodeError):  # the last line may be torn
+            for line in self._record.read_bytes().splitlines():
+                lines.append(orjson.loads(line))  # noqa: PERF401 - those before it count
+        if not lines or lines[0] != head:
+            self._record.unlink(missing_ok=True)
+            self._path.unlink(missing_ok=True)
+        return lines[1:][::-1] if lines and lines[0] == head else []
+
+    def extend(self, texts: Iterator[str], progress: Progress | None) -> None:
+        """See that the vectors of the next ``texts`` are there, made now or by an earlier call."""
+        while True:
+            rows = self._recorded[-1].get("rows") if self._recorded else BATCH
+            batch = list(islice(texts, rows if isinstance(rows, int) else 0))
+            if not batch:
+                return
+            said = hashlib.sha256("\0".join(batch).encode("utf-8", "surrogatepass")).hexdigest()
+            line: dict[str, object] = {"rows": len(batch), "texts": said}
+            held = self._held(len(batch))
+            if held is not None and self._recorded[-1] == line | {"vectors": checksum(held)}:
+                self._lines.append(orjson.dumps(self._recorded.pop()) + b"\n")
+                self._count(held)
+                if progress is not None:
+                    progress(len(batch))
+                continue
+            self._recorded.clear()
+            found = embed_all(self._embedder, batch, self._threads, progress)
+            vectors = found.astype(np.float16)
+            self._append(vectors, orjson.dumps(line | {"vectors": checksum(vectors)}) + b"\n")
+            self._count(vectors)
+            self.made += len(batch)
+
+    def _count(self, vectors: Rows) -> None:
+        self.rows += len(vectors)
+        self.batches.append((self.rows, checksum(vectors)))
+
+    def _held(self, count: int) -> Rows | None:
+        """Return the next ``count`` rows of the file, None if it has no record or not so many."""
+        if not self._recorded:
+            return None
+        with suppress(CorruptError, FormatError):
+            return self._reader.rows(self.rows + count)[self.rows :]
+        return None
+
+    def _append(self, vectors: Rows, line: bytes) -> None:
+        """Put vectors on the disk, then the line that makes them count."""
+        if self._writer is None:
+            if not self.rows:
+                self._path.unlink(missing_ok=True)
+            self._writer = VectorsWriter(self._path, vectors.shape[1], self.rows)
+            replace_file(self._record, b"".join(self._lines))
+        self._writer.append(vectors)
+        self._writer.sync()
+        try:
+            with self._record.open("ab", buffering=0) as record:
+                record.write(line)
+                flush(record.fileno())
+        except OSError as error:
+            raise store_full(error, self._record, "record what is embedded") from error
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        if self._writer is not None:
+            self._writer.close()

@@ -1,0 +1,166 @@
+"""What if the vectors file was lost? The texts are in the log, so the model makes them again.
+
+The order keeps a crash from hiding the loss: the new file is written beside; a `restore` operation
+for each run of rows goes into the log, with the checksum that holds from then on; the manifest,
+whose columns were made from the old vectors, is removed; the new file takes the place of the old.
+Until that last step the file is as lost as it was, and the next opening starts over.
+"""
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from recollex_engine.clock import Clock
+from recollex_engine.domain.schema import RETAINING
+from recollex_engine.domain.settings import Settings, told
+from recollex_engine.domain.turn import passages_to_embed
+from recollex_engine.errors import CorruptError, ModelError
+from recollex_engine.log.format import START
+from recollex_engine.log.reader import LogFollower, Transaction
+from recollex_engine.log.writer import LogWriter
+from recollex_engine.state.manifest import NAME as MANIFEST
+from recollex_engine.state.vector_batches import Batch, Batches
+from recollex_engine.storage.disk import flush_folder
+from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter, checksum
+
+CHUNK = 1024
+"""Rows that are embedded, or copied, at a time."""
+
+
+class TextEmbedder(Protocol):
+    """What a restoration needs of a model."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the model and its weights."""
+
+    def embed(self, texts: list[str], /) -> npt.NDArray[np.float32]:
+        """Return float32[n, dimension], each row of length 1."""
+
+
+def restore_vectors(
+    log: LogWriter,
+    path: Path,
+    embedder_for: Callable[[Settings], TextEmbedder],
+    clock: Clock,
+    *,
+    expected: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> None:
+    """Embed again what the log says and the vectors file at ``path`` lacks.
+
+    Batches whose bytes still have the checksum that the log holds are kept, the others are made
+    again from their texts. Those that come out as they were need no record. Warns, naming the rows,
+    unless it is ``expected``: where a caller had given vectors, the model's own replace them.
+    Raises `CorruptError`, with everything left as it is, where the embedder has no model to make
+    them with. Replicas made before are worthless afterwards.
+    """
+    settings, batches = _read(log.folder)
+    embedder = embedder_for(settings)
+    held = VectorsReader(path, settings.dimension)
+    lost = [batch for batch in batches.in_force if not _is_whole(held, batch)]
+    count = sum(batch.end - batch.first for batch in lost)
+    what = f"{count} of {batches.rows} passages"
+    if lost:
+        what += f" (rows {lost[0].first} to {lost[-1].end - 1})"
+    temporary = path.with_name(path.name + ".restored")
+    temporary.unlink(missing_ok=True)
+    runs: list[Batch] = []
+    warned = expected
+    texts = texts_of(LogFollower(log.folder, START).read_new())
+    try:
+        with VectorsWriter(temporary, settings.dimension) as writer:
+            for run, is_lost in _runs(batches.in_force, lost):
+                for first in range(run.first, run.end, CHUNK):
+                    end = min(first + CHUNK, run.end)
+                    mine = [next(texts) for _ in range(first, end)]
+                    if not is_lost:
+                        writer.append(held.rows(end)[first:])
+                        continue
+                    writer.append(np.asarray(embedder.embed(mine), np.float16))
+                    if progress is not None:
+                        progress(end - first)
+                    if not warned:
+                        warned = True
+                        _warn(path, what, embedder)
+                if is_lost:
+                    made = VectorsReader(temporary, settings.dimension)
+                    inside = [b for b in lost if run.first <= b.first < run.end]
+                    if not all(_is_whole(made, batch) for batch in inside):
+                        sha256 = checksum(made.rows(run.end)[run.first :])
+                        runs.append(Batch(run.first, run.end, sha256))
+            writer.sync()
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, ModelError):
+            raise CorruptError(
+                path,
+                f"the vectors of {batches.rows} passages",
+                f"none for {what}, and {settings.model} cannot make them: put the file back from a "
+                "copy",
+            ) from error
+        raise
+    if runs:
+        at = max(clock(), log.position.recorded_at + 1)
+        log.append(at, [("restore", orjson.dumps(asdict(run))) for run in runs])
+        log.sync()
+    (path.parent / MANIFEST).unlink(missing_ok=True)
+    temporary.rename(path)
+    flush_folder(path.parent)
+
+
+def _read(log: Path) -> tuple[Settings, Batches]:
+    settings: Settings | None = None
+    batches = Batches()
+    for transaction in LogFollower(log, START).read_new():
+        for operation in transaction.operations:
+            batches.add(operation)
+            settings = told(operation.kind, operation.payload) or settings
+    if settings is None:
+        raise CorruptError(log, "the settings of an agent", "none")
+    return settings, batches
+
+
+def _warn(path: Path, what: str, embedder: TextEmbedder) -> None:
+    warnings.warn(
+        f"{path}: the vectors of {what} are lost; embedding their texts again with "
+        f"{embedder.fingerprint}",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
+def _is_whole(held: VectorsReader, batch: Batch) -> bool:
+    try:
+        return checksum(held.rows(batch.end)[batch.first :]) == batch.sha256
+    except CorruptError:
+        return False
+
+
+def _runs(batches: list[Batch], lost: list[Batch]) -> Iterator[tuple[Batch, bool]]:
+    """Yield runs of neighbouring batches that are all lost, or all held, and which they are."""
+    gone = set(lost)
+    for is_lost, run in groupby(batches, gone.__contains__):
+        first, *rest = run
+        last = rest[-1] if rest else first
+        yield Batch(first.first, last.end, ""), is_lost
+
+
+def texts_of(transactions: Iterable[Transaction]) -> Iterator[str]:
+    """Yield what is embedded for every row that ``transactions`` add."""
+    for transaction in transactions:
+        for operation in transaction.operations:
+            payload = operation.payload
+            if operation.kind in RETAINING and payload is not None:
+                text = payload["text"]
+                spans = payload.get("passages") or [(0, len(text))]
+                yield from passages_to_embed(text, spans, payload.get("speaker"))

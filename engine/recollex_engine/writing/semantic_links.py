@@ -1,0 +1,125 @@
+"""Which earlier memories is a new one like? Semantic links, found once and written in the log.
+
+A new passage is compared with every earlier passage that no graph covers, exactly while these are
+few, else with those that one bit a component lets through, and with those that a graph proposes.
+What was found is history: a replay repeats it.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.domain.schema import words
+from recollex_engine.state.replica import Replica
+from recollex_kernels.vectors.codes import cosines, eight_bits
+from recollex_kernels.vectors.semantic_links import likely_links, links
+
+LIMIT = 5
+"""Links of a memory to earlier ones: TEMPR 2.4.3 counts 3 to 5."""
+PROPOSED = 16
+"""Rows that a graph proposes for a passage."""
+
+SCANNED_ROWS = 524_288
+"""Rows up to which all of them are compared, graph or no graph."""
+EXACT_ROWS = 32_768
+"""Rows up to which four bits a component decide which pairs are scored; one bit does behind."""
+TOGETHER = 64
+"""New passages from which two threads share the work."""
+
+Links = list[tuple[int, float]]
+
+
+def semantic_links(
+    replica: Replica, first_row: int, vectors: npt.NDArray[np.uint16], threshold: float
+) -> list[Links]:
+    """Return, for each memory of rows ``first_row...``, its links as (earlier memory, weight).
+
+    The weight is the cosine, at least ``threshold`` (TEMPR 2.4.2). Best first, up to `LIMIT`.
+    ``vectors`` uint16[rows, dimension] holds all rows, the new ones too. Forgotten memories are
+    not linked to.
+    """
+    columns = replica.columns
+    memory_of_row = columns.array("memory_of_row")
+    end_row = len(memory_of_row)
+    codes = columns.array("code4").reshape(end_row, columns.dimension // 2)
+    memories = int(memory_of_row[-1]) + 1
+    allowed = np.ones(memories, np.uint8)
+    allowed[: columns.memories] = columns.open[: columns.memories]
+    count = end_row - first_row
+    found = np.empty((count, LIMIT), np.uint32)
+    weights = np.empty((count, LIMIT), np.float32)
+    counts = np.empty(count, np.int64)
+    first_scan = 0
+    proposed: list[npt.NDArray[np.uint32]] = []
+    new = np.empty((count, columns.dimension), np.int8)
+    if first_row > SCANNED_ROWS:
+        eight_bits(vectors[first_row:], new)
+    for graph in replica.indexes.graphs if first_row > SCANNED_ROWS else ():
+        if graph.first_row == first_scan:
+            proposed.append(graph.search_many(new, PROPOSED))
+            first_scan = graph.end_row
+
+    bits = columns.array("code1").reshape(end_row, words(columns.dimension))
+
+    def compare(first: int, end: int) -> None:
+        part = slice(first - first_row, end - first_row)
+        asked = (memory_of_row, allowed, first_scan, first, end, threshold, LIMIT)
+        told = (found[part], weights[part], counts[part])
+        if first_row - first_scan > EXACT_ROWS:
+            likely_links(vectors, bits, columns.array("code_factor"), *asked, *told)
+        else:
+            step, norm, loss = (columns.array(f"code_{name}") for name in ("step", "norm", "loss"))
+            links(vectors, codes, step, norm, loss, *asked, *told)
+
+    if count < TOGETHER:
+        compare(first_row, end_row)
+    else:
+        middle = first_row + count // 2
+        other = _comparing.submit(compare, first_row, middle)
+        compare(middle, end_row)
+        other.result()
+    by_memory: dict[int, dict[int, float]] = {
+        memory: {} for memory in range(int(memory_of_row[first_row]), memories)
+    }
+    for place in range(count):
+        best = by_memory[int(memory_of_row[first_row + place])]
+        for memory, weight in zip(
+            found[place, : counts[place]].tolist(),
+            weights[place, : counts[place]].tolist(),
+            strict=True,
+        ):
+            best[memory] = max(weight, best.get(memory, weight))
+        for rows in proposed:
+            _add_proposed(
+                best, rows[place], vectors, first_row + place, memory_of_row, allowed, threshold
+            )
+    return [
+        [
+            (memory, round(weight, 4))
+            for memory, weight in sorted(best.items(), key=lambda item: (-item[1], item[0]))[:LIMIT]
+        ]
+        for best in by_memory.values()
+    ]
+
+
+_comparing = ThreadPoolExecutor(1, thread_name_prefix="recollex links")
+
+
+def _add_proposed(
+    best: dict[int, float],
+    rows: npt.NDArray[np.uint32],
+    vectors: npt.NDArray[np.uint16],
+    row: int,
+    memory_of_row: npt.NDArray[np.uint32],
+    allowed: npt.NDArray[np.uint8],
+    threshold: float,
+) -> None:
+    """Put those of ``rows`` into ``best`` that are as similar to ``row`` as ``threshold``."""
+    scores = np.empty(len(rows), np.float32)
+    cosines(vectors, rows, vectors[row].view(np.float16).astype(np.float32), scores)
+    near = (scores >= threshold) & (allowed[memory_of_row[rows]] == 1)
+    for memory, weight in zip(
+        memory_of_row[rows[near]].tolist(), scores[near].tolist(), strict=True
+    ):
+        best[memory] = max(weight, best.get(memory, weight))

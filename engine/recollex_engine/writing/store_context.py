@@ -1,0 +1,40 @@
+"""What does an agent share with the others of its store?"""
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+
+from recollex_engine.clock import Clock
+from recollex_engine.log.durability import Durability
+from recollex_engine.log.progress import Watching
+from recollex_engine.models.embedder import Embedder
+from recollex_engine.text.analyzer import Analyzer
+
+
+@dataclass(frozen=True, slots=True)
+class StoreContext:
+    """What an agent shares with the others of its store; ``create`` makes its folder.
+
+    ``flushed`` is told how many seconds each flush of a log took, ``watching`` how far an opening
+    is that takes long.
+    """
+
+    create: Callable[[], None]
+    embedder: Callable[[], Embedder]
+    clock: Clock
+    durability: Durability
+    read_only: bool
+    language: str
+    threads: int
+    background: Executor
+    building: Executor
+    flushed: Callable[[float], None] | None = None
+    watching: Watching | None = None
+    analyzers: dict[str, Analyzer] = field(default_factory=dict)
+
+    def analyzer(self, language: str) -> Analyzer:
+        """Return the analyzer of a language, which remembers the words that any agent has met."""
+        found = self.analyzers.get(language)
+        if found is None:  # two threads may both make one
+            found = self.analyzers[language] = Analyzer(language)
+        return found

@@ -1,0 +1,326 @@
+"""How does something become a memory? Validated, logged, made durable, applied, published.
+
+The writer alone holds the agent's lock file. A call is one transaction: all of it is in the log or
+nothing is. What chance or a version decides on the way (entities, semantic links, token counts)
+goes into the log with it.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from recollex_engine.clock import Clock, from_micros
+from recollex_engine.domain.act import RETAIN, Act
+from recollex_engine.domain.settings import Settings
+from recollex_engine.errors import CorruptError, InputError, UnknownIdError
+from recollex_engine.log.durability import Durability
+from recollex_engine.log.format import BEFORE_ALL_TIMES
+from recollex_engine.log.progress import Watching, watched
+from recollex_engine.log.reader import LogFollower, Operation, Transaction
+from recollex_engine.log.writer import LogWriter
+from recollex_engine.state.replica import LOG, Replica, ask_ahead
+from recollex_engine.storage.commit_word import CommitWord
+from recollex_engine.storage.lock import WriterLock
+from recollex_engine.storage.vectors_file import VectorsWriter, checksum
+from recollex_engine.writing.draft import Draft
+from recollex_engine.writing.lexicon import Lexicon
+from recollex_engine.writing.preparation import Prepared
+from recollex_engine.writing.reembedding import remove_former
+from recollex_engine.writing.restoration import TextEmbedder, restore_vectors
+
+
+class Overtaken(Exception):  # noqa: N818 - not an error: the caller looks again
+    """Another thread recorded something after the caller had looked at what was recorded."""
+
+
+class Writer:
+    """The one writer of an agent's folder.
+
+    Threads: any number may call; appends happen in one order, and the threads that wait for the
+    disk share one flush.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        durability: Durability,
+        clock: Clock,
+        embedder_for: Callable[[Settings], TextEmbedder],
+        flushed: Callable[[float], None] | None = None,
+        watching: Watching | None = None,
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.lock_file = WriterLock(folder / "LOCK")
+        ask_ahead(folder)
+        try:
+            self.clock = clock
+            self.lexicon = Lexicon()
+            self.shown = BEFORE_ALL_TIMES  # the latest time of which somebody was shown a cut
+            self.vectors: VectorsWriter | None = None
+            self.lock = threading.RLock()
+            self._publishing = threading.Lock()
+            self._together = threading.local()
+            self.replica = Replica(folder)
+            self.commit_word = CommitWord(folder / "COMMIT", writable=True)
+            lost: list[Path] = []
+
+            def read(follower: LogFollower) -> None:
+                try:
+                    self._recover(follower, watching)
+                except CorruptError as error:
+                    if self.settings is None or error.path != self.replica.vectors_path:
+                        raise
+                    lost.append(error.path)
+
+            self.log = LogWriter(
+                folder / LOG,
+                self.replica.position,
+                durability=durability,
+                flushed=flushed,
+                before_flush=self._flush_vectors,
+                read=read,
+            )
+            if lost:
+                restore_vectors(self.log, lost[0], embedder_for, clock)
+                self.replica = Replica(folder)
+                follower = LogFollower(folder / LOG, self.replica.position)
+                try:
+                    self._recover(follower, watching)
+                finally:
+                    follower.close()
+            # Never back, not even after the manifest was lost: readers wait for a greater one.
+            self.replica.generation = max(self.replica.generation, self.commit_word.generation)
+            self.commit_word.generation = self.replica.generation
+            self.commit_word.op = self.replica.published
+            if self.settings is not None:
+                remove_former(folder, self.settings)
+        except BaseException:
+            self._let_go()
+            raise
+
+    def _recover(self, follower: LogFollower, watching: Watching | None) -> None:
+        """Apply what the log holds beyond the last checkpoint, and see that its vectors are there.
+
+        Raises `CorruptError` with the path of the vectors file if they are not.
+        """
+        replica = self.replica
+        with watched(watching, self.commit_word.op - replica.published) as progress:
+            replica.follow(follower, None, check_vectors=True, progress=progress)
+        if replica.columns.rows:
+            replica.rows_of_file(0, replica.columns.rows)
+
+    def _let_go(self) -> None:
+        """Close what an opening that failed has opened."""
+        try:
+            if (log := getattr(self, "log", None)) is not None:
+                log.close()
+        finally:
+            self.lock_file.close()
+
+    def _flush_vectors(self) -> None:
+        if self.vectors is not None:
+            self.vectors.sync()
+
+    @property
+    def settings(self) -> Settings | None:
+        """What is fixed for the agent; None before it was created."""
+        return self.replica.settings
+
+    def create(self, settings: Settings, before: int | None) -> None:
+        """Record the settings of a new agent; nothing happens where there are some already.
+
+        ``before``: the recorded time of what comes next, if it is given.
+        """
+        with self.lock:
+            if self.settings is None:
+                at = None if before is None else before - 1
+                self._commit([("create", settings.to_payload())], None, at)
+
+    def retain(
+        self,
+        prepared: Sequence[Prepared],
+        vectors: npt.NDArray[np.float16],
+        recorded_at: int | None,
+        replaced_document: Sequence[int] = (),
+        link_threshold: float | None = None,
+        as_of: int | None = None,
+        act: Act = RETAIN,
+    ) -> list[str]:
+        """Record statements as one transaction and return their ids, in order.
+
+        ``vectors`` float16[passages, dimension] holds the passages of all of them in order. A
+        statement whose id exists is left out when equal, and replaces the older one when not.
+        ``replaced_document``: memories to close in the same transaction. ``as_of``: the operation
+        after which the caller looked at what is recorded; `Overtaken` if there was another since.
+        """
+
+        def fill(draft: Draft) -> None:
+            draft.replace(replaced_document)
+            for statement in prepared:
+                draft.add(statement, act)
+
+        return self.transact(fill, vectors, recorded_at, link_threshold, as_of).ids
+
+    def transact(
+        self,
+        fill: Callable[[Draft], None],
+        vectors: npt.NDArray[np.float16],
+        recorded_at: int | None,
+        link_threshold: float | None = None,
+        as_of: int | None = None,
+    ) -> Draft:
+        """Record what ``fill`` puts into a draft as one transaction, and return the draft.
+
+        ``vectors`` and ``as_of`` as for `retain`. What ``fill`` raises leaves nothing recorded.
+        """
+        with self.lock:
+            if as_of is not None and self.replica.columns.op > as_of:
+                raise Overtaken
+            draft = Draft(self.replica, self.lexicon)
+            try:
+                fill(draft)
+                op = self._record(draft, vectors.view(np.uint16), recorded_at, link_threshold)
+            except BaseException:
+                self.lexicon.forget_names()
+                raise
+        self.publish(op)
+        return draft
+
+    def _record(
+        self,
+        draft: Draft,
+        vectors: npt.NDArray[np.uint16],
+        recorded_at: int | None,
+        link_threshold: float | None,
+    ) -> int:
+        """Write the vectors, find the links, commit; return the last op, not yet published."""
+        if not draft.operations:
+            return self.replica.columns.op
+        if len(draft.kept) < len(vectors):
+            vectors = vectors[draft.kept]
+        if len(vectors):
+            self._append_vectors(vectors)
+            if link_threshold is not None:
+                draft.link(vectors, link_threshold)
+            sums = {"rows": len(vectors), "sha256": checksum(vectors)}
+            draft.retained[0]["vectors"] = sums
+        draft.count_tokens()
+        return self._commit(draft.announced, vectors, recorded_at)
+
+    def take_away(
+        self, act: Act, ids: Sequence[str], agent: str, recorded_at: int | None = None
+    ) -> None:
+        """Record that memories are forgotten, or archived, as one transaction.
+
+        Raises `UnknownIdError` for the first id that is not an open memory, or not an archived one
+        that is forgotten; nothing is recorded then.
+        """
+        with self.lock:
+            columns = self.replica.columns
+            memories = []
+            for id in ids:
+                memory = columns.closable(id, act.kind)
+                if memory is None:
+                    raise UnknownIdError(id, agent)
+                memories.append(memory)
+            payload = {"memories": sorted(set(memories)), **act.note}
+            op = self._commit([(act.kind, payload)], None, recorded_at)
+        self.publish(op)
+
+    def check_recorded_at(self, recorded_at: int) -> None:
+        """Raise `InputError` unless a time is later than the last one recorded."""
+        last = self.log.position.recorded_at
+        if recorded_at <= last:
+            raise InputError(
+                f"recorded_at must be later than the last recorded time, {from_micros(last)}, "
+                f"got {from_micros(recorded_at)}"
+            )
+
+    def _commit(
+        self,
+        payloads: Sequence[tuple[str, dict[str, Any]]],
+        vectors: npt.NDArray[np.uint16] | None,
+        recorded_at: int | None,
+    ) -> int:
+        """Log and apply one transaction; return its last op, not yet published."""
+        replica = self.replica
+        last = self.log.position.recorded_at
+        at = max(self.clock(), last + 1, self.shown + 1) if recorded_at is None else recorded_at
+        self.check_recorded_at(at)
+        encoded = [(kind, orjson.dumps(payload)) for kind, payload in payloads]
+        position = self.log.append(at, encoded)
+        first = position.op - len(payloads) + 1
+        operations = [
+            Operation(first + place, at, kind, payload)
+            for place, (kind, payload) in enumerate(payloads)
+        ]
+        try:
+            replica.apply([Transaction(at, first, operations, position)], vectors)
+        except BaseException as error:  # the log holds all of it, the columns perhaps a part
+            self.log.poison(error)
+            raise
+        return position.op
+
+    def op_at(self, recorded_at: int) -> int:
+        """Return the last operation recorded by a time that the clock has reached; it is durable.
+
+        What is recorded afterwards, unless the caller gives its time, is recorded later.
+        """
+        with self.lock:  # a transaction that has its time already is recorded first
+            self.shown = max(self.shown, recorded_at)
+            op = self.replica.columns.op_at(recorded_at)
+        self.publish(op)
+        return op
+
+    def _append_vectors(self, vectors: npt.NDArray[np.uint16]) -> None:
+        """Write the vectors of a transaction that is about to be logged."""
+        columns = self.replica.columns
+        if self.vectors is None:
+            path = self.replica.vectors_path
+            self.vectors = VectorsWriter(path, columns.dimension, columns.rows)
+        self.vectors.rewind(columns.rows)  # a transaction that failed may have left some
+        self.vectors.append(vectors.view(np.float16))
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Let this thread's transactions in the body share one flush, when the body ends.
+
+        Each is a transaction of its own. None of them is durable, and no view sees it, before the
+        body has ended, and an error at its end is of all of them.
+        """
+        held = self._together
+        held.op = 0
+        try:
+            yield
+        finally:
+            op = held.op
+            del held.op
+            if op:
+                self.publish(op)
+
+    def publish(self, op: int) -> None:
+        """Wait until ``op`` is durable as asked, then let readers see it."""
+        if hasattr(self._together, "op"):
+            self._together.op = op
+            return
+        self.log.wait_durable(op)
+        with self._publishing:  # not `lock`: nobody waits here for another call's transaction
+            if op > self.replica.published:
+                self.replica.published = op
+                self.commit_word.op = op
+
+    def close(self) -> None:
+        """Flush, close, and let another writer in."""
+        try:
+            self.log.close()
+        finally:
+            if self.vectors is not None:
+                self.vectors.close()
+            self.replica.close()
+            self.lock_file.close()

@@ -1,0 +1,253 @@
+"""Which memories are candidates, what do keyword and semantic search say of them, who is beside?"""
+
+import numpy as np
+
+from recollex_kernels.fusing._neighbours import neighbours
+from recollex_kernels.machine.bitmap import Bits, bitmap, listed, mark, place_of
+from recollex_kernels.machine.jit import F32, F64, I64, U8, U16, U32, kernel
+from recollex_kernels.machine.ordering import strongest
+from recollex_kernels.machine.prefetch import prefetch, prefetch_row
+from recollex_kernels.vectors.similarity import similarity
+from recollex_kernels.words.memory_scores import Asked, scores_among
+
+_AHEAD = 16  # rows asked of memory before they are read: they lie anywhere, and waiting costs most
+_SEEN = 32  # rows whose pages are looked up before that: a page that nobody used takes as long
+
+
+@kernel
+def _weigh(
+    bits: Bits,
+    before: U32,
+    memories: U32,
+    known: U32,
+    known_keyword: F64,
+    known_semantic: F64,
+    told: F32,
+    asked: Asked,
+    scale: float,
+    vectors: U16,
+    first_row: U32,
+    query: F32,
+    zero: float,
+    unit: float,
+) -> tuple[F64, F64]:
+    """Return the evidence of ``memories``; that of ``known`` is copied: some of them, ascending.
+
+    bits, before, memories: a set, and what `listed` returns of it.
+    told: the greatest similarity of each of ``memories``, NaN where it is to be computed; or empty.
+    """
+    n = memories.shape[0]
+    keyword, semantic = np.zeros(n, np.float64), np.zeros(n, np.float64)
+    new = np.empty(n, np.int64)
+    count, at, last = 0, 0, known.shape[0] - 1
+    if last < 0:
+        count = n
+        new[:] = np.arange(n)
+    else:
+        for i in range(n):  # each is the next known one or a new one: without a branch on which
+            is_known = known[at] == memories[i]
+            keyword[i] = known_keyword[at] if is_known else 0.0
+            semantic[i] = known_semantic[at] if is_known else 0.0
+            new[count] = i
+            count += 1 - int(is_known)
+            at = min(at + int(is_known), last)
+    if asked[-2].shape[0] > 0 and count > 0:
+        scores = scores_among(bits, before, memories, new[:count], first_row, asked)
+        for j in range(count):
+            keyword[new[j]] = np.float64(scores[j]) * scale
+    if query.shape[0] == 0:
+        return keyword, semantic
+    if told.shape[0] > 0:
+        left = 0
+        for i in new[:count]:
+            if np.isnan(told[i]):
+                new[left] = i
+                left += 1
+            else:
+                semantic[i] = max((np.float64(told[i]) - zero) / unit, -1.0)
+        count = left
+    rows, ends = np.empty(count, np.uint32), np.empty(count, np.uint32)
+    for j in range(count):
+        m = np.int64(memories[new[j]])
+        rows[j], ends[j] = first_row[m], first_row[m + 1]
+    flat, width = vectors.reshape(-1), vectors.shape[1]
+    for j in range(min(_SEEN, count)):
+        prefetch(flat, np.int64(rows[j]) * width)
+    for j in range(min(_AHEAD, count)):
+        prefetch_row(vectors, rows[j])
+    for j in range(count):
+        if j + _SEEN < count:
+            prefetch(flat, np.int64(rows[j + _SEEN]) * width)
+        if j + _AHEAD < count:
+            prefetch_row(vectors, rows[j + _AHEAD])
+        best = similarity(vectors, rows[j], query)
+        for row in range(rows[j] + np.uint32(1), ends[j]):
+            best = max(best, similarity(vectors, row, query))
+        semantic[new[j]] = max((np.float64(best) - zero) / unit, -1.0)
+    return keyword, semantic
+
+
+@kernel
+def weigh(
+    found: U32,
+    near: U32,
+    likeness: F32,
+    end: int,
+    asked: Asked,
+    scale: float,
+    vectors: U16,
+    first_row: U32,
+    query: F32,
+    zero: float,
+    unit: float,
+) -> tuple[U32, F64, F64]:
+    """Return every memory of ``found`` once, ascending, its keyword and its semantic evidence.
+
+    Equation:
+        keyword(m)  = (BM25 of m) * scale
+        semantic(m) = max((greatest similarity of a row of m and the query - zero) / unit, -1)
+    each 0 where there are no terms, or ``query`` is empty.
+
+    Shapes, for M memories, N vectors of width D:
+        found      uint32[]        in [0, end), in any order, may repeat
+        near       uint32[]        some of ``found`` whose similarity is known, each once
+        likeness   float32[]       it, aligned: of a memory of several rows it is not believed, for
+                                   whoever found it may have seen but some of them
+        asked      see `_members.Asked`
+        vectors    uint16[N, D]    float16 bit patterns
+        first_row  uint32[>= M+1]  rows of memory m are first_row[m]:first_row[m + 1]
+        query      float32[D], or empty
+
+    Cost: O(end / 64), a similarity for each row that is not ``near``, and `scores_among`.
+    """
+    bits = bitmap(end)
+    for i in range(found.shape[0]):
+        mark(bits, int(found[i]))
+    memories, before = listed(bits)
+    nothing = np.empty(0, np.float64)
+    told = np.full(memories.shape[0], np.nan, np.float32)
+    for i in range(near.shape[0]):
+        m = np.int64(near[i])
+        if first_row[m + 1] - first_row[m] == 1:
+            told[place_of(bits, before, int(m))] = likeness[i]
+    keyword, semantic = _weigh(
+        bits,
+        before,
+        memories,
+        memories[:0],
+        nothing,
+        nothing,
+        told,
+        asked,
+        scale,
+        vectors,
+        first_row,
+        query,
+        zero,
+        unit,
+    )
+    return memories, keyword, semantic
+
+
+@kernel
+def surround(
+    found: U32,
+    keyword: F64,
+    semantic: F64,
+    share: float,
+    associated: U32,
+    widened: int,
+    document: U32,
+    said_at: I64,
+    visible: U8,
+    allowed: U8,
+    reach: int,
+    window: int,
+    asked: Asked,
+    scale: float,
+    vectors: U16,
+    first_row: U32,
+    query: F32,
+    zero: float,
+    unit: float,
+) -> tuple[U32, F64, F64, I64, I64]:
+    """Return all members (candidates and what stands beside one), their evidence, who is who.
+
+    Candidates are ``found``, ``associated``, and the allowed neighbours of the ``widened`` best of
+    both by  share * keyword + semantic  (ties: the lower memory). Members are the candidates and
+    their neighbours (see `neighbours`), which need not be allowed.
+
+    Returned, for m members, n candidates:
+        members    uint32[m]   ascending, each once
+        keyword, semantic  float64[m]   as `weigh` gives them
+        places     int64[n]    of the candidates among the members, ascending
+        beside     int64[n, 4] of each candidate's neighbours among the members; -1 for none
+
+    Shapes, for k found of M memories, of which the view has those with a document:
+        found, keyword, semantic  uint32[k], float64[k], float64[k]  from `weigh`
+        associated         uint32[]   in any order
+        document, said_at, visible, reach, window   as for `neighbours`
+        allowed            uint8[M]
+        the rest           as for `weigh`
+
+    Cost: O(M / 64), a similarity for each row of what `weigh` has not seen, and the neighbours'.
+    """
+    end = document.shape[0]
+    likeness = np.empty(0, np.float32)  # of the rest nobody knows it
+    bits = bitmap(end)
+    for i in range(found.shape[0]):
+        mark(bits, int(found[i]))
+    for i in range(associated.shape[0]):
+        mark(bits, int(associated[i]))
+    memories, before = listed(bits)
+    keyword, semantic = _weigh(
+        bits,
+        before,
+        memories,
+        found,
+        keyword,
+        semantic,
+        likeness,
+        asked,
+        scale,
+        vectors,
+        first_row,
+        query,
+        zero,
+        unit,
+    )
+    best = memories[strongest(share * keyword + semantic, widened)]
+    around = neighbours(best, document, said_at, visible, reach, window).ravel()
+    for i in range(around.shape[0]):
+        if around[i] >= 0 and allowed[around[i]] == 1:
+            mark(bits, around[i])
+    candidates, _ = listed(bits)
+    beside = neighbours(candidates, document, said_at, visible, reach, window)
+    every = beside.ravel()
+    for i in range(every.shape[0]):
+        if every[i] >= 0:
+            mark(bits, every[i])
+    members, before = listed(bits)
+    keyword, semantic = _weigh(
+        bits,
+        before,
+        members,
+        memories,
+        keyword,
+        semantic,
+        likeness,
+        asked,
+        scale,
+        vectors,
+        first_row,
+        query,
+        zero,
+        unit,
+    )
+    for i in range(every.shape[0]):
+        if every[i] >= 0:
+            every[i] = place_of(bits, before, every[i])
+    places = np.empty(candidates.shape[0], np.int64)
+    for i in range(candidates.shape[0]):
+        places[i] = place_of(bits, before, int(candidates[i]))
+    return members, keyword, semantic, places, beside

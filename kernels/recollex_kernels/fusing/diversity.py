@@ -1,0 +1,204 @@
+"""What is unlike what was taken before, and what says the same? MMR, and fingerprints of words.
+
+Both ways of computing MMR use the similarity of ``_float16``, which is the same number for (a, b)
+and (b, a), so they give the same order to the bit.
+"""
+
+import numpy as np
+
+from recollex_kernels.fusing._pairs import SIDE, pair_similarities
+from recollex_kernels.machine.jit import F32, F64, I64, U8, U16, U32, U64, kernel
+from recollex_kernels.machine.ordering import unit
+from recollex_kernels.machine.prefetch import prefetch_row
+from recollex_kernels.vectors.similarity import decode_row, similarity
+
+_PAIRED = 3  # times that a similarity costs alone what it costs among all pairs
+
+
+@kernel
+def gram(vectors: U16, rows: U32) -> F32:
+    """Return the similarity of every pair of rows, float32[n, n], symmetric.
+
+    Shapes: vectors uint16[N, D], float16 bit patterns; rows uint32[n], in [0, N), may repeat.
+
+    Cost: n (n + 1) / 2 similarities, about 5 ns each for D = 384: 30 us for 100 rows.
+    """
+    n = rows.shape[0]
+    padded = (n + SIDE - 1) // SIDE * SIDE
+    for i in range(n):  # rows lie anywhere, and waiting for them one by one costs most
+        prefetch_row(vectors, rows[i])
+    decoded = np.zeros((padded, vectors.shape[1]), np.float32)
+    for i in range(n):
+        decode_row(vectors, rows[i], decoded[i])
+    out = np.empty((padded, padded), np.float32)
+    for i in range(0, padded, SIDE):
+        for j in range(0, i + 1, SIDE):
+            pair_similarities(decoded, i, j, out)
+    for i in range(padded):
+        for j in range(i):
+            out[j, i] = out[i, j]
+    return out[:n, :n].copy() if n < padded else out
+
+
+@kernel
+def _next(near: F32, relevance: F64, apart: float, nearest: F32, values: F64) -> int:
+    """Return the place to take next, having brought ``nearest`` up to date with ``near``.
+
+    ``near`` float32[n] are the similarities to the one taken last; ``relevance`` is weighted, and
+    minus infinity for those taken; ``values`` float64[n] is room. Ties: the lower place.
+    """
+    n = nearest.shape[0]
+    for i in range(n):
+        nearest[i] = max(nearest[i], near[i])
+        values[i] = relevance[i] - apart * np.float64(nearest[i])
+    first, second, third, fourth = -np.inf, -np.inf, -np.inf, -np.inf
+    for i in range(0, n - 3, 4):  # four at a time: one would wait for the one before
+        first, second = max(first, values[i]), max(second, values[i + 1])
+        third, fourth = max(third, values[i + 2]), max(fourth, values[i + 3])
+    for i in range(n // 4 * 4, n):
+        first = max(first, values[i])
+    greatest = max(max(first, second), max(third, fourth))
+    place = 0
+    while values[place] != greatest:
+        place += 1
+    return place
+
+
+@kernel
+def _greatest(relevance: F64) -> int:
+    """Return the place of the greatest relevance, the lowest on ties."""
+    best = 0
+    for i in range(relevance.shape[0]):
+        if relevance[i] > relevance[best]:
+            best = i
+    return best
+
+
+@kernel
+def mmr_of_gram(similarities: F32, scores: F64, balance: float, k: int) -> I64:
+    """Return what `mmr` returns, from similarities that are known already.
+
+    Shapes: similarities float32[n, n], from `gram`. Cost: O(k n), 10 us for all of 100 rows.
+    """
+    n = scores.shape[0]
+    size = max(0, min(k, n))
+    order = np.empty(size, np.int64)
+    if size == 0:
+        return order
+    relevance = balance * unit(scores)
+    nearest, values = np.full(n, -np.inf, np.float32), np.empty(n, np.float64)
+    order[0] = _greatest(relevance)
+    for place in range(1, size):
+        last = order[place - 1]
+        relevance[last] = -np.inf
+        order[place] = _next(similarities[last], relevance, 1 - balance, nearest, values)
+    return order
+
+
+@kernel
+def mmr(vectors: U16, rows: U32, scores: F64, balance: float, k: int) -> I64:
+    """Return the places of ``k`` rows in the order in which maximal marginal relevance takes them.
+
+    Equation (Memora 3.4, after Carbonell & Goldstein 1998), lambda = ``balance``:
+        next = argmax over c not taken of
+               lambda * relevance[c] - (1 - lambda) * max over s taken of similarity(c, s)
+    For the first the second term is 0. relevance = unit(scores) (see ``_scores``), so that it lies
+    in [0, 1] beside a cosine. Ties: the lower place.
+
+    Shapes: as for `gram`; scores float64[n], finite; k >= 0, more than n gives all n.
+
+    Cost: k n comparisons, for what is nearest among those taken is kept and not computed again,
+    and the similarities: of every pair where those are few, of the taken with the rest where k is
+    small beside n. 45 us for all of 100 rows.
+    """
+    n = rows.shape[0]
+    size = max(0, min(k, n))
+    if n * n <= _PAIRED * size * (2 * n - size):
+        return mmr_of_gram(gram(vectors, rows), scores, balance, k)
+    order = np.empty(size, np.int64)
+    if size == 0:
+        return order
+    relevance = balance * unit(scores)
+    for i in range(n):  # rows lie anywhere, and waiting for them one by one costs most
+        prefetch_row(vectors, rows[i])
+    nearest, values = np.full(n, -np.inf, np.float32), np.empty(n, np.float64)
+    near = np.zeros(n, np.float32)
+    row = np.empty(vectors.shape[1], np.float32)
+    order[0] = _greatest(relevance)
+    for place in range(1, size):
+        last = order[place - 1]
+        relevance[last] = -np.inf
+        decode_row(vectors, rows[last], row)
+        for i in range(n):
+            if relevance[i] > -np.inf:
+                near[i] = similarity(vectors, rows[i], row)
+        order[place] = _next(near, relevance, 1 - balance, nearest, values)
+    return order
+
+
+@kernel
+def fingerprints(
+    memories: U32, first_row: U32, term_offset: U64, term: U32, speaker: U32, network: U8
+) -> U64:
+    """Return a number for each memory that is the same where speaker, network and words are.
+
+    Equation (FNV-1a, on 32-bit words): h = (h xor w) * 1099511628211, over the speaker, the
+    network and the terms of all passages in text order, a stop word being NONE. Unequal memories
+    share a number by chance, so whoever acts on it must compare the texts.
+
+    Shapes, for n of M memories with R rows and T terms in all:
+        memories     uint32[n]    in [0, M)
+        first_row    uint32[M+1]  rows of memory m are first_row[m]:first_row[m + 1]
+        term_offset  uint64[R+1]  terms of row r are term[term_offset[r]:term_offset[r + 1]]
+        term         uint32[T]
+        speaker      uint32[M]
+        network      uint8[M]
+
+    Cost: a multiplication a term, 3 us for 100 memories of 25 words.
+    """
+    out = np.empty(memories.shape[0], np.uint64)
+    prime = np.uint64(1099511628211)
+    for i in range(memories.shape[0]):
+        m = memories[i]
+        h = np.uint64(14695981039346656037)
+        h = (h ^ np.uint64(speaker[m])) * prime
+        h = (h ^ np.uint64(network[m])) * prime
+        first = np.int64(term_offset[first_row[m]])
+        end = np.int64(term_offset[first_row[m + 1]])
+        for word in term[first:end]:
+            h = (h ^ np.uint64(word)) * prime
+        out[i] = h
+    return out
+
+
+@kernel
+def _suspect(marks: U64, similarities: F32, limit: np.float32, i: int, j: int) -> bool:
+    """Return whether two places have one mark, or are near where similarities are given."""
+    if marks[i] == marks[j]:
+        return True
+    return bool(similarities.shape[0] > 0 and similarities[i, j] >= limit)
+
+
+@kernel
+def suspects(marks: U64, similarities: F32, threshold: float) -> I64:
+    """Return the pairs of places, int64[p, 2], that may say the same, the later first.
+
+    A pair has equal marks, or a similarity of ``threshold`` or more. In rising order.
+
+    Shapes: marks uint64[n]; similarities float32[n, n], symmetric, or float32[0, 0] for none.
+
+    Cost: O(n^2), 5 us for 100.
+    """
+    limit = np.float32(threshold)
+    p = 0
+    for i in range(marks.shape[0]):
+        for j in range(i):
+            p += _suspect(marks, similarities, limit, i, j)
+    pairs = np.empty((p, 2), np.int64)
+    p = 0
+    for i in range(marks.shape[0]):
+        for j in range(i):
+            if _suspect(marks, similarities, limit, i, j):
+                pairs[p, 0], pairs[p, 1] = i, j
+                p += 1
+    return pairs

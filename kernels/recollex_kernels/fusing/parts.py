@@ -1,0 +1,265 @@
+"""What a memory means where it stands: the parts of a candidate's score (see `parts_of`)."""
+
+import numpy as np
+
+from recollex_kernels.fusing._moments import moments
+from recollex_kernels.machine.exp import exp
+from recollex_kernels.machine.jit import F32, F64, I64, U8, U32, U64, kernel
+from recollex_kernels.machine.ordering import best_first
+from recollex_kernels.machine.prefetch import prefetch
+
+NONE = np.uint32(0xFFFFFFFF)
+PARTS = (
+    *("keyword", "semantic", "before", "after", "before_two", "after_two", "document"),
+    *("question", "answer", "brevity", "speaker", "association", "moment", "in_range"),
+    *("phrase", "dated", "recency", "order", "present"),
+)
+"""The parts of a score, in the order in which they are added."""
+_KEYWORD, _SEMANTIC, _BESIDE, _DOCUMENT, _QUESTION, _ANSWER, _BREVITY, SPEAKER = (
+    0,
+    1,
+    2,
+    6,
+    7,
+    8,
+    9,
+    10,
+)
+_ASSOCIATION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, _ORDER = 11, 12, 13, 14, 15, 16, 17
+_PRESENT = 18
+
+
+@kernel
+def best_of_document(documents: U32, scores: F64) -> F64:
+    """Return, for each entry, the greatest score among those of its document; 0 without one.
+
+    Shapes, for n entries: documents uint32[n], a label or NONE; scores float64[n].
+
+    Cost: O(n), by a hash table of at most 4n places.
+    """
+    n = documents.shape[0]
+    bits = 2
+    while (1 << bits) < 2 * n:
+        bits += 1
+    mask = (1 << bits) - 1
+    keys = np.full(1 << bits, NONE, np.uint32)
+    best = np.zeros(1 << bits, np.float64)
+    at = np.full(n, -1, np.int64)
+    i = 0
+    while i < n:
+        first, label, most = i, documents[i], scores[i]
+        i += 1
+        while i < n and documents[i] == label:  # most stand beside their own
+            most = max(most, scores[i])
+            i += 1
+        if label == NONE:
+            continue
+        place = ((np.int64(label) * 2654435769) >> 7) & mask  # Knuth's multiplicative hash
+        while keys[place] != NONE and keys[place] != label:
+            place = (place + 1) & mask
+        if keys[place] == NONE or most > best[place]:
+            best[place] = most
+        keys[place] = label
+        at[first:i] = place
+    out = np.zeros(n, np.float64)
+    for i in range(n):
+        if at[i] >= 0:
+            out[i] = best[at[i]]
+    return out
+
+
+@kernel
+def asks(memories: U32 | I64, text: U8, text_offset: U64) -> U8:
+    """Return, for each memory, 1 if its text ends with a question mark, white space aside.
+
+    Question marks are ``?``, the full-width one and the Arabic one, in UTF-8. A memory of -1
+    gives 0.
+
+    Shapes: memories int64[n]; text uint8[], all texts one after another; text_offset uint64[M+1].
+
+    Cost: O(n).
+    """
+    out = np.zeros(memories.shape[0], np.uint8)
+    for i in range(memories.shape[0]):
+        if memories[i] < 0:
+            continue
+        first, end = np.int64(text_offset[memories[i]]), np.int64(text_offset[memories[i] + 1])
+        if end > first and 32 < text[end - 1] < 0x80:  # as most do; no branch on what it is
+            out[i] = np.uint8(text[end - 1] == 0x3F)
+            continue
+        while end > first and text[end - 1] in (32, 9, 10, 13):
+            end -= 1
+        if end > first and text[end - 1] == 0x3F:
+            out[i] = 1
+        if end - first >= 3 and text[end - 3] == 0xEF and text[end - 2] == 0xBC:
+            out[i] = np.uint8(text[end - 1] == 0x9F)
+        if end - first >= 2 and text[end - 2] == 0xD8 and text[end - 1] == 0x9F:
+            out[i] = 1
+    return out
+
+
+@kernel
+def _add(part: F64, number: int, table: F64, scores: F64) -> None:
+    """Add a part to the scores, and keep it where there is a table."""
+    for i in range(part.shape[0]):
+        scores[i] += part[i]
+    if table.shape[0] > 0:
+        table[number] = part
+
+
+@kernel
+def parts_of(
+    members: U32,
+    keyword: F64,
+    semantic: F64,
+    share: float,
+    places: I64,
+    beside: I64,
+    associated: U32,
+    activation: F64,
+    document: U32,
+    text: U8,
+    text_offset: U64,
+    words: U32,
+    brevity: F64,
+    speaker: U32,
+    named: U32,
+    said_at: I64,
+    event_start: I64,
+    event_end: I64,
+    anchors: int,
+    width: float,
+    start: int,
+    end: int,
+    quoted: U32,
+    shares: F32,
+    now: int,
+    recent: float,
+    first: int,
+    last: int,
+    present: int,
+    weights: F64,
+    tabled: bool,
+) -> tuple[F64, F64, I64]:
+    """Return the parts of each candidate's score, weighed; their sum; the order, best first.
+
+    With x = share * keyword + semantic, each part is its weight times
+        keyword, semantic                     the candidate's own
+        before, after, before_two, after_two  x of the neighbour, 0 without one
+        document     the greatest x among the members of its document, see `best_of_document`
+        question     1 if it ends with a question mark, see `asks`
+        answer       1 if the member before it does
+        brevity      brevity[words], the last entry for more words
+        speaker      1 if its speaker is one of ``named``
+        association  its activation, 0 where it is not ``associated``
+        moment       see `moments`
+        in_range     1 if its event overlaps [start, end)
+        phrase       its share, 0 where it is not ``quoted``
+        dated        1 if its event does not start when it was said
+        recency      e^(-(now - said_at) / recent), at most 1
+        order        where it stands between ``first`` and ``last``, 0 to 1
+        present      1 if its document is the label ``present``; -1 is no document
+    A part whose weight is 0 is not looked at. The sum runs in this order. Ties: the newer memory.
+
+    Shapes, for m members, n candidates, P = 19 parts:
+        members, keyword, semantic, places, beside   as `_neighbourhood.surround` returns them
+        associated, activation   uint32[], float64[]   candidates, each once
+        document, words, speaker uint32[M]; said_at, event_start, event_end int64[M]
+        text, text_offset        as for `asks`
+        brevity   float64[>= 1]
+        named     uint32[]
+        quoted, shares  uint32[], float32[]   memories, ascending, each once; aligned
+        weights   float64[P]     in the order of `PARTS`
+        returned  float64[P, n], float64[n], int64[n]; the first float64[0, 0] unless ``tabled``
+    """
+    n = places.shape[0]
+    memories = members[places]
+    for i in range(n):
+        m = int(memories[i])
+        prefetch(text_offset, m + 1)
+        prefetch(words, m)
+        prefetch(speaker, m)
+        if weights[_IN_RANGE] != 0 or weights[_DATED] != 0:
+            prefetch(event_start, m)
+    asked = np.empty(n, np.int64)
+    for i in range(n):
+        asked[i] = -1 if beside[i, 0] < 0 else np.int64(members[beside[i, 0]])
+    x = share * keyword + semantic
+    own, when = x[places], said_at[memories]
+    for i in range(n):  # neighbours stand beside each other, and so do the ends of their texts
+        prefetch(text, int(np.int64(text_offset[memories[i] + 1]) - 1))
+    best = best_of_document(document[members], x)
+    moment, fresh = np.zeros(n, np.float64), np.zeros(n, np.float64)
+    if weights[_MOMENT] != 0:
+        moment = moments(own, when, anchors, width)
+    if weights[_RECENCY] != 0:
+        exponents = np.empty(n, np.float64)
+        for i in range(n):
+            exponents[i] = -(max(now - when[i], 0) / recent)
+        exp(exponents, np.empty(n, np.int64), fresh)
+    received = np.zeros(n, np.float64)
+    at_associated = np.searchsorted(memories, associated)
+    for i in range(associated.shape[0]):
+        received[at_associated[i]] = activation[i]
+    questions = asks(memories, text, text_offset)
+    answers = asks(asked, text, text_offset)
+    table = np.zeros((weights.shape[0], n) if tabled else (0, 0), np.float64)
+    scores, part = np.zeros(n, np.float64), np.empty(n, np.float64)
+    for i in range(n):
+        part[i] = weights[_KEYWORD] * keyword[places[i]]
+    _add(part, _KEYWORD, table, scores)
+    for i in range(n):
+        part[i] = weights[_SEMANTIC] * semantic[places[i]]
+    _add(part, _SEMANTIC, table, scores)
+    for side in range(4):
+        for i in range(n):
+            near = x[max(beside[i, side], 0)]
+            part[i] = weights[_BESIDE + side] * (near if beside[i, side] >= 0 else 0.0)
+        _add(part, _BESIDE + side, table, scores)
+    for i in range(n):
+        part[i] = weights[_DOCUMENT] * best[places[i]]
+    _add(part, _DOCUMENT, table, scores)
+    _add(weights[_QUESTION] * questions, _QUESTION, table, scores)
+    _add(weights[_ANSWER] * answers, _ANSWER, table, scores)
+    for i in range(n):
+        size = min(np.int64(words[memories[i]]), brevity.shape[0] - 1)
+        part[i] = weights[_BREVITY] * brevity[size]
+    _add(part, _BREVITY, table, scores)
+    if named.shape[0] > 0:
+        for i in range(n):
+            part[i] = 0.0
+            for s in range(named.shape[0]):
+                if speaker[memories[i]] == named[s]:
+                    part[i] = weights[SPEAKER]
+        _add(part, SPEAKER, table, scores)
+    _add(weights[_ASSOCIATION] * received, _ASSOCIATION, table, scores)
+    if weights[_MOMENT] != 0:
+        _add(weights[_MOMENT] * moment, _MOMENT, table, scores)
+    if weights[_IN_RANGE] != 0:
+        for i in range(n):
+            since, until = event_start[memories[i]], event_end[memories[i]]
+            inside = since < end and (until > start or since >= start)
+            part[i] = weights[_IN_RANGE] if inside else 0.0
+        _add(part, _IN_RANGE, table, scores)
+    if weights[_PHRASE] != 0:
+        for i in range(n):
+            place = np.searchsorted(quoted, memories[i])
+            holds = place < quoted.shape[0] and quoted[place] == memories[i]
+            part[i] = weights[_PHRASE] * np.float64(shares[place]) if holds else 0.0
+        _add(part, _PHRASE, table, scores)
+    if weights[_DATED] != 0:
+        for i in range(n):
+            part[i] = weights[_DATED] if event_start[memories[i]] != when[i] else 0.0
+        _add(part, _DATED, table, scores)
+    if weights[_RECENCY] != 0:
+        _add(weights[_RECENCY] * fresh, _RECENCY, table, scores)
+    if weights[_ORDER] != 0:
+        for i in range(n):
+            part[i] = weights[_ORDER] * ((when[i] - first) / max(1, last - first))
+        _add(part, _ORDER, table, scores)
+    if weights[_PRESENT] != 0:
+        for i in range(n):
+            stands = np.int64(document[memories[i]]) == present
+            part[i] = weights[_PRESENT] if stands else 0.0
+        _add(part, _PRESENT, table, scores)
+    return table, scores, n - 1 - best_first(scores[::-1].copy())

@@ -1,0 +1,53 @@
+"""Which entries of a list fit into a budget, taken in order?"""
+
+import numpy as np
+
+from recollex_kernels.machine.jit import F64, U32, kernel
+
+NONE = np.uint32(0xFFFFFFFF)
+
+
+@kernel
+def fill(
+    memories: U32,
+    scores: F64,
+    tokens: U32,
+    passages: U32,
+    passage_tokens: U32,
+    budget: int,
+    stop: bool,
+) -> tuple[U32, F64, U32, int]:
+    """Return the memories that fit, their scores, what each is cut to, and the tokens they take.
+
+    A memory that is longer than what is left gives its passage, if it has one that fits; if not it
+    is passed over, or with ``stop`` the list ends before the first that does not fit whole.
+
+    Shapes, for n of M memories, R rows:
+        memories  uint32[n]        best first
+        scores    float64[n]
+        tokens    uint32[M]        of the whole memory
+        passages  uint32[n]        the row that stands for the memory, or NONE; may be empty
+        passage_tokens  uint32[R]
+        returned  uint32[k], float64[k], uint32[k], int   in their order; NONE for what is whole
+
+    Cost: O(n).
+    """
+    size = memories.shape[0]
+    best, kept = np.empty(size, np.uint32), np.empty(size, np.float64)
+    cut = np.full(size, NONE, np.uint32)
+    n, total = 0, 0
+    for place in range(size):
+        length = int(tokens[memories[place]])
+        if total + length > budget:
+            if stop:
+                break
+            if passages.shape[0] == 0 or passages[place] == NONE:
+                continue
+            length = int(passage_tokens[passages[place]])
+            if total + length > budget:
+                continue
+            cut[n] = passages[place]
+        best[n], kept[n] = memories[place], scores[place]
+        n += 1
+        total += length
+    return best[:n], kept[:n], cut[:n], total

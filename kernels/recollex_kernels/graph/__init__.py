@@ -1,0 +1,1 @@
+"""Spreading activation over entities, likeness and nearness in time."""

@@ -1,0 +1,139 @@
+"""One pulse of activation, from the best memories to all that share a rare entity with them."""
+
+import numpy as np
+
+from recollex_kernels.machine.bitmap import bitmap, listed, mark, place_of
+from recollex_kernels.machine.jit import F64, I64, U8, U32, U64, kernel
+from recollex_kernels.machine.ordering import strongest
+
+NONE = np.uint32(0xFFFFFFFF)
+
+
+@kernel
+def _walked(
+    entries: U32, mention_memory: U32, mention_previous: U32, end: int, hub: int
+) -> tuple[U32, I64]:
+    """Return the memories before ``end`` of each chain of mentions, newest first, and how many.
+
+    At most ``hub`` + 1 of each. The chains are walked side by side, a step of each in turn: a
+    step waits for memory, and so they wait together. ``entries`` are overwritten.
+    """
+    count = entries.shape[0]
+    chains, sizes = np.empty((count, hub + 1), np.uint32), np.zeros(count, np.int64)
+    walking = np.arange(count)
+    left = count
+    while left > 0:
+        still = 0
+        for w in range(left):
+            e = walking[w]
+            entry = entries[e]
+            if entry == NONE:
+                continue
+            memory = mention_memory[entry]
+            chains[e, sizes[e]] = memory
+            sizes[e] += memory < end
+            entries[e] = mention_previous[entry]
+            walking[still] = e
+            still += sizes[e] <= hub
+        left = still
+    return chains, sizes
+
+
+@kernel
+def associations(
+    memories: U32,
+    weights: F64,
+    seeds: int,
+    mention_offset: U64,
+    mention_entity: U32,
+    mention_memory: U32,
+    mention_previous: U32,
+    entity_head: U32,
+    allowed: U8,
+    end: int,
+    hub: int,
+    k: int,
+    out_hubs: U32,
+) -> tuple[U32, F64]:
+    """Return the ``k`` best of what shares an entity with a seed, and the activation they receive.
+
+    Equation, S the ``seeds`` greatest of ``memories`` by weight (ties: the lower memory) that weigh
+    more than 0, n(e) the memories before ``end`` that mention entity e, S(e) the seeds among them:
+        strength(s) = weight(s) / the greatest weight
+        activation(m) = max over e mentioned by m, s in S(e), s != m of
+                        strength(s) * (1 - n(e) / end) / sqrt(n(e))
+    An entity that all memories name carries nothing; one with n(e) > ``hub`` is not followed.
+    A seed receives from the others alone: what is returned is what the seeds' scores do not say.
+
+    Order: greater activation, then lower memory; each memory once. Only memories with
+    ``allowed[memory]`` are returned.
+
+    Shapes, for n of M memories, E entities:
+        memories, weights  uint32[n], float64[n]  each once, ascending, in [0, end)
+        mention_offset     uint64[>= M+1]  CSR: memory -> its entities in mention_entity
+        mention_memory     uint32[]        aligned with mention_entity: who mentions
+        mention_previous   uint32[]        the entry before with the same entity, or NONE
+        entity_head        uint32[E]       the newest entry of each entity, perhaps beyond ``end``
+        allowed            uint8[M]
+        out_hubs           uint32[>= E]    a memory up to which more than ``hub`` name the entity,
+                                           or NONE: written where found, so that no later call,
+                                           whose ``end`` lies behind it, walks the chain again
+
+    Cost: O(mentions of the seeds' entities), at most ``hub`` + 1 each behind ``end``.
+    """
+    best = strongest(weights, seeds)
+    count = 0
+    while count < best.shape[0] and weights[best[count]] > 0:
+        count += 1
+    seed, strengths = memories[best[:count]], weights[best[:count]]
+    mentions = 0
+    for s in range(count):
+        strengths[s] /= weights[best[0]]
+        mentions += int(mention_offset[seed[s] + 1] - mention_offset[seed[s]])
+    entities, entries = np.empty(mentions, np.uint32), np.empty(mentions, np.uint32)
+    firsts, seconds = np.empty(mentions, np.float64), np.zeros(mentions, np.float64)
+    speakers = np.empty(mentions, np.uint32)  # the strongest seed that mentions the entity
+    met = 0
+    for s in range(count):
+        for at in range(np.int64(mention_offset[seed[s]]), np.int64(mention_offset[seed[s] + 1])):
+            entity = mention_entity[at]
+            if entity >= entity_head.shape[0]:
+                continue
+            e = 0
+            while e < met and entities[e] != entity:
+                e += 1
+            if e == met:
+                entities[e], speakers[e], firsts[e] = entity, seed[s], strengths[s]
+                entries[e] = NONE if out_hubs[entity] < end else entity_head[entity]
+                met += 1
+            elif speakers[e] != seed[s]:
+                seconds[e] = max(seconds[e], strengths[s])
+    chains, sizes = _walked(entries[:met], mention_memory, mention_previous, end, hub)
+    bits = bitmap(end)
+    for e in range(met):
+        n = sizes[e]
+        if n > hub:
+            out_hubs[entities[e]] = chains[e, 0]
+        if n > hub or n == end:
+            n = 0
+        sizes[e] = n
+        share = (1.0 - n / end) / np.sqrt(np.float64(max(n, 1)))
+        firsts[e] *= share
+        seconds[e] *= share
+        for i in range(n):
+            mark(bits, int(chains[e, i]))
+    reached, before = listed(bits)
+    received = np.zeros(reached.shape[0], np.float64)
+    for e in range(met):
+        for i in range(sizes[e]):
+            value = seconds[e] if chains[e, i] == speakers[e] else firsts[e]
+            place = place_of(bits, before, int(chains[e, i]))
+            received[place] = max(received[place], value)
+    kept = np.empty(reached.shape[0], np.int64)
+    n = 0
+    for i in range(reached.shape[0]):
+        kept[n] = i
+        n += received[i] > 0 and allowed[reached[i]] == 1
+    kept = kept[:n]
+    kept = kept[strongest(received[kept], k)]
+    return reached[kept], received[kept]

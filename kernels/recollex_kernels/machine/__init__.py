@@ -1,0 +1,1 @@
+"""What every kernel stands on: the decorator, prefetching, bit masks, ordering."""

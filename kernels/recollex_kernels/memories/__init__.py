@@ -1,0 +1,1 @@
+"""Columns of memories: filter masks, gathering, strings."""

@@ -1,0 +1,111 @@
+"""What is said of several memories, read from their columns in one pass."""
+
+import numpy as np
+
+from recollex_kernels.machine.copying import copy_bytes
+from recollex_kernels.machine.jit import I64, U8, U32, U64, kernel
+
+SAID, START, END, RECORDED, NETWORK, TOKENS = range(6)
+"""Rows of the numbers that `gather_memories` returns."""
+SEVERAL, CONTEXT, DOCUMENT, SPEAKER, MENTIONS, LABELS, METADATA, VALID_END, CLOSED = (
+    1 << bit for bit in range(9)
+)
+"""Bits of what it says that any of the memories has."""
+
+
+@kernel
+def gather_memories(
+    places: I64,
+    said: I64,
+    start: I64,
+    end: I64,
+    op: U64,
+    recorded: I64,
+    network: U8,
+    tokens: U32,
+    first_row: U32,
+    context: U32,
+    document: U32,
+    speaker: U32,
+    mention_offset: U64,
+    label_offset: U64,
+    metadata_offset: U64,
+    valid_end: I64,
+    closed_by: U64,
+    id: U32,
+    id_heap: U8,
+    id_ends: I64,
+    text_heap: U8,
+    text_offset: U64,
+    none: int,
+    open_end: int,
+) -> tuple[I64, U8, I64, int]:
+    """Return numbers of some memories, their ids and texts, and what any of them has.
+
+    The numbers: when they were said, when what they speak of began and ended, when they were
+    recorded, their networks and tokens, in rows that the constants above name. The bytes: the ids,
+    one after another, and then the texts; behind them, where each ends. The last: bits for several
+    rows, a label ``none`` is not, mentions, tags, metadata, an end of validity that ``open_end`` is
+    not, and an operation that closed it.
+
+    Shapes, for N memories, n asked for, O operations, S ids:
+        places                  int64[n]    in [0, N)
+        said .. op, network .. tokens, context .. speaker, valid_end, closed_by   [N]
+        recorded                int64[O]    of operation op, counted from 1
+        first_row, .._offset    [N + 1]
+        id                      uint32[N]   in [0, S)
+        id_heap, text_heap      uint8[]     UTF-8, one after another
+        id_ends                 int64[S]    where each ends in id_heap
+        returned                int64[6, n], uint8[], int64[2 n]
+
+    Cost: O(n), 30 bytes here and there for each, and its id and text.
+    """
+    n = places.shape[0]
+    found, ends = np.empty((6, n), np.int64), np.empty(2 * n, np.int64)
+    has = 0
+    size = np.int64(0)
+    for i in range(n):
+        k = np.int64(id[places[i]])
+        size += id_ends[k] - (id_ends[k - 1] if k > 0 else 0)
+        ends[i] = size
+    for i in range(n):
+        m = places[i]
+        size += np.int64(text_offset[m + 1]) - np.int64(text_offset[m])
+        ends[n + i] = size
+    strings = np.empty(size, np.uint8)
+    at = 0
+    for i in range(n):
+        k = np.int64(id[places[i]])
+        first = id_ends[k - 1] if k > 0 else 0
+        copy_bytes(strings, at, id_heap, first, ends[i] - at)
+        at = ends[i]
+    for i in range(n):
+        copy_bytes(strings, at, text_heap, int(text_offset[places[i]]), ends[n + i] - at)
+        at = ends[n + i]
+    for i in range(n):
+        m = places[i]
+        found[SAID, i] = said[m]
+        found[START, i] = start[m]
+        found[END, i] = end[m]
+        found[RECORDED, i] = recorded[np.int64(op[m]) - 1]
+        found[NETWORK, i] = network[m]
+        found[TOKENS, i] = tokens[m]
+        if first_row[m + 1] > first_row[m] + 1:
+            has |= SEVERAL
+        if context[m] != none:
+            has |= CONTEXT
+        if document[m] != none:
+            has |= DOCUMENT
+        if speaker[m] != none:
+            has |= SPEAKER
+        if mention_offset[m + 1] > mention_offset[m]:
+            has |= MENTIONS
+        if label_offset[m + 1] > label_offset[m]:
+            has |= LABELS
+        if metadata_offset[m + 1] > metadata_offset[m]:
+            has |= METADATA
+        if valid_end[m] != open_end:
+            has |= VALID_END
+        if closed_by[m] != 0:
+            has |= CLOSED
+    return found, strings, ends, has

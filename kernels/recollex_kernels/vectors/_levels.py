@@ -1,0 +1,92 @@
+"""What one bit a component of rows and four levels of a query say: a quicker guess than in _bits.
+
+Of a turned query q (see ``_bits``) each component becomes s (1/2 + m) in steps of t: s its sign, m
+1 where its size is above t, the root of the mean of its squares, which is nearly the step that
+loses least of normal components. A row's bits are b in {-1, 1}, x tells where b and s differ, so
+    <b, q>  ~  t (D/2 + sum m - S),   S = the number of x + 2 * the number of x and m
+whole numbers but for t, which is the same for all rows. What is compared is
+    (D + 2 sum m - 2 S) |v|^2 / <b, v>
+It takes two thirds of the time of three bits, and a third more proposed rows hold what theirs hold.
+
+The planes of a query are words like a row's: where it is negative no bit of s, and m. Beyond D both
+are 0, as a row's bits are.
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from recollex_kernels.machine.jit import F32, U64, kernel
+from recollex_kernels.vectors._row_sums import (
+    LONG,
+    MIXED,
+    TOGETHER,
+    WORD,
+    lanes_of,
+    row_sums,
+    set_bits,
+)
+
+_AHEAD = 512  # words asked of memory before they are read: by itself it stops at the page's end
+PLANES = 2
+
+
+@kernel
+def encode_levels(turned: F32, out_planes: U64) -> int:
+    """Fill the planes of a turned query, s and m, and return D + 2 sum m.
+
+    They are repeated as the words of rows are: ``out_planes[p, j]`` is word j mod W of plane p.
+
+    Shapes: turned float32[D]; out_planes uint64[PLANES, TOGETHER * W]. Cost: O(D).
+    """
+    width, words = turned.shape[0], out_planes.shape[1] // TOGETHER
+    square = 0.0
+    for j in range(width):
+        square += np.float64(turned[j]) * np.float64(turned[j])
+    out_planes[:, :] = np.uint64(0)
+    total = int(width)
+    for j in range(width):
+        q = np.float64(turned[j])
+        large = int(q * q * width > square)
+        total += 2 * large
+        out_planes[0, j // 64] |= np.uint64(q >= 0) << np.uint64(j % 64)
+        out_planes[1, j // 64] |= np.uint64(large) << np.uint64(j % 64)
+    for j in range(words, out_planes.shape[1]):
+        out_planes[0, j], out_planes[1, j] = out_planes[0, j - words], out_planes[1, j - words]
+    return int(total)
+
+
+def _counted(b: Any, word: Any, planes: list[Any]) -> Any:
+    """Return S of each word."""
+    differs = b.xor(word, planes[0])
+    large = set_bits(b, b.and_(differs, planes[1]))
+    return b.add(b.add(large, large), set_bits(b, differs))
+
+
+def _splat(value: int) -> Any:
+    return ir.Constant(lanes_of(LONG, TOGETHER), [value] * TOGETHER)
+
+
+def _summed(b: Any, counts: list[Any]) -> Any:
+    """Return the sums of rows from S of their words, at most 192: a byte each."""
+    lanes = counts[0]  # byte i of lane l is S of word 8 i + l
+    for i in range(1, MIXED):
+        lanes = b.or_(lanes, b.shl(counts[i], _splat(8 * i)))
+    size = 8 * TOGETHER
+    order = []
+    for row in range(TOGETHER):  # the bytes of words 6 r to 6 r + 5, then two that are 0
+        words = range(MIXED * row, MIXED * (row + 1))
+        order += [*(word % TOGETHER * 8 + word // TOGETHER for word in words), 6, 7]
+    held = b.bitcast(lanes, lanes_of(ir.IntType(8), size))
+    of_rows = b.shuffle_vector(held, held, ir.Constant(lanes_of(WORD, size), order))
+    bytes_ = b.bitcast(of_rows, lanes.type)
+    even = _splat(0x00FF00FF00FF00FF)
+    sums = b.add(b.and_(bytes_, even), b.and_(b.lshr(bytes_, _splat(8)), even))
+    sums = b.add(sums, b.lshr(sums, _splat(32)))
+    sums = b.and_(b.add(sums, b.lshr(sums, _splat(16))), _splat(0xFFFF))
+    return b.trunc(sums, lanes_of(WORD, TOGETHER))
+
+
+level_sums = row_sums(PLANES, _counted, _summed, _AHEAD)
+"""Writes S of ``groups`` times `TOGETHER` rows, from ``first`` on, to the front of ``out``."""

@@ -1,0 +1,285 @@
+"""Nearly the nearest vectors: one bit a component proposes rows, four bits choose among them.
+
+The float16 vectors of the chosen ones are scored. Of 600 proposed rows, which lie anywhere, four
+bits are a quarter of the bytes, and say which 180 hold the best hundred.
+
+What is found is a function of the rows, the query and what is allowed: where an index ends, how the
+rows were written and which processor runs it change nothing.
+"""
+
+import numpy as np
+
+from recollex_kernels.machine.bit_masks import TILE, above, lowest
+from recollex_kernels.machine.jit import F32, I32, U8, U16, U32, U64, kernel
+from recollex_kernels.machine.ordering import kth_greatest
+from recollex_kernels.machine.prefetch import prefetch, prefetch_row
+from recollex_kernels.vectors._allowed_rows import rows_of_allowed
+from recollex_kernels.vectors._best_rows import best_rows
+from recollex_kernels.vectors._bits import encode_bits, turn
+from recollex_kernels.vectors._codes import TOGETHER as FOUR
+from recollex_kernels.vectors._codes import encode_query, four_sums
+from recollex_kernels.vectors._levels import PLANES, encode_levels, level_sums
+from recollex_kernels.vectors._pruned import prune, room
+from recollex_kernels.vectors._row_sums import TOGETHER
+from recollex_kernels.vectors.similarity import decode_row
+
+_BLOCK = 1024  # rows whose estimates are computed together
+_SAMPLED, _OF_EACH = 16, 64  # parts, and their rows, that tell how great the greatest estimates are
+_AHEAD = 48  # rows asked of memory before they are read
+
+
+@kernel
+def encode_signs(vectors: U16, out_bits: U64, out_factors: F32) -> None:
+    """Approximate each row by one bit a component and a factor (see ``_bits``).
+
+    Shapes, for n rows of width D:
+        vectors      uint16[n, D]  float16 bit patterns, finite
+        out_bits     uint64[n, ceil(D / 64)]
+        out_factors  float32[n]
+
+    Cost: O(n D log D), 6 us a row of 384.
+    """
+    width = vectors.shape[1]
+    row, turned = np.empty(width, np.float32), np.empty(width, np.float32)
+    spare = np.empty(width, np.float32)
+    for i in range(vectors.shape[0]):
+        decode_row(vectors, i, row)
+        turn(row, turned, spare)
+        out_factors[i] = encode_bits(turned, out_bits[i])
+
+
+@kernel
+def _estimate(
+    bits: U64,
+    factors: F32,
+    chosen: U32,
+    first: int,
+    low: int,
+    size: int,
+    planes: U64,
+    total: np.int32,
+    out: F32,
+    tile: U64,
+    own: F32,
+    sums: I32,
+) -> None:
+    """Set ``out[p]`` to the estimate of row chosen[low + p], of first + low + p where none is.
+
+    For p < size, at most `_BLOCK`; it is -inf from there to the end of the `TILE`. ``tile``,
+    ``own`` and ``sums`` are room.
+    """
+    whole = 0
+    if chosen.shape[0] == 0:
+        whole = size // TOGETHER * TOGETHER
+        level_sums(bits, first + low, whole // TOGETHER, planes, sums)
+        for p in range(whole):
+            doubled = np.float32(np.int32(total - np.int32(2) * sums[p]))
+            out[p] = doubled * factors[np.uint64(first + low + p)]
+    for p in range(whole, size):
+        if low + p + _AHEAD < chosen.shape[0]:
+            ahead = chosen[low + p + _AHEAD]
+            prefetch_row(bits, ahead)
+            prefetch(factors, int(ahead))
+        row = first + low + p
+        if chosen.shape[0] > 0:
+            row = int(chosen[low + p])
+        own[p] = factors[row]
+        for w in range(bits.shape[1]):
+            tile[p - whole, w] = bits[row, w]
+    if whole < size:
+        level_sums(tile, 0, (size - whole + TOGETHER - 1) // TOGETHER, planes, sums)
+        for p in range(whole, size):
+            doubled = np.float32(np.int32(total - np.int32(2) * sums[p - whole]))
+            out[p] = doubled * own[p]
+    for p in range(size, (size + TILE - 1) // TILE * TILE):
+        out[p] = -np.float32(np.inf)
+
+
+@kernel
+def _first_limit(scores: F32, share: float) -> np.float32:
+    """Return what a ``share`` of all is likely above, and some more, going by a sample."""
+    expected = share * scores.shape[0]
+    place = int(expected + 4 * np.sqrt(expected)) + 4
+    if place >= scores.shape[0]:
+        return np.float32(-np.inf)
+    return np.float32(kth_greatest(scores, place))
+
+
+@kernel
+def _proposed(
+    bits: U64,
+    factors: F32,
+    chosen: U32,
+    first: int,
+    count: int,
+    memory_of_row: U32,
+    allowed: U8,
+    every: bool,
+    query: F32,
+    most: int,
+) -> U32:
+    """Return the ``most`` allowed rows of the greatest estimates, ascending. Ties: the lower row.
+
+    Of the rows in ``chosen``, or, where none is, of the ``count`` from ``first`` on, of which
+    ``every`` one may be allowed: then nobody looks each up. A sample says
+    what most rows need not be compared with; where it said too much, all are gone through again.
+    """
+    words = bits.shape[1]
+    turned, spare = np.empty_like(query), np.empty_like(query)
+    turn(query, turned, spare)
+    planes = np.empty((PLANES, TOGETHER * words), np.uint64)
+    total = np.int32(encode_levels(turned, planes))
+    tile, own = np.empty((_BLOCK, words), np.uint64), np.empty(_BLOCK, np.float32)
+    sums, estimates = np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.float32)
+    best = np.empty(room(2 * most), np.float32)
+    rows, spare_rows = np.empty_like(best, np.uint32), np.empty_like(best, np.uint32)
+    listed = chosen.shape[0] > 0
+    limit = np.float32(-np.inf)
+    if count >= 2 * _SAMPLED * _OF_EACH:
+        sample = np.empty(_SAMPLED * _OF_EACH, np.float32)
+        for i in range(_SAMPLED):
+            low, to = i * count // _SAMPLED, i * _OF_EACH
+            _estimate(
+                bits,
+                factors,
+                chosen,
+                first,
+                low,
+                _OF_EACH,
+                planes,
+                total,
+                estimates,
+                tile,
+                own,
+                sums,
+            )
+            for p in range(_OF_EACH):
+                row = chosen[low + p] if listed else np.uint32(first + low + p)
+                admitted = every or allowed[memory_of_row[row]] != 0
+                sample[to + p] = estimates[p] if admitted else -np.float32(np.inf)
+        limit = _first_limit(sample, most / count)
+    n = 0
+    while True:
+        guessed = limit
+        n = 0
+        for low in range(0, count, _BLOCK):
+            size = min(_BLOCK, count - low)
+            _estimate(
+                bits,
+                factors,
+                chosen,
+                first,
+                low,
+                size,
+                planes,
+                total,
+                estimates,
+                tile,
+                own,
+                sums,
+            )
+            for part in range(0, size, TILE):
+                reached = above(estimates, part, limit)
+                while reached != 0:
+                    p = part + lowest(reached)
+                    reached &= reached - np.uint64(1)
+                    row = chosen[low + p] if listed else np.uint32(first + low + p)
+                    admitted = every or allowed[memory_of_row[row]] != 0
+                    if estimates[p] > limit and admitted:
+                        best[n], rows[n] = estimates[p], row
+                        n += 1
+                        if n == best.shape[0]:
+                            limit, n = prune(most, best, rows, spare_rows), most
+        if n >= most or guessed == -np.float32(np.inf):
+            break
+        limit = np.float32(-np.inf)
+    if n > most:
+        prune(most, best[:n], rows[:n], spare_rows[:n])
+        n = most
+    return rows[:n]
+
+
+@kernel
+def _chosen(codes: U8, steps: F32, near: U32, query: F32, most: int) -> U32:
+    """Return the ``most`` of rows ``near`` whose estimates by four bits are the greatest.
+
+    Ties: the lower row. ``near`` ascends, and so do they.
+    """
+    n = near.shape[0]
+    if n <= most:
+        return near
+    query_codes = np.empty(query.shape[0], np.int8)
+    shift = encode_query(query, query_codes)[3]
+    sums, estimates = np.empty(n + FOUR, np.int32), np.empty(n, np.float32)
+    for p in range(-_AHEAD, n, FOUR):
+        for ahead in range(max(0, p + _AHEAD), min(n, p + _AHEAD + FOUR)):
+            prefetch_row(codes, near[ahead])
+            prefetch(steps, int(near[ahead]))
+        if p >= 0:
+            second, third, last = min(p + 1, n - 1), min(p + 2, n - 1), min(p + 3, n - 1)
+            four_sums(codes, near[p], near[second], near[third], near[last], query_codes, sums, p)
+    for p in range(n):
+        estimates[p] = np.float32(np.int32(np.int32(2) * sums[p] - shift)) * steps[near[p]]
+    prune(most, estimates, near, near.copy())
+    return near[:most]
+
+
+@kernel
+def cascade_top(
+    vectors: U16,
+    codes: U8,
+    steps: F32,
+    bits: U64,
+    factors: F32,
+    first: int,
+    end: int,
+    memory_of_row: U32,
+    first_row: U32,
+    allowed: U8,
+    query: F32,
+    floor: float,
+    k: int,
+    proposed: int,
+    scored: int,
+) -> tuple[U32, U32, F32]:
+    """Return nearly the best ``k`` memories of rows [first, end): memories, rows, scores.
+
+    They are the exact best of ``scored`` rows, whose estimates by four bits (``2 u.d - 15 sum d``
+    times the row's step, see ``_codes``) are the greatest of the ``proposed`` allowed rows whose
+    estimates by one bit are the greatest; of equal estimates, the lower row. Scores, ties and order
+    are those of `scan_top`.
+
+    Of 100,000 real messages under MiniLM, and 200 questions, 896 proposed rows held 99.9 % of the
+    exact best ten and 97.4 % of the best hundred, and 182 that four bits chose of them no less;
+    576 proposed by a query of three bits a component held as many of the ten and 96.6 % of the
+    hundred. Made-up vectors stand closer: 100 % and 98.1 %, 98.5 % with all 576 scored.
+
+    Shapes: as for `scan_top`; codes uint8[N, D / 2] and steps float32[N] from `vectors.encode`;
+    bits uint64[N, ceil(D / 64)] and factors float32[N] from `encode_signs`.
+
+    Cost: O(rows * D / 64), about 0.8 ns a row of 384, 8 ns where a filter lists its rows, and 10 to
+    30 ns for each proposed row.
+    """
+    every, few, chosen = rows_of_allowed(first, end, memory_of_row, first_row, allowed)
+    count = chosen.shape[0] if few else max(0, end - first)
+    size = max(0, min(k, count))
+    best = np.empty(room(size), np.float32)
+    memories, rows = np.empty(room(size), np.uint32), np.empty(room(size), np.uint32)
+    if size == 0:
+        return memories[:0], rows[:0], best[:0]
+    near = _proposed(
+        bits,
+        factors,
+        chosen,
+        first,
+        count,
+        memory_of_row,
+        allowed,
+        every,
+        query,
+        max(1, proposed),
+    )
+    near = _chosen(codes, steps, near, query, max(1, scored))
+    return best_rows(
+        vectors, near, memory_of_row, query, np.float32(floor), size, best, memories, rows
+    )

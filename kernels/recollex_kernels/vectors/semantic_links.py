@@ -1,0 +1,260 @@
+"""Semantic links: the most similar earlier memories of new rows, many rows at a time.
+
+Vectors are float16, given as their bit patterns (``vectors.view(np.uint16)``), C-contiguous, of a
+width D that is a multiple of 8, and finite.
+"""
+
+import numpy as np
+
+from recollex_kernels.machine.bit_masks import TILE, above, lowest
+from recollex_kernels.machine.jit import F32, I64, U8, U16, U32, U64, kernel
+from recollex_kernels.vectors._bits import PLANES, encode_planes, plane_sums, scale_of, turn
+from recollex_kernels.vectors._codes import TOGETHER as FOUR
+from recollex_kernels.vectors._codes import bounds, encode_query, four_sums
+from recollex_kernels.vectors._row_sums import TOGETHER
+from recollex_kernels.vectors.similarity import decode_row, similarity
+
+_TILE = 64  # rows of codes that stay in the first-level cache while new rows pass over them
+_BLOCK = 512  # the same, of rows of bits
+_MARGIN = 0.12  # three standard deviations of an estimate from one bit a component
+
+
+@kernel
+def _insert(memory: np.uint32, weight: np.float32, n: int, memories: U32, weights: F32) -> int:
+    """Return the length of a list ordered by weight, then lower memory, after one more offer.
+
+    A memory already listed keeps its greater weight; a full list drops its last.
+    """
+    for i in range(n):
+        if memories[i] == memory:
+            if weight <= weights[i]:
+                return n
+            for j in range(i, n - 1):
+                memories[j], weights[j] = memories[j + 1], weights[j + 1]
+            n -= 1
+            break
+    i = n
+    while i > 0 and (
+        weights[i - 1] < weight or (weights[i - 1] == weight and memories[i - 1] > memory)
+    ):
+        i -= 1
+    if i == memories.shape[0]:
+        return n
+    end = min(n, memories.shape[0] - 1)
+    for j in range(end, i, -1):
+        memories[j], weights[j] = memories[j - 1], weights[j - 1]
+    memories[i], weights[i] = memory, weight
+    return int(end + 1)
+
+
+@kernel
+def links(
+    vectors: U16,
+    codes: U8,
+    steps: F32,
+    norms: F32,
+    losses: F32,
+    memory_of_row: U32,
+    allowed: U8,
+    first_scan: int,
+    first_new: int,
+    end_new: int,
+    threshold: float,
+    limit: int,
+    out_memories: U32,
+    out_weights: F32,
+    out_counts: I64,
+) -> None:
+    """Find, for each new row, the most similar earlier memories: the semantic links.
+
+    For row first_new + i, ``out_counts[i]`` memories stand in ``out_memories[i]`` and their
+    similarities in ``out_weights[i]``: those earlier than the row's own memory, with
+    ``allowed[memory]``, whose best row in [first_scan, ...) has similarity >= ``threshold``, at
+    most ``limit``, by higher similarity, then lower memory. (TEMPR 2.4.2: threshold 0.7, weight =
+    cosine.) The similarities are those of ``cosines``, the lists those of comparing every pair.
+
+    A pair is scored exactly only if its upper bound (see ``_codes``) reaches the threshold.
+
+    Shapes, for N vectors of width D, M memories, n = end_new - first_new new rows:
+        vectors            uint16[N, D]  float16 bit patterns
+        codes              uint8[N, D / 2], with steps, norms, losses float32[N] from ``encode``
+        memory_of_row      uint32[N]     ascending
+        allowed            uint8[M]
+        out_memories, out_weights, out_counts  uint32[n, limit], float32[n, limit], int64[n]
+
+    Cost: O(n * rows * D), about 3 ns a pair at width 384; codes are read a cache block at a time.
+    """
+    width = vectors.shape[1]
+    fresh = end_new - first_new
+    query = np.empty(width, np.float32)
+    query_codes = np.empty((fresh, width), np.int8)
+    parts = np.empty((fresh, 3), np.float32)  # what `bounds` needs of a query
+    shifts = np.empty(fresh, np.int32)
+    ends = np.empty(fresh, np.int64)  # the first row of each new row's own memory
+    sums = np.empty(_TILE + FOUR, np.int32)
+    likely, most = np.empty(_TILE, np.float32), np.empty(_TILE, np.float32)
+    least = np.float32(threshold)
+    last = 0
+    for i in range(fresh):
+        row = first_new + i
+        out_counts[i] = 0
+        decode_row(vectors, row, query)
+        step, per_norm, per_loss, shift = encode_query(query, query_codes[i])
+        parts[i, 0], parts[i, 1], parts[i, 2], shifts[i] = step, per_norm, per_loss, shift
+        ends[i] = row
+        while ends[i] > 0 and memory_of_row[ends[i] - 1] == memory_of_row[row]:
+            ends[i] -= 1
+        last = max(last, ends[i])
+    if limit <= 0:
+        return
+    for first in range(first_scan, last, _TILE):
+        for i in range(fresh):
+            size = min(_TILE, ends[i] - first)
+            if size <= 0:
+                continue
+            codes_of_query = query_codes[i]
+            for p in range(0, size, FOUR):
+                row = first + p
+                four_sums(
+                    codes,
+                    row,
+                    min(row + 1, ends[i] - 1),
+                    min(row + 2, ends[i] - 1),
+                    min(row + 3, ends[i] - 1),
+                    codes_of_query,
+                    sums,
+                    p,
+                )
+            bounds(
+                sums,
+                steps,
+                norms,
+                losses,
+                first,
+                size,
+                parts[i, 0],
+                parts[i, 1],
+                parts[i, 2],
+                shifts[i],
+                likely,
+                most,
+                0,
+            )
+            decoded = False
+            for p in range(size):
+                row = first + p
+                if most[p] < least or allowed[memory_of_row[row]] == 0:
+                    continue
+                n = out_counts[i]
+                if n == limit and most[p] < out_weights[i, limit - 1]:
+                    continue
+                if not decoded:
+                    decoded = True
+                    decode_row(vectors, first_new + i, query)
+                exact = similarity(vectors, row, query)
+                if exact >= least:
+                    out_counts[i] = _insert(
+                        memory_of_row[row],
+                        exact,
+                        n,
+                        out_memories[i, :limit],
+                        out_weights[i, :limit],
+                    )
+
+
+@kernel
+def likely_links(
+    vectors: U16,
+    bits: U64,
+    factors: F32,
+    memory_of_row: U32,
+    allowed: U8,
+    first_scan: int,
+    first_new: int,
+    end_new: int,
+    threshold: float,
+    limit: int,
+    out_memories: U32,
+    out_weights: F32,
+    out_counts: I64,
+) -> None:
+    """Find nearly what `links` finds, in a third of the time.
+
+    A pair is scored exactly if its estimate (see ``_bits``) is no more than `_MARGIN` below the
+    threshold, or below the weight of the last of a full list: one of a thousand that are just as
+    similar as that is missed. The similarities are those of ``cosines``.
+
+    Shapes: as for `links`; bits uint64[N, ceil(D / 64)] and factors float32[N] from
+    `encode_signs`.
+
+    Cost: O(n * rows * D / 64), about 1.2 ns a pair at width 384.
+    """
+    width, words = vectors.shape[1], bits.shape[1]
+    fresh = end_new - first_new
+    query, turned = np.empty(width, np.float32), np.empty(width, np.float32)
+    spare = np.empty(width, np.float32)
+    planes = np.empty((fresh, PLANES, TOGETHER * words), np.uint64)
+    totals = np.empty(fresh, np.int32)
+    scales = np.empty(fresh, np.float32)  # of an estimate: what makes a similarity of it
+    least = np.empty(fresh, np.float32)  # the estimate from which a pair is scored
+    ends = np.empty(fresh, np.int64)  # the first row of each new row's own memory
+    sums, estimates = np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.float32)
+    rest, few = np.zeros((TOGETHER, words), np.uint64), np.empty(TOGETHER, np.int32)
+    last = 0
+    for i in range(fresh):
+        row = first_new + i
+        out_counts[i] = 0
+        decode_row(vectors, row, query)
+        turn(query, turned, spare)
+        totals[i] = encode_planes(turned, planes[i])
+        scales[i] = np.float32(scale_of(turned))
+        least[i] = np.float32(np.inf)
+        if scales[i] > 0:
+            least[i] = np.float32((threshold - _MARGIN) / np.float64(scales[i]))
+        ends[i] = row
+        while ends[i] > 0 and memory_of_row[ends[i] - 1] == memory_of_row[row]:
+            ends[i] -= 1
+        last = max(last, ends[i])
+    if limit <= 0:
+        return
+    for first in range(first_scan, last, _BLOCK):
+        for i in range(fresh):
+            size = min(_BLOCK, ends[i] - first)
+            if size <= 0:
+                continue
+            whole = size // TOGETHER * TOGETHER
+            plane_sums(bits, first, whole // TOGETHER, planes[i], sums)
+            if whole < size:
+                rest[: size - whole] = bits[first + whole : first + size]
+                plane_sums(rest, 0, 1, planes[i], few)
+                sums[whole:size] = few[: size - whole]
+            total = totals[i]
+            for p in range(size):
+                doubled = np.float32(np.int32(np.int32(2) * sums[p] - total))
+                estimates[p] = doubled * factors[np.uint64(first + p)]
+            estimates[size:] = -np.float32(np.inf)
+            decoded = False
+            for part in range(0, size, TILE):
+                reached = above(estimates, part, least[i])
+                while reached != 0:
+                    p = part + lowest(reached)
+                    reached &= reached - np.uint64(1)
+                    row = first + p
+                    if estimates[p] <= least[i] or allowed[memory_of_row[row]] == 0:
+                        continue
+                    if not decoded:
+                        decoded = True
+                        decode_row(vectors, first_new + i, query)
+                    exact = similarity(vectors, row, query)
+                    if exact < np.float32(threshold):
+                        continue
+                    out_counts[i] = _insert(
+                        memory_of_row[row],
+                        exact,
+                        out_counts[i],
+                        out_memories[i, :limit],
+                        out_weights[i, :limit],
+                    )
+                    if out_counts[i] == limit:
+                        weakest = np.float64(out_weights[i, limit - 1]) - _MARGIN
+                        least[i] = max(least[i], np.float32(weakest / np.float64(scales[i])))

@@ -1,0 +1,1 @@
+"""Checks of the bytes that a stranger sends."""

@@ -1,0 +1,141 @@
+"""Which of many sums reach the k-th best? Sums are whole numbers of 16 bits, 64 at a step."""
+
+import numpy as np
+
+from recollex_kernels.machine.bit_masks import count_bits, lowest
+from recollex_kernels.machine.jit import U8, U16, U32, kernel
+from recollex_kernels.words._lanes import LANES, reaching
+
+
+@kernel
+def reached_by(values: U16, n: int, k: int) -> int:
+    """Return the greatest number that ``k`` of the first ``n`` values reach; 0 if they are fewer.
+
+    Values up to the next multiple of 64 are set to 0, so there must be room for them.
+
+    Cost: n / 64 steps for each of 16 bits.
+    """
+    end = (n + LANES - 1) & ~(LANES - 1)
+    values[n:end] = 0
+    low, high = 0, 1 << 16
+    while high - low > 1:
+        middle, count = (low + high) >> 1, 0
+        for place in range(0, end, LANES):
+            count += count_bits(reaching(values, place, np.uint16(middle)))
+        if count >= k:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def reached_by_codes(codes: U8, first: int, end: int, k: int) -> int:
+    """Return a code that ``k`` of ``codes[first:end]`` reach; 0 without one.
+
+    The greatest is at most 3 above it. What is behind the last whole 64 codes is not looked at.
+
+    Cost: (end - first) / 64 steps for each of 6 bits.
+    """
+    end = first + ((end - first) & ~(LANES - 1))
+    low, high = 0, 256
+    while high - low > 4 and end - first >= k:
+        middle, count = (low + high) >> 1, 0
+        for place in range(first, end, LANES):
+            count += count_bits(reaching(codes, place, np.uint8(middle)))
+        if count >= k:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def count_reaching(sums: U16 | U32, size: int, least: int) -> int:
+    """Return how many of the first ``size`` sums are at least ``least``; those behind are below.
+
+    Shapes: sums [>= size, to the next 64].
+
+    Cost: 0.02 ns a sum.
+    """
+    count, limit = 0, sums.dtype.type(least)
+    for place in range(0, size, LANES):
+        count += count_bits(reaching(sums, place, limit))
+    return count
+
+
+@kernel
+def take_reaching(
+    sums: U16,
+    size: int,
+    least: int,
+    first: int,
+    allowed: U8,
+    scratch_blocks: U32,
+    start: int,
+    out: U32,
+    out_sums: U16,
+) -> int:
+    """Append the allowed documents whose sum is at least ``least``, and the sums; return the end.
+
+    Document ``first + i`` has sums[i]. All sums are 0 then.
+
+    Shapes: sums uint16[>= size, to the next 64], below ``least`` behind size; scratch_blocks
+    uint32[> size / 64]; out, out_sums have room for 4 more than there are.
+
+    Cost: 0.02 ns a sum, 2 ns an appended one.
+    """
+    limit, blocks, end = np.uint16(least), np.uint64(0), np.uint64(start)
+    for place in range(0, size, LANES):  # without a branch, which would be guessed wrong too often
+        scratch_blocks[blocks] = place
+        blocks += np.uint64(reaching(sums, place, limit) != 0)
+    for block in scratch_blocks[: np.int64(blocks)]:
+        held = int(block)
+        bits, place = reaching(sums, held, limit), first + held
+        count = count_bits(bits)
+        for i in range(4):  # most have no more; what is written too much is written over
+            at = lowest(bits) & (LANES - 1)
+            bits &= bits - np.uint64(1)
+            out[end], out_sums[end] = place + at, sums[np.uint64(held + at)]
+            end += np.uint64(int(i < count) & int(allowed[np.uint64(place + at)]))
+        for _ in range(4, count):
+            at = lowest(bits) & (LANES - 1)
+            bits &= bits - np.uint64(1)
+            out[end], out_sums[end] = place + at, sums[np.uint64(held + at)]
+            end += np.uint64(allowed[np.uint64(place + at)])
+    sums[:size] = 0
+    return int(np.int64(end))
+
+
+@kernel
+def keep_reaching(least: int, start: int, n: int, out: U32, out_sums: U16) -> int:
+    """Drop those of [start, n) whose sum is below ``least``; return how many there are now."""
+    kept, limit = np.uint64(start), np.uint16(least)
+    for i in range(start, n):
+        held = out_sums[np.uint64(i)]
+        out[kept], out_sums[kept] = out[np.uint64(i)], held
+        kept += np.uint64(held >= limit)
+    return int(np.int64(kept))
+
+
+@kernel
+def all_allowed(least: int, start: int, n: int, out: U32, out_sums: U16, allowed: U8) -> bool:
+    """Return whether all of [start, n) whose sums reach ``least`` are; sums behind n are 0."""
+    refused = np.uint8(0)
+    for place in range(start & ~(LANES - 1), n, LANES):
+        bits = reaching(out_sums, place, np.uint16(least))
+        for _ in range(count_bits(bits)):
+            refused |= np.uint8(1) ^ allowed[np.uint64(out[np.uint64(place + lowest(bits))])]
+            bits &= bits - np.uint64(1)
+    return int(refused) == 0
+
+
+@kernel
+def keep_allowed(start: int, n: int, out: U32, out_sums: U16, allowed: U8) -> int:
+    """Drop those of [start, n) that are not; return how many there are now."""
+    kept = np.uint64(start)
+    for i in range(start, n):
+        d = out[np.uint64(i)]
+        out[kept], out_sums[kept] = d, out_sums[np.uint64(i)]
+        kept += np.uint64(allowed[np.uint64(d)])
+    return int(np.int64(kept))

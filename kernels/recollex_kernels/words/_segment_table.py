@@ -1,0 +1,174 @@
+"""The posting lists of all segments as one argument: where the arrays of each lie in memory.
+
+A view has as many segments as its rows ask for, and a kernel is compiled for the number of its
+arguments, each of which costs 0.1 us to pass. So a kernel is given a table of addresses, a row a
+segment, and reads arrays through it. Whoever calls keeps the arrays alive until it returns.
+"""
+
+from typing import Any, TypeAlias
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from recollex_kernels.machine.jit import I64, U8, U16, U32, U64, kernel
+from recollex_kernels.machine.prefetch import prefetch
+from recollex_kernels.words._impact_codes import DENSE
+from recollex_kernels.words._positions import position_of
+
+Texts: TypeAlias = tuple[U32, U32, U8, U32, U32, U64, U32]
+"""What no segment has: head, postings and counts of the chains (see ``tail``); lengths, first_row,
+forward_offsets, forward_terms (see ``_bm25``)."""
+Lists: TypeAlias = tuple[U32, U16, U16, U8, U32, U32, U32, U8, U8, int, int]
+"""Of documents [first, end): starts, cuts, documents (see `postings.divide_postings`); codes,
+limits, dense (see `impacts.grade_postings`); dense_cuts; greatest, columns; first, end."""
+FIRST, END, TERMS, POSTINGS, DENSE_TERMS = 9, 10, 11, 12, 13
+FIELDS = 14
+"""Columns of the table: nine addresses, in the order of `Lists`, and these."""
+PART_BITS = 16
+PART = 1 << PART_BITS
+"""Documents of a part of a segment, whose numbers within it have 16 bits."""
+_NUMBA: Any = numba
+_carray = _NUMBA.carray
+
+
+def _pointer_code(typing: Any, address: Any) -> Any:
+    def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
+        return b.inttoptr(args[0], ir.IntType(8).as_pointer())
+
+    return types.voidptr(types.int64), build
+
+
+_pointer: Any = intrinsic(_pointer_code)
+
+
+@kernel
+def chains_of(texts: I64) -> tuple[U32, U32, U8]:
+    """Return the chains of the tail: head, postings and counts (see ``tail``)."""
+    n = texts[1, 1]
+    return (
+        _carray(_pointer(texts[0, 0]), (texts[0, 1],), np.uint32),
+        _carray(_pointer(texts[1, 0]), (n,), np.uint32),
+        _carray(_pointer(texts[2, 0]), (n,), np.uint8),
+    )
+
+
+@kernel
+def forward_of(texts: I64) -> tuple[U32, U32, U64, U32]:
+    """Return the documents' lengths, first rows, and their rows' offsets and terms."""
+    return (
+        _carray(_pointer(texts[3, 0]), (texts[3, 1],), np.uint32),
+        _carray(_pointer(texts[4, 0]), (texts[4, 1],), np.uint32),
+        _carray(_pointer(texts[5, 0]), (texts[5, 1],), np.uint64),
+        _carray(_pointer(texts[6, 0]), (texts[6, 1],), np.uint32),
+    )
+
+
+@kernel
+def extent(table: I64, s: int) -> tuple[int, int]:
+    """Return the first document of segment ``s`` and the one behind its last."""
+    return table[s, FIRST], table[s, END]
+
+
+@kernel
+def parts_in(size: int) -> int:
+    """Return into how many parts so many documents are divided, at least 1."""
+    return max(1, (size + PART - 1) >> PART_BITS)
+
+
+@kernel
+def parts_of(table: I64, s: int) -> int:
+    """Return into how many parts the documents of segment ``s`` are divided."""
+    return parts_in(table[s, END] - table[s, FIRST])
+
+
+@kernel
+def postings_of(table: I64, s: int) -> tuple[U16, U8]:
+    """Return the documents, as numbers within their part, and codes of segment ``s``."""
+    n = table[s, POSTINGS]
+    return (
+        _carray(_pointer(table[s, 2]), (n,), np.uint16),
+        _carray(_pointer(table[s, 3]), (n,), np.uint8),
+    )
+
+
+@kernel
+def list_of(table: I64, s: int, term: np.uint32) -> tuple[int, int]:
+    """Return where the postings of a term begin and end in segment ``s``: nowhere if it has none.
+
+    The two are equal then.
+    """
+    t, n = np.int64(term), table[s, TERMS]
+    if t >= n:
+        return 0, 0
+    starts = _carray(_pointer(table[s, 0]), (n + 1,), np.uint32)
+    begin, end = np.int64(starts[np.uint64(t)]), np.int64(starts[np.uint64(t + 1)])
+    return int(begin), int(end)
+
+
+@kernel
+def ask_for_stops(table: I64, s: int, term: np.uint32) -> None:
+    """Ask memory for what `set_stops` reads of a term besides `list_of`."""
+    cuts = parts_of(table, s) - 1
+    near = _carray(_pointer(table[s, 1]), (table[s, TERMS] * cuts,), np.uint16)
+    prefetch(near, int(term) * cuts)
+
+
+@kernel
+def set_stops(
+    table: I64, s: int, term: np.uint32, end_document: int, q: int, out: I64
+) -> tuple[int, int]:
+    """Set where a term's postings of documents before ``end_document`` begin, and end in each part.
+
+    Returned is where they begin and end, were the view as long as the segment. Postings of part p
+    are those from out[q, p] to out[q, p + 1]; out int64[Q, > parts], whose last say where all end.
+
+    Cost: two loads, and a search if the view ends within the segment.
+    """
+    begin, end = list_of(table, s, term)
+    first, last = extent(table, s)
+    cuts = parts_of(table, s) - 1
+    out[q, 0] = begin
+    if cuts > 0 and (end - begin) * DENSE > last - first:
+        dense = columns_of(table, s)[0]
+        row = cuts * np.searchsorted(dense, term)
+        far = _carray(_pointer(table[s, 6]), (dense.shape[0] * cuts,), np.uint32)
+        for part in range(cuts):
+            out[q, part + 1] = begin + np.int64(far[row + part])
+    elif begin < end:
+        near = _carray(_pointer(table[s, 1]), (table[s, TERMS] * cuts,), np.uint16)
+        for part in range(cuts):
+            out[q, part + 1] = begin + np.int64(near[np.int64(term) * cuts + part])
+    else:
+        cuts = 0
+    stop = end
+    if end_document < last:
+        behind = max(0, end_document - first)
+        part = behind >> PART_BITS
+        final = out[q, part + 1] if part < cuts else end
+        documents = postings_of(table, s)[0]
+        stop = position_of(documents, out[q, min(part, cuts)], final, behind & (PART - 1))
+        cuts = min(part, cuts)
+    for part in range(cuts + 1, out.shape[1]):
+        out[q, part] = stop
+    return begin, end
+
+
+@kernel
+def limits_of(table: I64, s: int) -> U32:
+    """Return what the codes of segment ``s`` stand for."""
+    limits: U32 = _carray(_pointer(table[s, 4]), (1024,), np.uint32)
+    return limits
+
+
+@kernel
+def columns_of(table: I64, s: int) -> tuple[U32, U8, U8]:
+    """Return the dense terms of segment ``s``, the greatest code of each, and their columns."""
+    n = table[s, DENSE_TERMS]
+    return (
+        _carray(_pointer(table[s, 5]), (n,), np.uint32),
+        _carray(_pointer(table[s, 7]), (n,), np.uint8),
+        _carray(_pointer(table[s, 8]), (n * (table[s, END] - table[s, FIRST]),), np.uint8),
+    )

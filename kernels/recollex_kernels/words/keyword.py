@@ -1,0 +1,352 @@
+"""BM25: what the words of a question weigh, and which memories hold them best.
+
+Documents stand in posting lists (see ``postings``) and, where none covers them yet, in chains (see
+``tail``). `search_words` runs all steps, because each call from the interpreter costs as much as a
+small one.
+"""
+
+import numpy as np
+
+from recollex_kernels.machine.bit_masks import lowest
+from recollex_kernels.machine.jit import F32, I64, U8, U32, U64, kernel
+from recollex_kernels.machine.ordering import kth_greatest
+from recollex_kernels.machine.prefetch import prefetch
+from recollex_kernels.words._bounds import count_reaching, keep_reaching
+from recollex_kernels.words._found_scores import score_found
+from recollex_kernels.words._impact_codes import DENSE
+from recollex_kernels.words._lanes import LANES, reaching
+from recollex_kernels.words._list_search import search_list
+from recollex_kernels.words._segment_table import (
+    ask_for_stops,
+    chains_of,
+    extent,
+    forward_of,
+    list_of,
+    parts_of,
+    postings_of,
+    set_stops,
+)
+from recollex_kernels.words.bm25 import best_rows, scores_of
+from recollex_kernels.words.chains import add_chains, chain_frequency
+
+NONE = np.uint32(0xFFFFFFFF)
+SCRATCH = 7
+"""Rows of what a search works in."""
+_ASKED = 32  # lines of a list that are asked of memory; it goes on by itself
+_FEW = 160  # scores up to which each is compared with all, which takes less than to sort them
+
+
+@kernel
+def document_frequency(table: I64, s: int, terms: U32, end_document: int) -> I64:
+    """Return, for each term, how many documents of a segment before ``end_document`` hold it.
+
+    Shapes, for Q query terms:
+        table, s      int64[S, 14], in [0, S)   the segment's lists, see `segments`
+        terms         uint32[Q]   one that the segment does not know is in no document
+        returned      int64[Q]
+
+    Cost: O(Q), and of a view that ends within the segment O(Q log P), for P postings.
+    """
+    frequency = np.zeros(terms.shape[0], np.int64)
+    stops = np.empty((1, parts_of(table, s) + 1), np.int64)
+    for q in range(terms.shape[0]):
+        if end_document < extent(table, s)[1]:
+            set_stops(table, s, terms[q], end_document, 0, stops)
+            frequency[q] = stops[0, -1] - stops[0, 0]
+        else:
+            begin, end = list_of(table, s, terms[q])
+            frequency[q] = end - begin
+    return frequency
+
+
+@kernel
+def _ask_for_lists(table: I64, s: int, terms: U32) -> None:
+    """Ask memory for how the terms' lists begin, whence it goes on by itself."""
+    documents, codes = postings_of(table, s)
+    first, last = extent(table, s)
+    for t in terms:
+        ask_for_stops(table, s, t)
+        begin, end = list_of(table, s, t)
+        if (end - begin) * DENSE > last - first:
+            continue
+        for line in range(min(_ASKED, (end - begin + 31) >> 5)):
+            prefetch(documents, begin + 32 * line)
+        for line in range(min(_ASKED >> 1, (end - begin + 63) >> 6)):
+            prefetch(codes, begin + 64 * line)
+
+
+@kernel
+def word_weights(
+    table: I64,
+    head: U32,
+    chain_postings: U32,
+    terms: U32,
+    end_document: int,
+    out_terms: U32,
+    out_idf: F32,
+) -> tuple[int, float, float]:
+    """Set the terms that are known and their idf; return how many, the sum of all idf, and a share.
+
+    It is the share of that sum which belongs to words that no document of the N holds.
+
+    Equation, N = ``end_document``, df the documents before it that hold the term:
+        idf = ln(1 + (N - df + .5) / (df + .5))
+
+    Shapes, for Q terms:
+        table              int64[S, 14]  as `segments.table` returns it
+        head, chain_postings   see `_chains.chain_frequency`
+        terms              uint32[Q]    NONE for a word that nobody ever met
+        out_terms, out_idf   uint32[Q], float32[Q]   the terms in their order without NONE
+
+    Cost: O(Q log P) and the chains of the terms.
+    """
+    for s in range(table.shape[0]):
+        _ask_for_lists(table, s, terms)
+    frequency = chain_frequency(head, chain_postings, terms, end_document)
+    for s in range(table.shape[0]):
+        frequency += document_frequency(table, s, terms, end_document)
+    n, most, unmet = 0, 0.0, 0.0
+    for q in range(terms.shape[0]):
+        df = np.float64(frequency[q])
+        idf = np.log1p((end_document - df + 0.5) / (df + 0.5))
+        most += idf
+        if frequency[q] == 0:
+            unmet += idf
+        if terms[q] != NONE:
+            out_terms[n], out_idf[n] = terms[q], idf
+            n += 1
+    return n, most, unmet / most
+
+
+@kernel
+def search_weighed(
+    table: I64,
+    head: U32,
+    chain_postings: U32,
+    chain_counts: U8,
+    lengths: U32,
+    first_row: U32,
+    forward_offsets: U64 | I64,
+    forward_terms: U32,
+    terms: U32,
+    idf: F32,
+    fixed: np.float32,
+    per_word: np.float32,
+    end_document: int,
+    allowed: U8,
+    every: bool,
+    k: int,
+    scratch: U32,
+    out_memories: U32,
+    out_scores: F32,
+    out_tail: F32,
+) -> int:
+    """Set the best ``k`` allowed memories with a score above 0, and their scores; return how many.
+
+    Scores are those of `_bm25.scores_of`. Order: higher score, then lower memory.
+
+    Shapes, for documents [0, end) in segments and [end, end_document) in chains:
+        table           int64[S, 14]   as `segments.table` returns it
+        head .. chain_counts, lengths   as for `_chains.add_chains`
+        first_row .. forward_terms      as for `_bm25.best_rows`
+        terms .. k      as for `_word_lists.search_list`
+        scratch         uint32[SCRATCH, >= end_document + 128]   of which the first two rows are 0,
+                        and so they are left
+        out_memories, out_scores   uint32[k], float32[k]
+        out_tail        float32[max(end_document - end, 0)]   0; set to the score of each of those
+                        in chains, allowed or not
+
+    Cost: that of its steps.
+    """
+    n, limit, end, apart, segments = 0, 0, 0, 1.0, table.shape[0]
+    if segments > 0:
+        end = extent(table, segments - 1)[1]
+    found, scores = scratch[4], scratch[6].view(np.float32)
+    if k > 0 and terms.shape[0] > 0:
+        parts = 0
+        for s in range(segments):
+            parts = max(parts, parts_of(table, s))
+        stops = np.empty((segments, terms.shape[0], parts + 1), np.int64)
+        columned = np.empty((segments, terms.shape[0]), np.int64)
+        sums = scratch[5].view(np.uint16)
+        for s in range(segments):
+            n, limit, apart = search_list(
+                *(table, s, terms, idf, fixed, per_word, end_document, allowed, every, k),
+                *(limit, apart, n, scratch[0].view(np.uint16), scratch[2]),
+                *(stops[s], columned[s], found, sums),
+            )
+        n = keep_reaching(limit, 0, n, found, sums)
+        start = 0
+        for s in range(segments):
+            last = start
+            while last < n and found[last] < extent(table, s)[1]:
+                last += 1
+            score_found(
+                *(table, s, terms, idf, stops[s], columned[s], fixed, per_word, lengths),
+                found[start:last],
+                *(scratch[0].view(np.uint16), scratch[1], scratch[3], scores[start:last]),
+            )
+            start = last
+        _settle(
+            *(found[:n], scores[:n], first_row, forward_offsets, forward_terms),
+            *(lengths, fixed, per_word, terms, idf),
+        )
+        if end < end_document:
+            add_chains(
+                *(head, chain_postings, chain_counts, lengths[end:], fixed, per_word),
+                *(terms, idf, end, end_document, out_tail),
+            )
+            least = np.float32(kth_greatest(scores[:n], k)) if n >= k else np.float32(0)
+            n = _reaching(out_tail, least, end, allowed, n, found, scores)
+    return _best(found[:n], scores[:n], k, out_memories, out_scores)
+
+
+@kernel
+def _reaching(
+    tail: F32, least: np.float32, first: int, allowed: U8, n: int, found: U32, scores: F32
+) -> int:
+    """Put what is above 0 and reaches ``least`` behind ``n`` that are found; return how many it is.
+
+    tail: scores of documents from ``first`` on.
+    """
+    bits, whole = tail.view(np.uint32), tail.shape[0] & ~(LANES - 1)
+    limit = max(np.float32(least).view(np.uint32), np.uint32(1))  # from 0 on, bits are in order
+    for start in range(0, whole, LANES):
+        held = reaching(bits, start, limit)
+        while held != 0:
+            d = start + lowest(held)
+            held &= held - np.uint64(1)
+            found[n], scores[n] = first + d, tail[d]
+            n += int(allowed[first + d])
+    for d in range(whole, tail.shape[0]):
+        if bits[d] >= limit and allowed[first + d] == 1:
+            found[n], scores[n] = first + d, tail[d]
+            n += 1
+    return n
+
+
+@kernel
+def search_words(
+    table: I64,
+    texts: I64,
+    terms: U32,
+    fixed: float,
+    per_word: float,
+    end_document: int,
+    allowed: U8,
+    every: bool,
+    k: int,
+    scratch: U32,
+    out_memories: U32,
+    out_scores: F32,
+    out_rows: U32,
+    out_terms: U32,
+    out_idf: F32,
+    out_tail: F32,
+) -> tuple[int, int, float, float]:
+    """Do `word_weights`, `search_weighed` and `best_rows`; return how many memories and terms.
+
+    Also returned are the last two that `word_weights` returns. Results come in arrays of the
+    caller's, because each one that a kernel makes costs .6 us to hand over, and each that it is
+    given .1: so those of a view come as addresses.
+
+    Shapes: as for the three; texts int64[7, 2], see `segments.places`; out_memories, out_scores,
+    out_rows [k]; out_terms, out_idf [Q]; out_tail as there.
+    """
+    head, chain_postings, chain_counts = chains_of(texts)
+    lengths, first_row, forward_offsets, forward_terms = forward_of(texts)
+    known, most, unmet = word_weights(
+        *(table, head, chain_postings, terms, end_document, out_terms, out_idf)
+    )
+    terms, idf = out_terms[:known], out_idf[:known]
+    small, large = np.float32(fixed), np.float32(per_word)
+    found = search_weighed(
+        *(table, head, chain_postings, chain_counts, lengths, first_row),
+        *(forward_offsets, forward_terms, terms, idf, small, large),
+        *(end_document, allowed, every, k, scratch),
+        *(out_memories, out_scores, out_tail),
+    )
+    best_rows(
+        *(first_row, forward_offsets, forward_terms, out_memories[:found], terms, idf),
+        *(small, large, end_document, out_rows),
+    )
+    return found, known, most, unmet
+
+
+@kernel
+def _settle(
+    found: U32,
+    scores: F32,
+    first_row: U32,
+    forward_offsets: U64 | I64,
+    forward_terms: U32,
+    lengths: U32,
+    fixed: np.float32,
+    per_word: np.float32,
+    terms: U32,
+    idf: F32,
+) -> None:
+    """Score the documents whose score is -inf by their own words."""
+    count = 0
+    for i in range(found.shape[0]):
+        count += int(scores[i] < 0)
+    if count > 0:
+        unsure, true = np.empty(count, np.int64), np.empty(count, np.float32)
+        at = 0
+        for i in range(found.shape[0]):
+            if scores[i] < 0:
+                unsure[at] = i
+                at += 1
+        scores_of(
+            found[unsure],
+            first_row,
+            forward_offsets,
+            forward_terms,
+            lengths,
+            fixed,
+            per_word,
+            terms,
+            idf,
+            true,
+        )
+        for i in range(count):
+            scores[unsure[i]] = true[i]
+
+
+@kernel
+def _best(found: U32, scores: F32, k: int, out: U32, out_scores: F32) -> int:
+    """Set the ``k`` of greatest score, in order; ties to the lower document. Scores are above 0.
+
+    Returned is how many they are. Documents that ascend; their order is lost.
+
+    Cost: O(n + k log k) as a rule; up to 160, each is compared with all, 64 at a time.
+    """
+    n = found.shape[0]
+    size = int(max(0, min(k, n)))
+    if size == 0:
+        return 0
+    bits, best = scores.view(np.uint32), out_scores.view(np.uint32)  # of positive numbers, in order
+    if n > _FEW:
+        least, kept = np.float32(kth_greatest(scores, size)), np.uint64(0)
+        for i in range(n):
+            found[kept], bits[kept] = found[i], bits[i]
+            kept += np.uint64(bits[i] >= least.view(np.uint32))
+        n = np.int64(kept)
+    if n <= _FEW:
+        order, before = np.zeros(_FEW + LANES, np.uint32), np.zeros(_FEW, np.int64)
+        order[:n] = bits[:n]
+        for i in range(n):
+            above = count_reaching(order, n, order[i] + np.uint32(1))
+            place = above + before[above]  # equal ones came earlier
+            before[above] += 1
+            if place < size:
+                out[place], best[place] = found[i], order[i]
+    else:
+        keys = np.empty(n, np.int64)
+        for i in range(n):
+            keys[i] = (np.int64(bits[i]) << np.int64(32)) | np.int64(NONE - found[i])
+        keys = np.sort(keys)[::-1]
+        for i in range(size):
+            out[i] = NONE - np.uint32(keys[i] & np.int64(NONE))
+            best[i] = np.uint32(keys[i] >> np.int64(32))
+    return size

@@ -1,0 +1,27 @@
+"""The table by which kernels know the posting lists of all segments, see ``_segments``."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from recollex_kernels.machine.jit import I64
+from recollex_kernels.words._segment_table import FIELDS, FIRST
+from recollex_kernels.words._segment_table import Lists as Lists
+from recollex_kernels.words._segment_table import Texts as Texts
+from recollex_kernels.words._segment_table import parts_in as parts_in
+
+
+def table(segments: Sequence[Lists]) -> I64:
+    """Return the table of ``segments``: int64[S, 14], which is good as long as their arrays are."""
+    rows = np.zeros((len(segments), FIELDS), np.int64)
+    for row, lists in zip(rows, segments, strict=True):
+        arrays, (first, end) = lists[:-2], lists[-2:]
+        starts, documents, dense = lists[0], lists[2], lists[5]
+        row[:FIRST] = [array.ctypes.data for array in arrays]
+        row[FIRST:] = first, end, len(starts) - 1, len(documents), len(dense)
+    return rows
+
+
+def places(texts: Texts) -> I64:
+    """Return where the arrays of ``texts`` lie and their lengths: int64[7, 2], good as long."""
+    return np.array([(array.ctypes.data, len(array)) for array in texts], np.int64)
