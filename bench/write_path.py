@@ -32,17 +32,17 @@ from bench.tables.datasets import locomo
 TURNS = 20
 PIECES = 100
 STAGES = {
-    "Words, passages, dates": ("recollex_engine.agent:prepare",),
+    "Words, passages, dates": ("recollex_engine.agents.agent:prepare",),
     "Entity recognition and resolution": (
-        "recollex_engine.entities:mentions",
-        "recollex_engine.draft:Draft._resolve_names",
+        "recollex_engine.text.entities:mentions",
+        "recollex_engine.writing.draft:Draft._resolve_names",
     ),
-    "Embedding": ("recollex_engine.agent:embed",),
-    "Graph link construction": ("recollex_engine.draft:Draft.link",),
+    "Embedding": ("recollex_engine.agents.agent:embed",),
+    "Graph link construction": ("recollex_engine.writing.draft:Draft.link",),
     "Insertion, durable": (
-        "recollex_engine.writer:Writer._append_vectors",
-        "recollex_engine.writer:Writer._commit",
-        "recollex_engine.writer:Writer.publish",
+        "recollex_engine.writing.writer:Writer._append_vectors",
+        "recollex_engine.writing.writer:Writer._commit",
+        "recollex_engine.writing.writer:Writer.publish",
     ),
 }
 """Shown name -> the functions whose time it is, without that of others here which they call."""

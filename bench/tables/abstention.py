@@ -9,8 +9,8 @@ Command: python -m bench.tables.abstention --data FOLDER [--json FILE] [--sets N
 Check: the kinds of unanswerable questions are those of `bench.tables.unanswerable`; each is
 compared with the answerable questions put to the same memory. Intervals are 95 % bootstraps, the
 questions with and without an answer drawn apart. Risk is the share of the questions answered whose
-first ten memories hold no evidence. With --fit, the weights of `recollex_engine.confidence` are
-fitted on the development halves of `FITTED` and printed.
+first ten memories hold no evidence. With --fit, the weights of `recollex_engine.ranking.confidence`
+are fitted on the development halves of `FITTED` and printed.
 """
 
 from collections.abc import Sequence

@@ -62,9 +62,9 @@ def test_the_same_calls_and_results(address: str) -> None:
 def test_it_has_the_methods_of_an_embedded_agent() -> None:
     for remote, embedded in (
         (async_agent.Agent, recollex.aio.Agent),
-        (async_agent.Facts, recollex.facts.Facts),
-        (async_agent.Events, recollex.events.Events),
-        (async_agent.Sessions, recollex.sessions.Sessions),
+        (async_agent.Facts, recollex.api.facts.Facts),
+        (async_agent.Events, recollex.api.events.Events),
+        (async_agent.Sessions, recollex.api.sessions.Sessions),
     ):
         methods = {
             name

@@ -35,7 +35,7 @@ CHILD = """
 import os, random, sys, tempfile, threading
 import numpy as np
 import recollex
-from recollex_engine import checkpoint, graphs
+from recollex_engine.writing import checkpoint, graphs
 for name, value in eval(sys.argv[4]).items():
     setattr(graphs if name.startswith("GRAPH") else checkpoint, name, value)
 

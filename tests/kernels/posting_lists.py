@@ -5,7 +5,7 @@ from recollex_kernels.words.postings import divide_postings
 
 
 def graded_lists(starts, documents, counts, lengths, first, end):
-    """Return `recollex_kernels.segments.Lists` of what `build_postings` returned."""
+    """Return `recollex_kernels.words.segments.Lists` of what `build_postings` returned."""
     codes, limits, dense, greatest, columns = grade_postings(
         starts, documents, counts, lengths, first, end, 0.9, 0.4
     )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from recollex_kernels.vectors._bits import turn
+from recollex_kernels.vectors._one_bit import turn
 from recollex_kernels.vectors.cascade import encode_signs
 from recollex_kernels.vectors.codes import cosines, encode
 

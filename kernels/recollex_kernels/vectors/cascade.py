@@ -15,10 +15,10 @@ from recollex_kernels.machine.ordering import kth_greatest
 from recollex_kernels.machine.prefetch import prefetch, prefetch_row
 from recollex_kernels.vectors._allowed_rows import rows_of_allowed
 from recollex_kernels.vectors._best_rows import best_rows
-from recollex_kernels.vectors._bits import encode_bits, turn
-from recollex_kernels.vectors._codes import TOGETHER as FOUR
-from recollex_kernels.vectors._codes import encode_query, four_sums
+from recollex_kernels.vectors._four_bits import TOGETHER as FOUR
+from recollex_kernels.vectors._four_bits import encode_query, four_sums
 from recollex_kernels.vectors._levels import PLANES, encode_levels, level_sums
+from recollex_kernels.vectors._one_bit import encode_bits, turn
 from recollex_kernels.vectors._pruned import prune, room
 from recollex_kernels.vectors._row_sums import TOGETHER
 from recollex_kernels.vectors.similarity import decode_row

@@ -7,7 +7,7 @@ width D that is a multiple of 8, and finite. Their norm is about 1, but nothing 
 import numpy as np
 
 from recollex_kernels.machine.jit import F32, I8, U8, U16, U32, kernel
-from recollex_kernels.vectors._codes import encode_row
+from recollex_kernels.vectors._four_bits import encode_row
 from recollex_kernels.vectors.similarity import decode_row, similarity
 
 

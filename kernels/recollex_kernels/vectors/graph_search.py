@@ -11,7 +11,7 @@ import numpy as np
 from recollex_kernels.machine.jit import F32, I64, U8, U32, kernel
 from recollex_kernels.machine.prefetch import prefetch, prefetch_row
 from recollex_kernels.vectors._beam import entry, longer, push, row_of, sink
-from recollex_kernels.vectors._codes import TOGETHER, encode_query, four_sums
+from recollex_kernels.vectors._four_bits import TOGETHER, encode_query, four_sums
 from recollex_kernels.vectors._pruned import prune, room
 from recollex_kernels.vectors.graph_file import WORD, links_at, prefetch_links, word_at
 

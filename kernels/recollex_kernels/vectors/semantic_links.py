@@ -8,9 +8,9 @@ import numpy as np
 
 from recollex_kernels.machine.bit_masks import TILE, above, lowest
 from recollex_kernels.machine.jit import F32, I64, U8, U16, U32, U64, kernel
-from recollex_kernels.vectors._bits import PLANES, encode_planes, plane_sums, scale_of, turn
-from recollex_kernels.vectors._codes import TOGETHER as FOUR
-from recollex_kernels.vectors._codes import bounds, encode_query, four_sums
+from recollex_kernels.vectors._four_bits import TOGETHER as FOUR
+from recollex_kernels.vectors._four_bits import bounds, encode_query, four_sums
+from recollex_kernels.vectors._one_bit import PLANES, encode_planes, plane_sums, scale_of, turn
 from recollex_kernels.vectors._row_sums import TOGETHER
 from recollex_kernels.vectors.similarity import decode_row, similarity
 

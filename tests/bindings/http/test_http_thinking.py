@@ -11,7 +11,7 @@ from recollex.http.chat import Chat
 from recollex_engine.errors import InputError
 from tests.bindings.http.http_service import served
 from tests.bindings.http.test_http_api import ok, refused
-from tests.engine.test_language_model_dates import completion, endpoint
+from tests.engine.dates.test_language_model import completion, endpoint
 
 MEMORIES = [
     {"content": "Remote work saved two hours a day.", "fact_type": "world"},

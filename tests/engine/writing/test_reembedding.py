@@ -405,7 +405,7 @@ def test_snapshots_and_replays_are_of_the_model_in_force(store, tmp_path):
 CHILD = """
 import sys
 import recollex
-from recollex_engine import reembedding
+from recollex_engine.writing import reembedding
 sys.path.insert(0, sys.argv[2])
 from test_reembedding import Model
 reembedding.BATCH = 1

@@ -126,14 +126,15 @@ def test_a_network_that_swallows_packets_holds_nobody(tmp_path):
         silent.listen()
         proxy = f"http://127.0.0.1:{silent.getsockname()[1]}"
         code = (
-            "from recollex_engine import tokens; tokens.DOWNLOAD_SECONDS = 0.5\n"
+            "from recollex_engine.text import token_counter as tokens\n"
+            "tokens.DOWNLOAD_SECONDS = 0.5\n"
             "print(tokens.open_counter(len).name)"
         )
         environment = {
             **{
                 name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ
             },
-            "PYTHONPATH": str(Path(tokens.__file__).parents[1]),
+            "PYTHONPATH": str(Path(tokens.__file__).parents[2]),
             "TIKTOKEN_CACHE_DIR": str(tmp_path),
             "HTTPS_PROXY": proxy,
         }

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollex_kernels
-from recollex_kernels.vectors._bits import PLANES, encode_planes, plane_sums
+from recollex_kernels.vectors._one_bit import PLANES, encode_planes, plane_sums
 from recollex_kernels.vectors._row_sums import TOGETHER
 from recollex_kernels.vectors.cascade import cascade_top
 from tests.kernels.unit_vectors import (
@@ -147,8 +147,8 @@ def test_rows_of_zeros_and_a_query_of_zeros_are_ranked_by_row():
 PLAIN = """
 import hashlib
 import numpy as np
-from recollex_kernels.cascade import cascade_top, encode_signs
-from recollex_kernels.vectors import encode
+from recollex_kernels.vectors.cascade import cascade_top, encode_signs
+from recollex_kernels.vectors.codes import encode
 
 rng = np.random.default_rng(1)
 for width in (40, 384):

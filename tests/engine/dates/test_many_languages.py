@@ -11,7 +11,7 @@ dateparser = pytest.importorskip("dateparser", reason="needs the extra: recollex
 
 from recollex_engine.dates import many_languages  # noqa: E402 (behind the skip)
 from recollex_engine.dates.many_languages import ManyLanguages  # noqa: E402
-from recollex_engine.dates.time_range import EARLIEST, find_range  # noqa: E402
+from recollex_engine.dates.time_range import EARLIEST, find_range  # noqa: E402 (behind the skip)
 from recollex_engine.errors import InputError  # noqa: E402
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -158,7 +158,7 @@ def test_a_day_begins_where_the_asker_lives():
 
 def test_english_costs_no_dateparser():
     code = (
-        "import sys; from recollex_engine.many_languages import ManyLanguages;"
+        "import sys; from recollex_engine.dates.many_languages import ManyLanguages;"
         f"ManyLanguages().find('What did she do in June?', {NOW});"
         "assert 'dateparser' not in sys.modules;"
         f"ManyLanguages().find('Was war gestern?', {NOW}); assert 'dateparser' in sys.modules"

@@ -250,8 +250,8 @@ def test_a_missing_file_is_named(log):
 CHILD = """
 import sys, time
 from pathlib import Path
-from recollex_engine.commit import CommitWord
-from recollex_engine.log_reader import LogReader
+from recollex_engine.storage.commit_word import CommitWord
+from recollex_engine.log.reader import LogReader
 folder, last = Path(sys.argv[1]), int(sys.argv[2])
 commit = CommitWord(folder / "COMMIT")
 follower = LogReader(folder / "log").follow()

@@ -52,7 +52,7 @@ def test_releasing_also_frees_it_from_copies_of_the_descriptor(path):
 HOLD = """
 import sys
 from pathlib import Path
-from recollex_engine.lock import WriterLock
+from recollex_engine.storage.lock import WriterLock
 lock = WriterLock(Path(sys.argv[1]))
 print("held", flush=True)
 sys.stdin.read()
@@ -73,7 +73,7 @@ FORK = """
 import os, sys
 from pathlib import Path
 from recollex_engine.errors import LockedError
-from recollex_engine.lock import WriterLock
+from recollex_engine.storage.lock import WriterLock
 path = Path(sys.argv[1])
 lock = WriterLock(path)
 
@@ -115,7 +115,7 @@ def test_a_forked_child_neither_holds_nor_releases_it(path):
 EXEC = """
 import subprocess, sys
 from pathlib import Path
-from recollex_engine.lock import WriterLock
+from recollex_engine.storage.lock import WriterLock
 lock = WriterLock(Path(sys.argv[1]))
 sleeper = subprocess.Popen(["sleep", "60"], close_fds=False, stdout=subprocess.DEVNULL)
 print(sleeper.pid, flush=True)

@@ -15,7 +15,7 @@ from recollex_engine.storage.array_file import read_pack, write_pack
 from recollex_kernels.words.impacts import grade_postings
 from recollex_kernels.words.postings import build_postings
 
-FORMAT_3 = Path(__file__).with_name("data") / "postings-format-3"
+FORMAT_3 = Path(__file__).parents[1] / "data" / "postings-format-3"
 STOP = 0xFFFFFFFF
 VOCABULARY = 9
 MEMORIES = st.lists(

@@ -9,7 +9,7 @@ import pytest
 import recollex_kernels
 
 TOY = """
-from recollex_kernels._jit import kernel
+from recollex_kernels.machine.jit import kernel
 
 
 @kernel
@@ -23,9 +23,11 @@ ASK = "from recollex_kernels.toy import answer; print(answer(1), answer.stats.ca
 def source(tmp_path):
     """A copy of the decorator with one toy kernel, as a package of its own."""
     package = tmp_path / "source" / "recollex_kernels"
-    package.mkdir(parents=True)
-    shutil.copy(Path(recollex_kernels.__file__).parent / "_jit.py", package)
+    machine = package / "machine"
+    machine.mkdir(parents=True)
+    shutil.copy(Path(recollex_kernels.__file__).parent / "machine" / "jit.py", machine)
     (package / "__init__.py").touch()
+    (machine / "__init__.py").touch()
     (package / "toy.py").write_text(TOY.format(plus=41))
     return package
 
@@ -95,7 +97,7 @@ def test_other_users_of_numba_keep_their_cache_folder():
 
 
 TELL = """
-from recollex_kernels._jit import tell_of_compiling
+from recollex_kernels.machine.jit import tell_of_compiling
 tell_of_compiling(lambda: print("compiling"))
 from recollex_kernels.toy import answer
 answer(1), answer(1.0)
@@ -108,7 +110,7 @@ def test_who_asks_to_is_told_once_that_something_is_compiled(source, tmp_path):
 
 
 EACH = """
-from recollex_kernels._jit import each_compiled
+from recollex_kernels.machine.jit import each_compiled
 from recollex_kernels.toy import answer
 with each_compiled(lambda: print("compiled")):
     answer(1), answer(2), answer(1.0)

@@ -198,7 +198,7 @@ CHILD = """
 import sys
 from pathlib import Path
 import numpy as np
-from recollex_engine.vectors_file import VectorsReader
+from recollex_engine.storage.vectors_file import VectorsReader
 reader = VectorsReader(Path(sys.argv[1]), 24)
 for line in sys.stdin:
     count = int(line)

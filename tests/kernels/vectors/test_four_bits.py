@@ -8,7 +8,7 @@ import pytest
 
 import recollex_kernels
 from recollex_kernels.machine.jit import kernel
-from recollex_kernels.vectors._codes import TOGETHER, bounds, encode_query, four_sums
+from recollex_kernels.vectors._four_bits import TOGETHER, bounds, encode_query, four_sums
 from recollex_kernels.vectors.codes import cosines, encode
 
 
@@ -122,7 +122,7 @@ def test_the_widest_codes_do_not_overflow():
 
 PLAIN = """
 import numpy as np
-from test_codes import sums_of
+from test_four_bits import sums_of
 
 rng = np.random.default_rng(1)
 for width in (8, 64, 72, 136, 384):

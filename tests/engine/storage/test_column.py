@@ -273,7 +273,7 @@ LIMITED = """
 import resource, sys
 import numpy as np
 from pathlib import Path
-from recollex_engine.column import Column
+from recollex_engine.storage.column import Column
 path = Path(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_DATA, (400 << 20, 400 << 20))
 columns = [Column("u1", path, 8 << 20) for _ in range(20)]
@@ -293,7 +293,7 @@ def test_columns_open_under_a_data_limit(tmp_path):
 FIXED = """
 import resource, sys
 from pathlib import Path
-from recollex_engine.column import Column
+from recollex_engine.storage.column import Column
 path, fixed = Path(sys.argv[1]), sys.argv[2] == "fixed"
 resource.setrlimit(resource.RLIMIT_DATA, (400 << 20, 400 << 20))
 columns = [Column("u1", path, 64 << 20, fixed=fixed) for _ in range(20)]

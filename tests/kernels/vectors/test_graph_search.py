@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.vectors._codes import encode_query
+from recollex_kernels.vectors._four_bits import encode_query
 from recollex_kernels.vectors.codes import encode
 from recollex_kernels.vectors.graph_file import places_of
 from recollex_kernels.vectors.graph_search import ARRIVED, OTHER_ROWS, TOO_FAR, near_rows, slot_rows

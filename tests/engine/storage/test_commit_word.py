@@ -88,7 +88,7 @@ def test_a_word_of_another_version_is_refused(tmp_path, writable):
 CHILD = """
 import sys
 from pathlib import Path
-from recollex_engine.commit import CommitWord
+from recollex_engine.storage.commit_word import CommitWord
 word = CommitWord(Path(sys.argv[1]))
 print("ready", flush=True)
 last = 0

@@ -49,7 +49,7 @@ def test_every_float16_is_decoded_exactly():
 
 PLAIN = """
 import numpy as np
-from recollex_kernels.vectors import cosines
+from recollex_kernels.vectors.codes import cosines
 
 every = np.arange(65536, dtype=np.uint16).reshape(-1, 8)
 rows = np.arange(len(every), dtype=np.uint32)

@@ -312,7 +312,7 @@ def test_a_cut_and_a_reader_see_those_of_the_writer(folder, encoder):
         assert read(past, range(past.rows), encoder) == expected[: before.rows]
     program = (
         "import sys, numpy as np, recollex\n"
-        "from recollex_engine.pieces import find_pieces\n"
+        "from recollex_engine.state.word_pieces import find_pieces\n"
         "given = recollex.GivenVectors(int(sys.argv[2])); given.fingerprint = sys.argv[3]\n"
         "with recollex.open(sys.argv[1], read_only=True, embedder=given) as store:\n"
         "    view = store.agent('ann').engine.view()\n"
