@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 import recollex
-from bench import made_up
-from bench.drawing import Plot
-from bench.latency import Bound, Page, Section, claim, finish, parse
-from bench.rundata import percentiles
+from bench.lib import made_up
+from bench.lib.drawing import Plot
+from bench.lib.latency import Bound, Page, Section, claim, finish, parse
+from bench.lib.rundata import percentiles
 
 REPEATS = 12
 MEMORIES = 2_000

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 import recollex
-from bench.drawing import Plot
-from bench.latency import Bound, Page, Section, claim, finish, parse
-from bench.rundata import percentiles
+from bench.lib.drawing import Plot
+from bench.lib.latency import Bound, Page, Section, claim, finish, parse
+from bench.lib.rundata import percentiles
 
 VERSIONS_A_FACT = 4
 A_TRANSACTION = 1_000

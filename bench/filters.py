@@ -8,7 +8,8 @@ Command: python -m bench.filters [--rows N ...] [--json] [--out FILE]
 Check: before the clock starts, 50 questions are answered under each filter, and every memory
 returned passes it; recall@10 is against the exact recall under the same filter.
 
-Made-up memories (see `bench.made_up`); the default preset, the question's vector given. One thread.
+Made-up memories (see `bench.lib.made_up`); the default preset, the question's vector given. One
+thread.
 """
 
 from typing import Any
@@ -16,10 +17,20 @@ from typing import Any
 import numpy as np
 
 import recollex
-from bench import made_up
-from bench.drawing import Plot
-from bench.kept_stores import add_arguments, made_up_store
-from bench.latency import Bound, Page, Section, System, claim, finish, parse, race, with_one_thread
+from bench.lib import made_up
+from bench.lib.drawing import Plot
+from bench.lib.kept_stores import add_arguments, made_up_store
+from bench.lib.latency import (
+    Bound,
+    Page,
+    Section,
+    System,
+    claim,
+    finish,
+    parse,
+    race,
+    with_one_thread,
+)
 
 QUESTIONS = 100
 CHECKED = 50

@@ -9,10 +9,11 @@ Check: before the clock starts, fp16's scores are within 2e-3 of fp32's on the C
 order but for pairs nearer than that; the recall names no failed stage in its trace.
 
 Without a GPU, or without the extra gpu, every row says "not run" and why. The cross-encoder is
-that of bench/cross_encoders.py, with a random head. The floor is the arithmetic of the pairs at the
-speed of one fp16 matrix product of 12,800 x 384 x 1536 on the device, by onnxruntime. The recall is
-TEMPR's preset, thinking budget 100, over made-up memories, with the question's embedding, the date
-of each candidate and the tokens of the pairs included, as TEMPR's Table 1 and Memora 5.2 count.
+that of bench/lib/cross_encoders.py, with a random head. The floor is the arithmetic of the pairs at
+the speed of one fp16 matrix product of 12,800 x 384 x 1536 on the device, by onnxruntime. The
+recall is TEMPR's preset, thinking budget 100, over made-up memories, with the question's embedding,
+the date of each candidate and the tokens of the pairs included, as TEMPR's Table 1 and Memora 5.2
+count.
 """
 
 import random
@@ -27,11 +28,11 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 import recollex
-from bench.cross_encoders import LENGTHS, PAIRS, flops, random_judge
-from bench.drawing import Plot
-from bench.latency import Bound, Page, Section, claim, finish, parse
-from bench.model_runs import SEED, repeated, sentence
-from bench.rundata import percentiles
+from bench.lib.cross_encoders import LENGTHS, PAIRS, flops, random_judge
+from bench.lib.drawing import Plot
+from bench.lib.latency import Bound, Page, Section, claim, finish, parse
+from bench.lib.model_runs import SEED, repeated, sentence
+from bench.lib.rundata import percentiles
 from recollex import presets
 from recollex_engine.models.convert import converted
 from recollex_engine.models.cross_encoder import CrossEncoder

@@ -30,10 +30,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recollex
-from bench import made_up
-from bench.drawing import Plot
-from bench.kept_stores import add_arguments, ids, made_up_store
-from bench.latency import Bound, Page, Section, System, claim, finish, parse, race, with_one_thread
+from bench.lib import made_up
+from bench.lib.drawing import Plot
+from bench.lib.kept_stores import add_arguments, ids, made_up_store
+from bench.lib.latency import (
+    Bound,
+    Page,
+    Section,
+    System,
+    claim,
+    finish,
+    parse,
+    race,
+    with_one_thread,
+)
 from recollex.presets import Preset, ReciprocalRank, Spreading
 
 try:

@@ -26,11 +26,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench import chat, conversations
-from bench.drawing import Plot
-from bench.kept_stores import add_arguments, ids
-from bench.latency import Bound, Page, Section, System, claim, finish, parse, race, with_one_thread
-from bench.tables.vectors import KeptVectors
+from bench.lib import chat, conversations
+from bench.lib.drawing import Plot
+from bench.lib.kept_stores import add_arguments, ids
+from bench.lib.kept_vectors import KeptVectors
+from bench.lib.latency import (
+    Bound,
+    Page,
+    Section,
+    System,
+    claim,
+    finish,
+    parse,
+    race,
+    with_one_thread,
+)
 
 os.environ.setdefault("LANCEDB_LOG", "error")  # it would write two warnings a search
 try:

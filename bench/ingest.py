@@ -10,9 +10,10 @@ Command: python -m bench.ingest [--rows 100000 1000000] [--out FILE]
 Check: what was taken in is counted after the store is closed and opened again, and nothing is left
 in the tail.
 
-Made-up memories of 100 characters with given vectors (see `bench.made_up`), in batches of 2,000, in
-a process of their own. Memory is what the system says of it every 50 ms, less what it was before
-the store was opened. Building: from the last batch until every index, the graph too, is whole.
+Made-up memories of 100 characters with given vectors (see `bench.lib.made_up`), in batches of
+2,000, in a process of their own. Memory is what the system says of it every 50 ms, less what it was
+before the store was opened. Building: from the last batch until every index, the graph too, is
+whole.
 """
 
 import multiprocessing
@@ -25,11 +26,11 @@ from pathlib import Path
 from typing import Any
 
 import recollex
-from bench import made_up
-from bench.drawing import Plot
-from bench.kept_stores import AGENT, add_arguments
-from bench.latency import Bound, Page, Section, claim, finish, parse
-from bench.rundata import percentiles, process_memory
+from bench.lib import made_up
+from bench.lib.drawing import Plot
+from bench.lib.kept_stores import AGENT, add_arguments
+from bench.lib.latency import Bound, Page, Section, claim, finish, parse
+from bench.lib.rundata import percentiles, process_memory
 
 EVERY = 0.05
 """Seconds between two looks."""

@@ -14,8 +14,8 @@ most of theirs with bm25s set to those.
 `search` is the search alone, of a question whose words are known: recollex's is the keyword arm's
 share of a recall, by its trace, behind the reading of the question; a rival reads its question
 right before its search as well, in no one's time. `from text` begins at the text and ends at the
-ids: of recollex, a whole recall with that one arm. Texts are made up (see `bench.made_up`), or of
-the IRC log where ``--data`` has it; one thread each. The rivals' indexes are kept beside the
+ids: of recollex, a whole recall with that one arm. Texts are made up (see `bench.lib.made_up`), or
+of the IRC log where ``--data`` has it; one thread each. The rivals' indexes are kept beside the
 stores, named by their versions: at 1,000,000 memories they take minutes to build.
 """
 
@@ -34,10 +34,20 @@ from typing import Any
 import numpy as np
 
 import recollex
-from bench import chat, made_up
-from bench.drawing import Plot
-from bench.kept_stores import add_arguments, made_up_store
-from bench.latency import Bound, Page, Section, System, claim, finish, parse, race, with_one_thread
+from bench.lib import chat, made_up
+from bench.lib.drawing import Plot
+from bench.lib.kept_stores import add_arguments, made_up_store
+from bench.lib.latency import (
+    Bound,
+    Page,
+    Section,
+    System,
+    claim,
+    finish,
+    parse,
+    race,
+    with_one_thread,
+)
 from recollex.presets import Preset, ReciprocalRank
 
 try:
@@ -80,7 +90,7 @@ def main() -> None:
 
 
 def of_chat(arguments: argparse.Namespace, size: int) -> list[dict[str, Any]]:
-    from bench.tables.vectors import KeptVectors
+    from bench.lib.kept_vectors import KeptVectors
 
     embedder = KeptVectors()
     with chat.chat_store(arguments.stores, arguments.data, size, embedder, QUESTIONS) as held:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import recollex
-from bench.latency import Bound, Page, Section, claim, finish, parse
+from bench.lib.latency import Bound, Page, Section, claim, finish, parse
 from recollex.locomo import Conversation, load
 
 GAP = timedelta(minutes=30)

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 import recollex
-from bench.drawing import Plot
-from bench.latency import Bound, Page, Section, claim, finish, parse
-from bench.rundata import percentiles
+from bench.lib.drawing import Plot
+from bench.lib.latency import Bound, Page, Section, claim, finish, parse
+from bench.lib.rundata import percentiles
 from recollex.locomo import CATEGORIES, Conversation, load
 
 CUTS = (5, 10, 20)

@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 
 import recollex
-from bench import made_up
-from bench.drawing import Plot
-from bench.kept_stores import add_arguments
-from bench.latency import Bound, Page, Section, claim, finish, parse
-from bench.rundata import percentiles
+from bench.lib import made_up
+from bench.lib.drawing import Plot
+from bench.lib.kept_stores import add_arguments
+from bench.lib.latency import Bound, Page, Section, claim, finish, parse
+from bench.lib.rundata import percentiles
 
 MEMORIES = 100
 VECTORS = MEMORIES * made_up.DIMENSION * 2

@@ -21,18 +21,18 @@ from dataclasses import replace
 from typing import Any
 
 import recollex
-from bench import seeded_judge
-from bench.conversations import (
+from bench.lib import seeded_judge
+from bench.lib.conversations import (
     FreshQueries,
     available,
     conversation_store,
     turns,
 )
-from bench.drawing import Plot
-from bench.kept_stores import add_arguments, kept
-from bench.latency import Bound, Page, Section, claim, finish, parse
-from bench.rundata import percentiles
-from bench.stages import Timed, timed
+from bench.lib.drawing import Plot
+from bench.lib.kept_stores import add_arguments, kept
+from bench.lib.latency import Bound, Page, Section, claim, finish, parse
+from bench.lib.rundata import percentiles
+from bench.lib.stages import Timed, timed
 from bench.tempr_table1 import check
 from recollex import presets
 

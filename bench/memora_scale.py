@@ -10,11 +10,11 @@ Command: python -m bench.memora_scale [--rows N ...] [--data FOLDER] [--json] [-
 Check: before the clock starts, the questions are answered by an index as by an exact recall, at
 recall@10 of at least .98; every concurrent caller gets the answers that one caller gets.
 
-Memories are made up (see `bench.made_up`), and real messages with MiniLM's vectors where ``--data``
-has the IRC log (10,000 and 100,000). The question's vector is given; every fifth question about
-messages names a time, and so runs all four arms. Resident: of a process of its own that opened the
-store and recalled 200 times, pages of mapped files included. Concurrent callers are threads that
-ask without a pause. The checkpoint is of a copy, 8,000 memories behind the last one.
+Memories are made up (see `bench.lib.made_up`), and real messages with MiniLM's vectors where
+``--data`` has the IRC log (10,000 and 100,000). The question's vector is given; every fifth
+question about messages names a time, and so runs all four arms. Resident: of a process of its own
+that opened the store and recalled 200 times, pages of mapped files included. Concurrent callers are
+threads that ask without a pause. The checkpoint is of a copy, 8,000 memories behind the last one.
 """
 
 import argparse
@@ -32,11 +32,11 @@ from typing import Any
 import numpy as np
 
 import recollex
-from bench import chat, made_up
-from bench.drawing import Plot
-from bench.kept_stores import AGENT, add_arguments, made_up_store
-from bench.latency import Bound, Page, Section, System, claim, finish, parse, race
-from bench.rundata import percentiles, process_memory
+from bench.lib import chat, made_up
+from bench.lib.drawing import Plot
+from bench.lib.kept_stores import AGENT, add_arguments, made_up_store
+from bench.lib.latency import Bound, Page, Section, System, claim, finish, parse, race
+from bench.lib.rundata import percentiles, process_memory
 
 QUESTIONS = 200
 CALLERS = (1, 16, 100)
@@ -83,7 +83,7 @@ def main() -> None:
 def messages(
     arguments: argparse.Namespace, rows: int
 ) -> Iterator[tuple[recollex.Agent, list[dict[str, Any]]]]:
-    from bench.tables.vectors import KeptVectors
+    from bench.lib.kept_vectors import KeptVectors
 
     with chat.chat_store(arguments.stores, arguments.data, rows, KeptVectors(), QUESTIONS) as (
         agent,

@@ -34,10 +34,10 @@ import numpy as np
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-from bench.cross_encoders import cross_encoders, random_judge, stages
-from bench.drawing import Plot
-from bench.latency import Bound, Page, Section, claim, finish, parse
-from bench.model_runs import (
+from bench.lib.cross_encoders import cross_encoders, random_judge, stages
+from bench.lib.drawing import Plot
+from bench.lib.latency import Bound, Page, Section, claim, finish, parse
+from bench.lib.model_runs import (
     MODEL,
     QUESTION,
     SECONDS,
@@ -48,7 +48,7 @@ from bench.model_runs import (
     sentence,
     timed,
 )
-from bench.rundata import percentiles
+from bench.lib.rundata import percentiles
 from recollex_engine.errors import ModelError
 from recollex_engine.models.encoder import load_encoder
 from recollex_engine.models.weights import find_weights

@@ -9,8 +9,8 @@ Check: before the clock starts, every question is answered after the checkpoint 
 to the bit, by exact recalls and by others, whose first ten are at least 99 % of the exact ones; no
 arm fails in any recall.
 
-Memories are messages (see `bench.chat`): of the IRC log with MiniLM's vectors, kept between runs,
-or without the file made up. One thread asks.
+Memories are messages (see `bench.lib.chat`): of the IRC log with MiniLM's vectors, kept between
+runs, or without the file made up. One thread asks.
 """
 
 import tempfile
@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import recollex
-from bench import chat
-from bench.drawing import Plot
-from bench.latency import Bound, Page, Section, claim, finish, parse
-from bench.rundata import percentiles
-from bench.stages import timed
-from bench.tables.vectors import KeptVectors
+from bench.lib import chat
+from bench.lib.drawing import Plot
+from bench.lib.kept_vectors import KeptVectors
+from bench.lib.latency import Bound, Page, Section, claim, finish, parse
+from bench.lib.rundata import percentiles
+from bench.lib.stages import timed
 
 TAIL = 8_000
 QUESTIONS = 100

@@ -13,9 +13,10 @@ every peer gives back the bytes that it was sent.
 
 Server and clients are two processes; the load of 16 clients is one process (`server_load`). The
 server measures itself, as `recollex serve` does. No model: a text's vector is the mean of its
-words' (`bench.chat.WordVectors`). A recall counts with its memories read, up to 512 tokens, about
-2 KB as text. "small" is `get` of one memory. Beside it, the same loops exchange 2 KB with a bare
-asyncio echo, FastAPI and gRPC (`server_peers`); recollex's own row is a `get` whose answer is 2 KB.
+words' (`bench.lib.chat.WordVectors`). A recall counts with its memories read, up to 512 tokens,
+about 2 KB as text. "small" is `get` of one memory. Beside it, the same loops exchange 2 KB with a
+bare asyncio echo, FastAPI and gRPC (`server_peers`); recollex's own row is a `get` whose answer is
+2 KB.
 
 What a server adds to a recall is the difference between two programs: one that asks the server, and
 one that has opened the store. So the two take turns in blocks of 50 questions, which are the same
@@ -38,11 +39,12 @@ from pathlib import Path
 from typing import Any
 
 import recollex
-from bench import server_http, server_load, server_peers
-from bench.chat import WordVectors, made_up
-from bench.drawing import Plot
-from bench.latency import Bound, Page, Section, claim, finish, parse
-from bench.rundata import percentiles
+from bench import server_http
+from bench.lib import server_load, server_peers
+from bench.lib.chat import WordVectors, made_up
+from bench.lib.drawing import Plot
+from bench.lib.latency import Bound, Page, Section, claim, finish, parse
+from bench.lib.rundata import percentiles
 from recollex.client.connection import hello
 from recollex.server.reader_process import Opener
 from recollex.server.serving import Server, run, settle

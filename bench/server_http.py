@@ -8,7 +8,7 @@ Check: before the clock starts, every question is answered over HTTP as it is em
 scores and texts.
 
 The server is a process of its own (`--serve FOLDER`), and the embedded agent reads the same store.
-Memories are sentences of words drawn from a Zipf distribution (`bench.chat.made_up`); a text's
+Memories are sentences of words drawn from a Zipf distribution (`bench.lib.chat.made_up`); a text's
 vector is the mean of its words', which costs little, so that what is added can be seen. An embedded
 recall counts with its memories read, since an answer holds them; so does what `recollex.connect`
 returns. Requests are raw HTTP/1.1 on one connection, and their JSON is parsed. The ways are asked
@@ -28,10 +28,10 @@ from pathlib import Path
 from typing import Any
 
 import recollex
-from bench.chat import WordVectors, made_up
-from bench.drawing import Plot
-from bench.latency import Bound, Page, Section, claim, finish, parse
-from bench.rundata import percentiles
+from bench.lib.chat import WordVectors, made_up
+from bench.lib.drawing import Plot
+from bench.lib.latency import Bound, Page, Section, claim, finish, parse
+from bench.lib.rundata import percentiles
 from recollex.http.serving import start_http
 from recollex.server.service import Service
 from recollex.server.serving import run, settle

@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 
 import recollex
-from bench.drawing import Plot
-from bench.latency import Bound, Page, Section, claim, finish, parse
-from bench.rundata import percentiles
+from bench.lib.drawing import Plot
+from bench.lib.latency import Bound, Page, Section, claim, finish, parse
+from bench.lib.rundata import percentiles
 
 BATCH = 1_000
 DIMENSION = 384

@@ -20,12 +20,12 @@ from dataclasses import replace
 from typing import Any
 
 import recollex
-from bench import seeded_judge
-from bench.conversations import FreshQueries, available, conversation_store
-from bench.drawing import Plot
-from bench.kept_stores import add_arguments
-from bench.latency import Bound, Page, Section, claim, finish, parse
-from bench.stages import Timed, timed
+from bench.lib import seeded_judge
+from bench.lib.conversations import FreshQueries, available, conversation_store
+from bench.lib.drawing import Plot
+from bench.lib.kept_stores import add_arguments
+from bench.lib.latency import Bound, Page, Section, claim, finish, parse
+from bench.lib.stages import Timed, timed
 from recollex import presets
 
 QUESTIONS = 512

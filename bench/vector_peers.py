@@ -13,9 +13,9 @@ recall@10 of every system stands beside its time.
 
 `recollex` is the semantic arm's share of a recall, by its trace, with the filter for forgotten
 memories and the floor on cosines that a recall has; `recollex, exact` the same with ``exact=True``.
-Vectors are made up (see `bench.made_up`), and MiniLM's of the IRC log where ``--data`` has it. A
-graph of 1,000,000 takes long to build; of hnswlib and faiss they are built up to
-200,000 unless ``--graphs`` says all. One thread each.
+Vectors are made up (see `bench.lib.made_up`), and MiniLM's of the IRC log where ``--data`` has it.
+A graph of 1,000,000 takes long to build; of hnswlib and faiss they are built up to 200,000 unless
+``--graphs`` says all. One thread each.
 """
 
 import argparse
@@ -29,10 +29,20 @@ from numba import njit
 from numpy.typing import NDArray
 
 import recollex
-from bench import chat, made_up
-from bench.drawing import Plot
-from bench.kept_stores import add_arguments, ids, made_up_store
-from bench.latency import Bound, Page, Section, System, claim, finish, parse, race, with_one_thread
+from bench.lib import chat, made_up
+from bench.lib.drawing import Plot
+from bench.lib.kept_stores import add_arguments, ids, made_up_store
+from bench.lib.latency import (
+    Bound,
+    Page,
+    Section,
+    System,
+    claim,
+    finish,
+    parse,
+    race,
+    with_one_thread,
+)
 from recollex.presets import Preset, ReciprocalRank
 
 try:
@@ -94,7 +104,7 @@ def stores(arguments: argparse.Namespace, size: int) -> Iterator[tuple[str, Any]
 
     @contextmanager
     def of_chat() -> Iterator[Held]:
-        from bench.tables.vectors import KeptVectors
+        from bench.lib.kept_vectors import KeptVectors
 
         embedder = KeptVectors()
         with chat.chat_store(arguments.stores, arguments.data, size, embedder, QUESTIONS) as (

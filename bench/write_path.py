@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import Any
 
 import recollex
-from bench.conversations import available, turns
-from bench.drawing import Plot
-from bench.kept_stores import AGENT
-from bench.latency import Bound, Page, Section, claim, finish, parse
-from bench.rundata import percentiles
-from bench.tables.datasets import locomo
+from bench.datasets import locomo
+from bench.lib.conversations import available, turns
+from bench.lib.drawing import Plot
+from bench.lib.kept_stores import AGENT
+from bench.lib.latency import Bound, Page, Section, claim, finish, parse
+from bench.lib.rundata import percentiles
 
 TURNS = 20
 PIECES = 100

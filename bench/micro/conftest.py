@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import recollex
-from bench import made_up
+from bench.lib import made_up
 from recollex import presets
 from recollex_engine.writing import graph_building as graphs
 from recollex_engine.writing import semantic_links as links

@@ -17,13 +17,13 @@ paper's stands beside that paper's.
 from collections.abc import Mapping
 from dataclasses import fields, replace
 
-from bench.tables.bank import Split, counts
-from bench.tables.datasets import LOADERS, load
-from bench.tables.evaluation import Options
-from bench.tables.metrics import Difference, paired
-from bench.tables.report import Cell, Section, Table, arguments, keep
-from bench.tables.trials import SPLITS, Trial, by_set, claim_of, trials
-from bench.tables.vectors import KeptVectors
+from bench.datasets import LOADERS, load
+from bench.datasets.bank import Split, counts
+from bench.lib.kept_vectors import KeptVectors
+from bench.tables.lib.evaluation import Options
+from bench.tables.lib.metrics import Difference, paired
+from bench.tables.lib.report import Cell, Section, Table, arguments, keep
+from bench.tables.lib.trials import SPLITS, Trial, by_set, claim_of, trials
 from recollex import presets
 from recollex_engine.models.description import PAPER_THRESHOLDS
 

@@ -6,7 +6,7 @@ told among much that is like it is harder, and stands beside them.
 
 Command: python -m bench.tables.abstention --data FOLDER [--json FILE] [--sets NAME ...] [--fit]
 
-Check: the kinds of unanswerable questions are those of `bench.tables.unanswerable`; each is
+Check: the kinds of unanswerable questions are those of `bench.tables.lib.unanswerable`; each is
 compared with the answerable questions put to the same memory. Intervals are 95 % bootstraps, the
 questions with and without an answer drawn apart. Risk is the share of the questions answered whose
 first ten memories hold no evidence. With --fit, the weights of `recollex_engine.ranking.confidence`
@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.tables.bank import Bank, Query, Split
-from bench.tables.datasets import load
-from bench.tables.evaluation import Answer, run
-from bench.tables.metrics import (
+from bench.datasets import load
+from bench.datasets.bank import Bank, Query, Split
+from bench.lib.kept_vectors import KeptVectors
+from bench.tables.lib.evaluation import Answer, run
+from bench.tables.lib.metrics import (
     RESAMPLES,
     SEED,
     Interval,
@@ -33,9 +34,8 @@ from bench.tables.metrics import (
     documents,
     risk_coverage,
 )
-from bench.tables.report import Cell, Section, Table, arguments, keep
-from bench.tables.unanswerable import ANSWERABLE, with_unanswerable
-from bench.tables.vectors import KeptVectors
+from bench.tables.lib.report import Cell, Section, Table, arguments, keep
+from bench.tables.lib.unanswerable import ANSWERABLE, with_unanswerable
 
 FITTED = ("locomo", "realmem", "lifebench", "musique", "2wiki")
 """Sets whose development halves the weights are fitted on; TimeQA is only reported."""

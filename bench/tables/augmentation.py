@@ -16,13 +16,13 @@ differences are paired bootstraps against ours.
 from collections.abc import Callable
 from dataclasses import replace
 
-from bench.tables.bank import Bank, Split, Turn
-from bench.tables.datasets import load
-from bench.tables.evaluation import run
-from bench.tables.metrics import bootstrap, paired
-from bench.tables.report import Cell, Section, Table, arguments, keep
-from bench.tables.scoring import FUSED, Scored, pooled, score
-from bench.tables.vectors import KeptVectors
+from bench.datasets import load
+from bench.datasets.bank import Bank, Split, Turn
+from bench.lib.kept_vectors import KeptVectors
+from bench.tables.lib.evaluation import run
+from bench.tables.lib.metrics import bootstrap, paired
+from bench.tables.lib.report import Cell, Section, Table, arguments, keep
+from bench.tables.lib.scoring import FUSED, Scored, pooled, score
 
 MEASURES = ("R@10", "NDCG@10")
 SPLITS: tuple[Split, ...] = ("dev", "report")

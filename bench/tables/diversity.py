@@ -16,12 +16,12 @@ from dataclasses import replace
 import numpy as np
 
 import recollex
-from bench.tables.datasets import LOADERS, load
-from bench.tables.evaluation import Asking
-from bench.tables.metrics import bootstrap, paired
-from bench.tables.report import Cell, Section, Table, arguments, keep
-from bench.tables.trials import SPLITS, by_set, claim_of, trials
-from bench.tables.vectors import KeptVectors
+from bench.datasets import LOADERS, load
+from bench.lib.kept_vectors import KeptVectors
+from bench.tables.lib.evaluation import Asking
+from bench.tables.lib.metrics import bootstrap, paired
+from bench.tables.lib.report import Cell, Section, Table, arguments, keep
+from bench.tables.lib.trials import SPLITS, by_set, claim_of, trials
 from recollex import presets
 
 MEASURES = ("R@10", "NDCG@10", "R@20")

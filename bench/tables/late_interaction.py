@@ -13,12 +13,12 @@ the list before it. Differences are paired bootstraps against the same list with
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bench.tables.datasets import LOADERS, load
-from bench.tables.evaluation import Asking
-from bench.tables.metrics import paired
-from bench.tables.report import Cell, Section, Table, arguments, keep
-from bench.tables.trials import SPLITS, by_set, claim_of, trials
-from bench.tables.vectors import KeptVectors
+from bench.datasets import LOADERS, load
+from bench.lib.kept_vectors import KeptVectors
+from bench.tables.lib.evaluation import Asking
+from bench.tables.lib.metrics import paired
+from bench.tables.lib.report import Cell, Section, Table, arguments, keep
+from bench.tables.lib.trials import SPLITS, by_set, claim_of, trials
 from recollex import presets
 
 MEASURES = ("R@5", "R@10", "NDCG@10")

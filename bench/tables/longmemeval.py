@@ -12,14 +12,14 @@ abstention questions are left out, as it does.
 
 from collections.abc import Sequence
 
-from bench.tables.bank import Bank
-from bench.tables.datasets import load
-from bench.tables.datasets.longmemeval import FILES, find
-from bench.tables.evaluation import run
-from bench.tables.metrics import bootstrap
-from bench.tables.report import Cell, Section, Table, arguments, keep
-from bench.tables.scoring import FUSED, Scored, pooled, score
-from bench.tables.vectors import KeptVectors
+from bench.datasets import load
+from bench.datasets.bank import Bank
+from bench.datasets.longmemeval import FILES, find
+from bench.lib.kept_vectors import KeptVectors
+from bench.tables.lib.evaluation import run
+from bench.tables.lib.metrics import bootstrap
+from bench.tables.lib.report import Cell, Section, Table, arguments, keep
+from bench.tables.lib.scoring import FUSED, Scored, pooled, score
 
 MEASURES = ("R@5", "R@10", "All@5", "All@10", "NDCG@5", "NDCG@10")
 LISTS = (FUSED, "semantic", "keyword", "graph", "temporal")

@@ -45,11 +45,12 @@ from pathlib import Path
 from typing import Any
 
 import recollex
-from bench.rundata import percentiles
-from bench.tables.listener import CUT, Listener
-from bench.tables.metrics import bootstrap
-from bench.tables.report import Section, Table, keep
-from bench.tables.scripted_histories import (
+from bench.lib.kept_vectors import KeptVectors
+from bench.lib.rundata import percentiles
+from bench.tables.lib.listener import CUT, Listener
+from bench.tables.lib.metrics import bootstrap
+from bench.tables.lib.report import Section, Table, keep
+from bench.tables.lib.scripted_histories import (
     ASKED_ALL,
     ASKED_OF,
     Beliefs,
@@ -57,8 +58,7 @@ from bench.tables.scripted_histories import (
     history,
     written,
 )
-from bench.tables.trials import claim_of
-from bench.tables.vectors import KeptVectors
+from bench.tables.lib.trials import claim_of
 from recollex_engine.talks.triggers import TRIGGERS
 
 RIGHT = ("Acc-AR", "Acc-AW", "Acc-both", "hit@5", "R@10")

@@ -6,19 +6,19 @@ best single arm, and the graph arm finds passages that no words of the question 
 Command: python -m bench.tables.multihop --data FOLDER [--json FILE] [--limit N]
 
 Check: R@2, R@5 and the share of questions with all evidence in the first 5, as HippoRAG reports
-them; the pools are samples (see `bench.tables.datasets.multihop`), so not its numbers. "Beyond" is
+them; the pools are samples (see `bench.datasets.multihop`), so not its numbers. "Beyond" is
 the share of evidence in the first 100 of the graph arm that is in the first 100 of no other arm.
 """
 
 from dataclasses import replace
 
-from bench.tables.bank import Split
-from bench.tables.datasets import load
-from bench.tables.evaluation import ARMS, Answer, run
-from bench.tables.metrics import bootstrap
-from bench.tables.report import Cell, Section, Table, arguments, keep
-from bench.tables.scoring import FUSED, score
-from bench.tables.vectors import KeptVectors
+from bench.datasets import load
+from bench.datasets.bank import Split
+from bench.lib.kept_vectors import KeptVectors
+from bench.tables.lib.evaluation import ARMS, Answer, run
+from bench.tables.lib.metrics import bootstrap
+from bench.tables.lib.report import Cell, Section, Table, arguments, keep
+from bench.tables.lib.scoring import FUSED, score
 
 MEASURES = ("R@2", "R@5", "All@5", "R@20")
 LISTS = (FUSED, *(arm for arm in ARMS if arm != "temporal"))

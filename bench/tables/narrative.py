@@ -17,13 +17,13 @@ from dataclasses import replace
 import numpy as np
 
 import recollex
-from bench.tables.bank import Bank, Split, Turn
-from bench.tables.datasets import load
-from bench.tables.datasets.locomo import Observation, observations
-from bench.tables.evaluation import Answer, run
-from bench.tables.metrics import bootstrap
-from bench.tables.report import Cell, Section, Table, arguments, keep
-from bench.tables.vectors import KeptVectors
+from bench.datasets import load
+from bench.datasets.bank import Bank, Split, Turn
+from bench.datasets.locomo import Observation, observations
+from bench.lib.kept_vectors import KeptVectors
+from bench.tables.lib.evaluation import Answer, run
+from bench.tables.lib.metrics import bootstrap
+from bench.tables.lib.report import Cell, Section, Table, arguments, keep
 
 CUTS = (5, 10, 20)
 SPLITS: tuple[Split, ...] = ("dev", "report")

@@ -17,14 +17,14 @@ TEMPR and MemoTrace are left out: their weights cannot be had here.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bench.tables.bank import Bank, Split, counts
-from bench.tables.datasets import LOADERS, load
-from bench.tables.datasets.realmem import of_earlier_sessions
-from bench.tables.evaluation import ARMS, Options
-from bench.tables.metrics import Difference, paired
-from bench.tables.report import Cell, Section, Table, arguments, keep
-from bench.tables.trials import SPLITS, Trial, by_set, claim_of, trials
-from bench.tables.vectors import KeptVectors
+from bench.datasets import LOADERS, load
+from bench.datasets.bank import Bank, Split, counts
+from bench.datasets.realmem import of_earlier_sessions
+from bench.lib.kept_vectors import KeptVectors
+from bench.tables.lib.evaluation import ARMS, Options
+from bench.tables.lib.metrics import Difference, paired
+from bench.tables.lib.report import Cell, Section, Table, arguments, keep
+from bench.tables.lib.trials import SPLITS, Trial, by_set, claim_of, trials
 from recollex import presets
 
 MEASURES = ("R@5", "R@10", "R@20", "NDCG@10", "P@5")

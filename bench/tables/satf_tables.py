@@ -26,13 +26,13 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 import recollex
-from bench.tables.bank import Query
-from bench.tables.datasets import load
-from bench.tables.evaluation import Asking, Options
-from bench.tables.metrics import Difference, paired
-from bench.tables.report import Cell, Section, Table, arguments, keep
-from bench.tables.trials import SPLITS, Trial, by_set, claim_of, together, trials
-from bench.tables.vectors import KeptVectors
+from bench.datasets import load
+from bench.datasets.bank import Query
+from bench.lib.kept_vectors import KeptVectors
+from bench.tables.lib.evaluation import Asking, Options
+from bench.tables.lib.metrics import Difference, paired
+from bench.tables.lib.report import Cell, Section, Table, arguments, keep
+from bench.tables.lib.trials import SPLITS, Trial, by_set, claim_of, together, trials
 from recollex import presets
 from recollex_engine.clock import to_micros
 

@@ -16,12 +16,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bench.tables.bank import Bank, Split
-from bench.tables.datasets import load
-from bench.tables.evaluation import run
-from bench.tables.metrics import bootstrap, measure, paired
-from bench.tables.report import Cell, Section, Table, arguments, keep
-from bench.tables.vectors import KeptVectors
+from bench.datasets import load
+from bench.datasets.bank import Bank, Split
+from bench.lib.kept_vectors import KeptVectors
+from bench.tables.lib.evaluation import run
+from bench.tables.lib.metrics import bootstrap, measure, paired
+from bench.tables.lib.report import Cell, Section, Table, arguments, keep
 
 try:
     import bm25s

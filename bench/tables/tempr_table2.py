@@ -22,13 +22,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import recollex
-from bench.tables.bank import Bank, Query, Split, Turn
-from bench.tables.datasets import load
-from bench.tables.evaluation import Asking, run
-from bench.tables.metrics import bootstrap, paired
-from bench.tables.report import Cell, Section, Table, arguments, keep
-from bench.tables.trials import SPLITS, Trial, by_set, claim_of, trials
-from bench.tables.vectors import KeptVectors
+from bench.datasets import load
+from bench.datasets.bank import Bank, Query, Split, Turn
+from bench.lib.kept_vectors import KeptVectors
+from bench.tables.lib.evaluation import Asking, run
+from bench.tables.lib.metrics import bootstrap, paired
+from bench.tables.lib.report import Cell, Section, Table, arguments, keep
+from bench.tables.lib.trials import SPLITS, Trial, by_set, claim_of, trials
 from recollex import presets
 from recollex_engine.models.description import MINILM_THRESHOLDS
 

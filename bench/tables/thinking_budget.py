@@ -10,12 +10,12 @@ Check: the default answers each question under every budget over one store, with
 query's vector given, its median over questions.
 """
 
-from bench.tables.datasets import load
-from bench.tables.evaluation import Asking
-from bench.tables.metrics import paired
-from bench.tables.report import Cell, Section, Table, arguments, keep
-from bench.tables.trials import SPLITS, by_set, claim_of, trials
-from bench.tables.vectors import KeptVectors
+from bench.datasets import load
+from bench.lib.kept_vectors import KeptVectors
+from bench.tables.lib.evaluation import Asking
+from bench.tables.lib.metrics import paired
+from bench.tables.lib.report import Cell, Section, Table, arguments, keep
+from bench.tables.lib.trials import SPLITS, by_set, claim_of, trials
 
 SETS = ("locomo", "lifebench", "musique")
 BUDGETS = (10, 20, 50, 100, 200, 500, 1000)

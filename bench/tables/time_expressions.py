@@ -31,7 +31,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.rundata import environment, percentiles
+from bench.lib.rundata import environment, percentiles
 from recollex_engine.clock import from_micros
 from recollex_engine.clock import to_micros as named_micros
 from recollex_engine.dates.time_range import EARLIEST, LATEST, TimeRange, find_range

@@ -37,15 +37,15 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from bench.rundata import percentiles
-from bench.tables.bank import Bank, Query
-from bench.tables.datasets.timeqa import load
-from bench.tables.datasets.undated import ASKED_AT, RETAINED_AT
-from bench.tables.evaluation import NO_LIMIT, asked, open_store
-from bench.tables.metrics import Interval, bootstrap, paired, recall_at
-from bench.tables.report import Section, Table, arguments, keep
-from bench.tables.trials import claim_of
-from bench.tables.vectors import KeptVectors
+from bench.datasets.bank import Bank, Query
+from bench.datasets.timeqa import load
+from bench.datasets.undated import ASKED_AT, RETAINED_AT
+from bench.lib.kept_vectors import KeptVectors
+from bench.lib.rundata import percentiles
+from bench.tables.lib.evaluation import NO_LIMIT, asked, open_store
+from bench.tables.lib.metrics import Interval, bootstrap, paired, recall_at
+from bench.tables.lib.report import Section, Table, arguments, keep
+from bench.tables.lib.trials import claim_of
 from recollex import Agent, Text, presets
 from recollex_engine.clock import from_micros, to_micros
 from recollex_engine.dates.time_range import find_range

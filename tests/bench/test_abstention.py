@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
+from bench.datasets.bank import Bank, Query, Turn
 from bench.tables.abstention import Judged, fit, reliability, risks, separated, separation, weigh
-from bench.tables.bank import Bank, Query, Turn
-from bench.tables.unanswerable import (
+from bench.tables.lib.unanswerable import (
     ANOTHER_BANK,
     ANOTHER_NAME,
     ANSWERABLE,

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from bench.tables import datasets
-from bench.tables.bank import Bank, counts, halves
-from bench.tables.datasets import (
+from bench import datasets
+from bench.datasets import (
     lifebench,
     locomo,
     longmemeval,
@@ -19,6 +18,7 @@ from bench.tables.datasets import (
     scifact,
     timeqa,
 )
+from bench.datasets.bank import Bank, counts, halves
 
 
 def write(path: Path, content: Any) -> None:

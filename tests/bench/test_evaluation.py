@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bench.tables import evaluation, longmemeval, report
-from bench.tables.bank import Bank, Query, Turn
-from bench.tables.metrics import bootstrap, paired
-from bench.tables.scoring import pooled, score
-from bench.tables.vectors import CHUNK, KeptVectors
+from bench.datasets.bank import Bank, Query, Turn
+from bench.lib.kept_vectors import CHUNK, KeptVectors
+from bench.tables import longmemeval
+from bench.tables.lib import evaluation, report
+from bench.tables.lib.metrics import bootstrap, paired
+from bench.tables.lib.scoring import pooled, score
 from recollex_engine.models.description import PAPER_THRESHOLDS
 
 DIMENSION = 16

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import recollex
-from bench.kept_stores import AGENT, ids, kept, made_up_store
+from bench.lib.kept_stores import AGENT, ids, kept, made_up_store
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bench import made_up
-from bench.latency import Bound, Page, Section, System, claim, finish, number, race, table
-from bench.stages import Timed
+from bench.lib import made_up
+from bench.lib.latency import Bound, Page, Section, System, claim, finish, number, race, table
+from bench.lib.stages import Timed
 
 BENCHES = sorted(Path(__file__).parents[2].joinpath("bench").glob("*.py"))
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.tables import metrics
+from bench.tables.lib import metrics
 
 ids = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
 some = st.sets(st.sampled_from("abcdefgh"), min_size=1, max_size=5)

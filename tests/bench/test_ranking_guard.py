@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 import recollex
-from bench.tables.bank import Bank, Query, Turn
-from bench.tables.datasets import locomo
-from bench.tables.evaluation import run_all
-from bench.tables.scoring import Scored, score
-from bench.tables.vectors import KeptVectors
+from bench.datasets import locomo
+from bench.datasets.bank import Bank, Query, Turn
+from bench.lib.kept_vectors import KeptVectors
+from bench.tables.lib.evaluation import run_all
+from bench.tables.lib.scoring import Scored, score
 from recollex_engine.errors import ModelError
 
 MEASURES = ("R@5", "NDCG@10")

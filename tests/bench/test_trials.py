@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bench.tables import report, satf_tables, tempr_table2
-from bench.tables.bank import Bank, Query, Split, Turn
-from bench.tables.datasets.realmem import of_earlier_sessions
-from bench.tables.evaluation import Asking, run, run_all
-from bench.tables.metrics import Interval, paired
-from bench.tables.trials import SPLITS, by_set, claim_of, together, trials
-from bench.tables.vectors import KeptVectors
+from bench.datasets.bank import Bank, Query, Split, Turn
+from bench.datasets.realmem import of_earlier_sessions
+from bench.lib.kept_vectors import KeptVectors
+from bench.tables import satf_tables, tempr_table2
+from bench.tables.lib import report
+from bench.tables.lib.evaluation import Asking, run, run_all
+from bench.tables.lib.metrics import Interval, paired
+from bench.tables.lib.trials import SPLITS, by_set, claim_of, together, trials
 from recollex import presets
 from recollex_engine.models.description import PAPER_THRESHOLDS
 

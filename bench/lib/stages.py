@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import recollex
-from bench.rundata import percentiles
+from bench.lib.rundata import percentiles
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 A bank's turns are retained document by document in their order, each at its own time, and a query
 that may see a part is asked when that part is in. So any table is a choice of options of
-`Agent.recall`, run here, and of measures of `bench.tables.metrics` on what comes back.
+`Agent.recall`, run here, and of measures of `bench.tables.lib.metrics` on what comes back.
 """
 
 import tempfile
@@ -16,9 +16,9 @@ from typing import Any
 from tqdm import tqdm
 
 import recollex
-from bench.tables.bank import Bank, Query, Turn
-from bench.tables.datasets.undated import RETAINED_AT
-from bench.tables.vectors import KeptVectors
+from bench.datasets.bank import Bank, Query, Turn
+from bench.datasets.undated import RETAINED_AT
+from bench.lib.kept_vectors import KeptVectors
 
 NO_LIMIT = 1 << 30  # tokens
 ARMS = ("semantic", "keyword", "graph", "temporal")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from bench.tables.bank import Bank, Query, Turn
+from bench.datasets.bank import Bank, Query, Turn
 from recollex import locomo
 from recollex.locomo import CATEGORIES, evidence_ids
 

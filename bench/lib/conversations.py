@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recollex
-from bench.kept_stores import kept
-from bench.tables.bank import Bank
-from bench.tables.datasets import locomo
-from bench.tables.vectors import KeptVectors
+from bench.datasets import locomo
+from bench.datasets.bank import Bank
+from bench.lib.kept_stores import kept
+from bench.lib.kept_vectors import KeptVectors
 
 
 @dataclass(frozen=True)

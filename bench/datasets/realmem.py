@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bench.tables.bank import Bank, Query, Split, Turn
+from bench.datasets.bank import Bank, Query, Split, Turn
 
 DEVELOPMENT = 2  # personas, in alphabetical order
 MORNING = timedelta(hours=9)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import recollex
-from bench.model_runs import (
+from bench.lib.model_runs import (
     MODEL,
     QUESTION,
     SECONDS,
@@ -33,7 +33,7 @@ from bench.model_runs import (
     sentence,
     timed,
 )
-from bench.rundata import percentiles
+from bench.lib.rundata import percentiles
 from recollex_engine.errors import ModelError
 from recollex_engine.models.backends import graph_precision
 from recollex_engine.models.convert import converted

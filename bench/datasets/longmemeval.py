@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bench.tables.bank import Bank, Query, Split, Turn, halves
+from bench.datasets.bank import Bank, Query, Split, Turn, halves
 
 FILES = ("longmemeval_s_cleaned.json", "longmemeval_s.json", "longmemeval_s", "longmemeval.json")
 BETWEEN_TURNS = timedelta(seconds=20)

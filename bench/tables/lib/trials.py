@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.tables.bank import Bank, Split, Unit
-from bench.tables.evaluation import Asking, Read, run_all
-from bench.tables.metrics import Interval, bootstrap
-from bench.tables.report import Cell
-from bench.tables.scoring import Scored, pooled, score
-from bench.tables.vectors import KeptVectors
+from bench.datasets.bank import Bank, Split, Unit
+from bench.lib.kept_vectors import KeptVectors
+from bench.tables.lib.evaluation import Asking, Read, run_all
+from bench.tables.lib.metrics import Interval, bootstrap
+from bench.tables.lib.report import Cell
+from bench.tables.lib.scoring import Scored, pooled, score
 
 SPLITS: tuple[Split, ...] = ("dev", "report")
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recollex
-from bench.kept_stores import kept
+from bench.lib.kept_stores import kept
 
 MOST = 200_000
 """Messages that may be remembered, so that there are later ones to ask with."""

@@ -9,8 +9,8 @@ pages are there twice and kept once. A question without an answer on its page is
 import json
 from pathlib import Path
 
-from bench.tables.bank import Bank, Query, Turn, halves
-from bench.tables.datasets.undated import ASKED_AT
+from bench.datasets.bank import Bank, Query, Turn, halves
+from bench.datasets.undated import ASKED_AT
 
 
 def load(data: Path) -> list[Bank]:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import recollex
-from bench.tables.scripted_histories import ASKED, Line, Telling, best
+from bench.tables.lib.scripted_histories import ASKED, Line, Telling, best
 
 DOCUMENT = "talk"
 SECOND = timedelta(seconds=1)

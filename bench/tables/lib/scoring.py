@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.tables.bank import Bank, Query, Split, Unit
-from bench.tables.evaluation import Answer
-from bench.tables.metrics import documents, measure
+from bench.datasets.bank import Bank, Query, Split, Unit
+from bench.tables.lib.evaluation import Answer
+from bench.tables.lib.metrics import documents, measure
 
 FUSED = "fused"
 """The list that a recall returns, beside those of its arms."""

@@ -9,8 +9,7 @@ first half of the questions of the others; "report" is the rest.
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from bench.tables.bank import Bank
-from bench.tables.datasets import (
+from bench.datasets import (
     lifebench,
     locomo,
     longmemeval,
@@ -19,6 +18,7 @@ from bench.tables.datasets import (
     scifact,
     timeqa,
 )
+from bench.datasets.bank import Bank
 
 LOADERS: dict[str, Callable[[Path], list[Bank]]] = {
     "locomo": locomo.load,

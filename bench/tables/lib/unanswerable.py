@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bench.tables.bank import Bank, Query
+from bench.datasets.bank import Bank, Query
 
 BY_THE_SET = "by the set"
 ANOTHER_BANK = "another bank"

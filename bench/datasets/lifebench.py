@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bench.tables.bank import Bank, Query, Split, Turn
+from bench.datasets.bank import Bank, Query, Split, Turn
 
 Item = dict[str, Any]
 

@@ -8,8 +8,8 @@ recalls are not comparable with published ones.
 import json
 from pathlib import Path
 
-from bench.tables.bank import Bank, Query, Turn, halves
-from bench.tables.datasets.undated import ASKED_AT
+from bench.datasets.bank import Bank, Query, Turn, halves
+from bench.datasets.undated import ASKED_AT
 
 
 def load_musique(data: Path) -> list[Bank]:

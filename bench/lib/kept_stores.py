@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import recollex
-from bench import made_up
+from bench.lib import made_up
 from recollex import errors
 
 AGENT = "bench"

@@ -1,6 +1,6 @@
 """What would others cost? The same 2 KB there and back through a bare asyncio echo, FastAPI, gRPC.
 
-Each peer is a process of its own behind a Unix socket: `python bench/server_peers.py echo PATH`
+Each peer is a process of its own behind a Unix socket: `python bench/lib/server_peers.py echo PATH`
 serves until it is killed. `bench/server.py` measures them in the loops it measures recollex in.
 """
 

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench.rundata import environment
-from bench.tables.metrics import Difference, Interval
+from bench.lib.rundata import environment
+from bench.tables.lib.metrics import Difference, Interval
 
 Cell = Interval | Difference | str | float | int
 

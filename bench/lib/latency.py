@@ -15,8 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from bench.drawing import Plot, draw
-from bench.rundata import environment, percentiles
+from bench.lib.drawing import Plot, draw
+from bench.lib.rundata import environment, percentiles
 
 THREADS = (
     "OMP_NUM_THREADS",

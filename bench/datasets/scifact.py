@@ -9,8 +9,8 @@ import csv
 import json
 from pathlib import Path
 
-from bench.tables.bank import Bank, Query, Turn
-from bench.tables.datasets.undated import ASKED_AT
+from bench.datasets.bank import Bank, Query, Turn
+from bench.datasets.undated import ASKED_AT
 
 
 def load(data: Path) -> list[Bank]:

@@ -1,0 +1,1 @@
+"""What the latency tables share: corpora, kept stores, races, pages and plots."""

@@ -1,0 +1,1 @@
+"""What the ranking tables share: asking a bank, measures, trials, pages."""
