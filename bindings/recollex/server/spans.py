@@ -77,7 +77,7 @@ class Spans:
         with self._lock:
             of, trace = self._traces.pop(id(call), (None, None))
         attributes: dict[str, Any] = {
-            "recollex.api.agent": call.agent,
+            "recollex.agent": call.agent,
             "recollex.client": call.principal.name,
         }
         if call.begun:

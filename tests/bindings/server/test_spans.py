@@ -55,7 +55,7 @@ def test_a_recall_says_what_its_stages_took_and_nothing_of_what_was_asked(tmp_pa
     assert span.name == "recollex.recall"
     assert f"{span.context.trace_id:032x}" == PARENT.split("-")[1]
     assert f"{span.parent.span_id:016x}" == PARENT.split("-")[2]
-    assert span.attributes["recollex.api.agent"] == "bob"
+    assert span.attributes["recollex.agent"] == "bob"
     assert span.attributes["recollex.recall.embed_us"] > 0
     assert span.attributes["recollex.recall_us"] / 1000 < (span.end_time - span.start_time)
     assert not {"key", "mat"} & set(" ".join(map(str, span.attributes.values())).split())
