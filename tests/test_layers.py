@@ -41,6 +41,7 @@ ROOTS = {  # the modules that may stand in a package's root
     "recollex_kernels": set(),
     "recollex_engine": {"errors", "clock", "trace"},
 }
+RUN_TIME_ALONE = {"recollex"}  # packages whose imports for annotations may still form a cycle
 KERNELS = [name for name in MODULES if name.startswith("recollex_kernels.")]
 
 
@@ -125,7 +126,9 @@ def test_a_package_has_these_folders_and_nothing_else_in_its_root(package: str) 
 def test_no_cycle_of_imports() -> None:
     graph = {}
     for name in MODULES:
-        needed = imports(without_typing_only(parse(name)))
+        tree = parse(name)
+        package = name.split(".")[0]
+        needed = imports(without_typing_only(tree) if package in RUN_TIME_ALONE else tree)
         graph[name] = {module_of(n) for n in needed if n.split(".")[0] in OURS} - {name, None}
     graphlib.TopologicalSorter(graph).prepare()  # raises CycleError, which names the cycle
 

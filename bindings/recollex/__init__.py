@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from recollex_engine.facts.facts import Conflict, Fact, FactList
     from recollex_engine.models.encoder import Encoder, load_encoder
     from recollex_engine.models.given import GivenVectors
-    from recollex_engine.recall.memory import Memory, Recall
+    from recollex_engine.recall.memory import Memory
+    from recollex_engine.recall.recall import Recall
     from recollex_engine.recall.subgraph import Subgraph
     from recollex_engine.state.closure import Closure
     from recollex_engine.talks.triggers import WritePolicy
@@ -93,7 +94,7 @@ _HOMES = {
     "Memory": "recollex_engine.recall.memory",
     "Mention": "recollex_engine.domain.literals",
     "Packing": "recollex_engine.domain.packing_options",
-    "Recall": "recollex_engine.recall.memory",
+    "Recall": "recollex_engine.recall.recall",
     "Source": "recollex_engine.domain.literals",
     "Stats": "recollex_engine.agents.stats",
     "Store": "recollex.api.store",

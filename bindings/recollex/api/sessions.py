@@ -11,7 +11,7 @@ from recollex_engine.clock import from_micros
 from recollex_engine.domain.statement import Statement
 from recollex_engine.errors import InputError
 from recollex_engine.models.embedder import Progress
-from recollex_engine.recall.memory import Recall
+from recollex_engine.recall.recall import Recall
 from recollex_engine.talks import sessions
 from recollex_engine.talks.triggers import WritePolicy
 from recollex_engine.talks.write_session import Turn

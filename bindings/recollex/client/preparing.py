@@ -12,7 +12,7 @@ import numpy as np
 from recollex.api.arguments import listed
 from recollex_engine.errors import InputError
 from recollex_engine.ranking.preset import PRESETS
-from recollex_engine.recall.memory import Recall
+from recollex_engine.recall.recall import Recall
 
 Arguments = dict[str, Any]
 

@@ -18,7 +18,7 @@ from recollex.http.profiles import BACKGROUND, MAX_BACKGROUND, operations_of, pr
 from recollex.http.schema import AGENT, BUDGET, QUERY, Schema, members, text, whole
 from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.errors import InputError, ModelError
-from recollex_engine.recall.memory import Recall
+from recollex_engine.recall.recall import Recall
 
 Message = dict[str, str]
 

@@ -41,7 +41,7 @@ from recollex.wire.failures import tell_error
 from recollex.wire.methods import METHODS
 from recollex.wire.packing import pack, unpack
 from recollex_engine.errors import RecollexError
-from recollex_engine.recall.memory import Recall
+from recollex_engine.recall.recall import Recall
 from recollex_engine.trace import Trace
 
 LENGTH = struct.Struct(">I")

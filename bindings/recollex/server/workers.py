@@ -16,7 +16,7 @@ from recollex.server.open_agents import OpenAgents
 from recollex.server.pace import Pace
 from recollex.server.queues import AgentTurns, FairQueue
 from recollex_engine.errors import DeadlineError, InternalError, RecollexError
-from recollex_engine.recall.memory import Recall
+from recollex_engine.recall.recall import Recall
 
 
 class Workers:

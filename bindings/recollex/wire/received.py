@@ -21,8 +21,9 @@ from recollex_engine.errors import ProtocolError
 from recollex_engine.facts.events import Event
 from recollex_engine.facts.facts import Fact, FactList
 from recollex_engine.ranking.confidence import Signs
-from recollex_engine.recall.memory import Memory, Recall, looked_at
+from recollex_engine.recall.memory import Memory, looked_at
 from recollex_engine.recall.memory_columns import Columns, MemoryColumns
+from recollex_engine.recall.recall import Recall
 from recollex_engine.trace import Trace
 
 if TYPE_CHECKING:

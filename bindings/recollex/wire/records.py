@@ -34,7 +34,7 @@ ARGUMENTS: Mapping[str, str] = types.MappingProxyType(
         "UpsertEvent": "recollex_engine.domain.operations",
         "Link": "recollex_engine.domain.operations",
         "UpsertEpisode": "recollex_engine.domain.operations",
-        "Recall": "recollex_engine.recall.memory",
+        "Recall": "recollex_engine.recall.recall",
         "Memory": "recollex_engine.recall.memory",
         "Closure": "recollex_engine.state.closure",
         "Signs": "recollex_engine.ranking.confidence",
@@ -47,7 +47,7 @@ RESULTS: Mapping[str, str] = types.MappingProxyType(
     {
         "Closure": "recollex_engine.state.closure",
         "Memory": "recollex_engine.recall.memory",
-        "Recall": "recollex_engine.recall.memory",
+        "Recall": "recollex_engine.recall.recall",
         "Signs": "recollex_engine.ranking.confidence",
         "Trace": "recollex_engine.trace",
         "Subgraph": "recollex_engine.recall.subgraph",

@@ -20,9 +20,10 @@ from recollex_engine.facts.view import FactView
 from recollex_engine.models.embedder import Embedder, Progress
 from recollex_engine.ranking.preset import Preset
 from recollex_engine.recall import lookups as reading
-from recollex_engine.recall.memory import Memory, Recall
+from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.packing import nothing
 from recollex_engine.recall.pipeline import recall
+from recollex_engine.recall.recall import Recall
 from recollex_engine.state.gc_pause import paused
 from recollex_engine.state.replica import Replica
 from recollex_engine.text.analyzer import ANALYZER_VERSION

@@ -28,8 +28,8 @@ from recollex_engine.ranking.selection import select
 from recollex_engine.ranking.spreading import graph
 from recollex_engine.ranking.temporal import memora_temporal, temporal
 from recollex_engine.ranking.token_budget import least_tokens, within_budget
-from recollex_engine.recall.memory import Recall
 from recollex_engine.recall.packing import nothing, pack
+from recollex_engine.recall.recall import Recall
 from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import Analyzer, ParsedQuery
 from recollex_engine.text.cues import NO_CUES, Cues, read_cues

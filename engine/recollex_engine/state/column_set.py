@@ -1,10 +1,14 @@
 """Which columns does an agent have in memory? Those of a file, and those that were asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from recollex_engine.domain.schema import CLOSED, schema
-from recollex_engine.storage.column import Column
+from recollex_engine.storage.column import Column, no_items
 
 
 class ColumnSet(dict[str, Column]):
@@ -31,6 +35,17 @@ class ColumnSet(dict[str, Column]):
 
     def __missing__(self, name: str) -> Column:
         return self.setdefault(name, Column(schema()[name], fixed=name not in CLOSED))
+
+    def array(self, name: str) -> npt.NDArray[Any]:
+        """Return a column's items so far."""
+        column = self.get(name)
+        return no_items(schema()[name]) if column is None else column.array
+
+    def extend(self, name: str, items: Sequence[Any]) -> None:
+        """Append items to one column."""
+        if items:
+            column = self[name]
+            column.extend(np.array(items, dtype=column.dtype))
 
     def all(self) -> dict[str, Column]:
         """Return every column of the schema, in its order."""

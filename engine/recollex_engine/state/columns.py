@@ -21,7 +21,6 @@ from recollex_engine.domain.schema import (
     ENDS,
     LISTS,
     NONE,
-    schema,
     words,
 )
 from recollex_engine.domain.settings import Settings
@@ -34,7 +33,6 @@ from recollex_engine.state.mention_counts import MentionMarks
 from recollex_engine.state.spans import Spans
 from recollex_engine.state.speakers import Speakers
 from recollex_engine.state.tail import Tail
-from recollex_engine.storage.column import no_items
 from recollex_engine.storage.dictionary import Dictionary
 from recollex_engine.text.entities import fold
 from recollex_kernels.memories.filters import mask_open
@@ -109,7 +107,7 @@ class Columns:
         self.incoming = Chain(array("link_target"), self.memories)
         self.mention_marks = MentionMarks()
         self.hubs = Hubs()
-        self.facts = FactState(self)
+        self.facts = FactState(self.column, self.dictionary)
 
     @property
     def dimension(self) -> int:
@@ -144,8 +142,7 @@ class Columns:
 
     def array(self, name: str) -> npt.NDArray[Any]:
         """Return the column's items so far."""
-        column = self.column.get(name)
-        return no_items(schema()[name]) if column is None else column.array
+        return self.column.array(name)
 
     def text(self, memory: int) -> str:
         """Return the whole text of a memory."""
@@ -285,9 +282,7 @@ class Columns:
 
     def extend(self, name: str, items: Sequence[Any]) -> None:
         """Append items to one column."""
-        if items:
-            column = self.column[name]
-            column.extend(np.array(items, dtype=column.dtype))
+        self.column.extend(name, items)
 
     def extend_table(self, names: Sequence[str], lines: Sequence[tuple[Any, ...]]) -> None:
         """Append lines to several columns, which stand in the order of a line's items."""

@@ -5,17 +5,16 @@ Kept beside the columns of an agent, found again on opening: cost 15 ms a millio
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.fact_schema import ALIAS_OF, CHAINS, RELATIONS, TARGETS
 from recollex_engine.state.chain import NONE, Chain
+from recollex_engine.state.column_set import ColumnSet
 from recollex_engine.state.entity_merges import Identities
-
-if TYPE_CHECKING:
-    from recollex_engine.state.columns import Columns
+from recollex_engine.storage.dictionary import Dictionary
 
 TABLES = ("fact", "event", "node")
 """The tables whose items stand in the order of their operations, and are counted by them."""
@@ -36,9 +35,9 @@ class Sight:
 
     __slots__ = ("_columns", "_data", "applied", "heads", "held", "incoming")
 
-    def __init__(self, columns: "Columns", state: "FactState") -> None:
+    def __init__(self, columns: ColumnSet, state: "FactState") -> None:
         self.applied = state.applied  # first: what is applied meanwhile makes this one outdated
-        self.held = {table: columns.column[f"{table}_op"].count for table in TABLES}
+        self.held = {table: columns[f"{table}_op"].count for table in TABLES}
         self.heads = {name: chain.head for name, chain in state.chains.items()}
         self.incoming = {kind: chain.head for kind, chain in state.incoming.items()}
         self._columns = columns
@@ -49,7 +48,7 @@ class Sight:
         try:
             return self._data[name]
         except KeyError:
-            found = self._data[name] = self._columns.column[name].buffer.data
+            found = self._data[name] = self._columns[name].buffer.data
             return found
 
 
@@ -60,22 +59,23 @@ class FactState:
     behind it afterwards (see `chain.Chain`).
     """
 
-    def __init__(self, columns: "Columns") -> None:
-        self.columns = columns
+    def __init__(self, columns: ColumnSet, dictionaries: Mapping[str, Dictionary]) -> None:
+        self._columns = columns
+        self._dictionaries = dictionaries
         array = columns.array
         self._newest = {
-            kind: _newest(array(f"{kind}_id"), columns.dictionary[f"{kind}_ids"].count)
+            kind: _newest(array(f"{kind}_id"), dictionaries[f"{kind}_ids"].count)
             for kind in ("fact", "event")
         }
         self.chains = {keys: Chain(array(keys), _above(array(keys))) for keys in CHAINS}
         self.incoming = {kind: self._incoming(kind) for kind in ("fact", "entity", "event")}
-        alias = columns.dictionary["labels"].get(f"p:{ALIAS_OF}")
+        alias = dictionaries["labels"].get(f"p:{ALIAS_OF}")
         self.aliases: list[int] = []
         if alias is not None:
             self.aliases = np.flatnonzero(array("fact_predicate") == alias).tolist()
         self._identity_ops: list[int] = []
         self.linked: set[int] = set()
-        if self.aliases or columns.column["merge_op"].count:
+        if self.aliases or columns["merge_op"].count:
             closed = array("fact_closed_by")[self.aliases]
             changes = [
                 *array("merge_op").tolist(),
@@ -98,12 +98,12 @@ class FactState:
         """Return the newest sight, the same while nothing was applied. Cost: 0.2 us."""
         sight = self._sight
         if sight.applied != self.applied:
-            sight = self._sight = Sight(self.columns, self)
+            sight = self._sight = Sight(self._columns, self)
         return sight
 
     def _incoming(self, kind: str) -> Chain:
         """Return the chain of the edges that lead to nodes of one kind."""
-        relation, target = self.columns.array("edge_relation"), self.columns.array("edge_target")
+        relation, target = self._columns.array("edge_relation"), self._columns.array("edge_target")
         if not len(relation):
             return Chain(np.empty(0, np.uint32), 0)
         wanted = [number for number, each in INCOMING.items() if each == kind]
@@ -120,7 +120,7 @@ class FactState:
     def extend_newest(self, kind: str, first: int, keys: Sequence[int]) -> None:
         """Note that versions ``first...`` are the newest of ids ``keys``."""
         newest = self._newest[kind]
-        count = self.columns.dictionary[f"{kind}_ids"].count
+        count = self._dictionaries[f"{kind}_ids"].count
         if count > len(newest):
             grown = np.full(count * 3 // 2, NONE, np.uint32)
             grown[: len(newest)] = newest
@@ -139,9 +139,9 @@ class FactState:
         """Append ``keys`` and the other columns of a chain's entries; its heads last."""
         if not keys:
             return
-        columns = self.columns
+        columns = self._columns
         chain = self.chains[name]
-        members = [columns.column[member] for member in (name, CHAINS[name], *others)]
+        members = [columns[member] for member in (name, CHAINS[name], *others)]
         before = [member.buffer for member in members]
         numbers = np.array(keys, np.uint32)
         first = members[0].count
@@ -154,7 +154,7 @@ class FactState:
 
     def extend_incoming(self, edges: Sequence[tuple[int, int]]) -> None:
         """Append for (relation, target) of new edges the edge before each; heads last."""
-        column = self.columns.column["edge_target_previous"]
+        column = self._columns["edge_target_previous"]
         storage, first = column.buffer, column.count
         heads: dict[tuple[str, int], int] = {}
         previous = []
@@ -194,7 +194,7 @@ class FactState:
 
     def links(self, op: int) -> list[tuple[int, int]]:
         """Return (source, target) of the merges and aliases after operation ``op``, in order."""
-        array = self.columns.array
+        array = self._columns.array
         recorded = array("merge_op")
         count = int(np.searchsorted(recorded, np.uint64(op), "right"))
         links = list(

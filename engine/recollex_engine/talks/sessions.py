@@ -23,7 +23,8 @@ from recollex_engine.domain.turn import passages_to_embed
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.models.embedder import Progress, embed_all
 from recollex_engine.ranking.arms import semantic
-from recollex_engine.recall.memory import Recall, read_memories
+from recollex_engine.recall.memory import read_memories
+from recollex_engine.recall.recall import Recall
 from recollex_engine.talks.salience import read_features
 from recollex_engine.talks.sensitive import find_slots, masked
 from recollex_engine.talks.triggers import WritePolicy

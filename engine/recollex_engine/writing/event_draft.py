@@ -1,6 +1,6 @@
 """What would a transaction add to events and episodes? The half of `fact_draft` that is theirs."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recollex_engine.domain import operations as say
 from recollex_engine.domain.fact_schema import EVENT_KINDS, TARGETS
@@ -9,9 +9,7 @@ from recollex_engine.domain.literals import Mention
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.state.chain import NONE
 from recollex_engine.writing.fact_record import edges_of
-
-if TYPE_CHECKING:
-    from recollex_engine.writing.fact_draft import FactDraft
+from recollex_engine.writing.fact_staging import FactStaging
 
 Edges = list[tuple[str, Any, str | None]]
 
@@ -19,9 +17,9 @@ Edges = list[tuple[str, Any, str | None]]
 class EventDraft:
     """The events, episodes and links of one transaction, beside those that are recorded."""
 
-    def __init__(self, facts: "FactDraft") -> None:
-        self.facts = facts
-        self.columns = facts.columns
+    def __init__(self, staging: FactStaging) -> None:
+        self._staging = staging
+        self.columns = staging.columns
         self._versions = self.columns.column["event_id"].count
         self._staged: dict[str, tuple[str, int, dict[str, Any]]] = {}  # kind, version, content
         self._links: set[tuple[Any, ...]] = set()
@@ -35,11 +33,11 @@ class EventDraft:
         names: list[tuple[str, str, int]] = []
         edges: Edges = []
         for id in operation.facts:
-            if self.facts.fact(id) is None:
-                raise UnknownIdError(id, self.facts.agent, "fact")
+            if self._staging.fact(id) is None:
+                raise UnknownIdError(id, self._staging.agent, "fact")
             edges.append(("includes_fact", id, None))
         for name, role in operation.participants:
-            edges.append(("has_participant", self.facts.entity(name, names), role))
+            edges.append(("has_participant", self._staging.entity(name, names), role))
         for time in operation.times:
             edges.append(("has_time_text" if isinstance(time, str) else "has_time", time, None))
         edges += [("mentioned_in", mention.to_json(), None) for mention in operation.mentions]
@@ -69,7 +67,7 @@ class EventDraft:
         names: list[tuple[str, str, int]] = []
         target: Any = operation.target
         if operation.relation == "has_participant":
-            target = self.facts.entity(str(target), names)
+            target = self._staging.entity(str(target), names)
         elif operation.relation == "mentioned_in":
             assert isinstance(operation.target, Mention)
             target = operation.target.to_json()
@@ -89,18 +87,26 @@ class EventDraft:
             payload["qualifier"] = operation.qualifier
         if names:
             payload["names"] = names
-        self.facts.record("link", payload)
+        self._staging.record("link", payload)
 
     def _recorded_links(self, id: str) -> Edges:
         key = self.columns.dictionary["event_ids"].get(id)
         return [] if key is None else edges_of(self.columns, key, NONE)
 
     def _check_event(self, id: str) -> None:
-        kind = self._staged[id][0] if id in self._staged else self.facts.event_kind(id)
+        kind = self._staged[id][0] if id in self._staged else self._event_kind(id)
         if kind is None:
-            raise UnknownIdError(id, self.facts.agent, "event")
+            raise UnknownIdError(id, self._staging.agent, "event")
         if kind != "event":
             raise InputError(f"{id!r} is an episode: give the id of an event")
+
+    def _event_kind(self, id: str) -> str | None:
+        """Return "event" or "episode", whichever has this id; None for neither."""
+        key = self.columns.dictionary["event_ids"].get(id)
+        version = NONE if key is None else self.columns.facts.newest("event", key)
+        if version == NONE:
+            return None
+        return EVENT_KINDS[int(self.columns.array("event_kind")[version])]
 
     def _open(
         self, kind: str, id: str, content: dict[str, Any], names: list[tuple[str, str, int]]
@@ -120,7 +126,7 @@ class EventDraft:
             payload["names"] = names
         self._staged[id] = kind, self._versions, content
         self._versions += 1
-        self.facts.record(f"upsert_{kind}", payload)
+        self._staging.record(f"upsert_{kind}", payload)
 
     def _found(self, id: str) -> tuple[str, int, dict[str, Any]] | None:
         """Return kind, version and content of what has this id."""

@@ -11,7 +11,7 @@ from typing import Any
 from recollex_engine.domain import operations as say
 from recollex_engine.domain.act import Act
 from recollex_engine.domain.content_ids import content_id
-from recollex_engine.domain.fact_schema import ALIAS_OF, EVENT_KINDS
+from recollex_engine.domain.fact_schema import ALIAS_OF
 from recollex_engine.domain.intervals import check_interval
 from recollex_engine.domain.literals import Object, to_record
 from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
@@ -21,7 +21,8 @@ from recollex_engine.state.entity_merges import Identities
 from recollex_engine.text.entities import fold
 from recollex_engine.writing.draft import Draft
 from recollex_engine.writing.event_draft import EventDraft
-from recollex_engine.writing.fact_record import content_of, same
+from recollex_engine.writing.fact_record import same
+from recollex_engine.writing.fact_staging import FactStaging
 from recollex_engine.writing.preparation import Prepared
 
 
@@ -35,15 +36,11 @@ class FactDraft:
         self.draft = draft
         self.columns = draft.columns
         self.agent = agent
-        self._note: dict[str, str] = {}
+        self._staging = FactStaging(draft, agent)
         self._prepared: Iterator[Prepared] = iter(prepared)
         self._memories: dict[str, int | None] = {}  # that this transaction changed; None: closed
-        self._versions = self.columns.column["fact_id"].count
-        self._facts: dict[
-            str, tuple[int, dict[str, Any] | None]
-        ] = {}  # newest, looked up or staged
         self._links: list[tuple[int, int]] = []
-        self._events = EventDraft(self)
+        self._events = EventDraft(self._staging)
         self._add: dict[type, Callable[[Any], None]] = {
             Retain: self._retain,
             Forget: self._close,
@@ -71,17 +68,13 @@ class FactDraft:
         tells which was refused.
         """
         for place, operation in enumerate(operations):
-            self._note = notes[place]
+            self._staging.note = notes[place]
             try:
                 self._add[type(operation)](operation)
             except InputError as error:
                 if where is None:
                     raise
                 raise OperationError(where[place], error) from error
-
-    def record(self, kind: str, payload: dict[str, Any]) -> None:
-        """Stage one record of the log."""
-        self.draft.operations.append((kind, payload | self._note))
 
     # -- memories --------------------------------------------------------------------------------
 
@@ -96,7 +89,7 @@ class FactDraft:
 
     def _take_in(self, operation: Retain | Correct) -> None:
         before = len(self.draft.operations)
-        self.draft.add(next(self._prepared), Act(operation.word.lower(), **self._note))
+        self.draft.add(next(self._prepared), Act(operation.word.lower(), **self._staging.note))
         if len(self.draft.operations) > before:
             self._memories[operation.id] = self.draft.memories - 1
 
@@ -108,7 +101,7 @@ class FactDraft:
             memory = self.columns.closable(id, kind)
             memories.append(self.memory(id) if memory is None else memory)
         self._memories.update(dict.fromkeys(operation.ids))
-        self.record(kind, {"memories": sorted(set(memories))})
+        self._staging.record(kind, {"memories": sorted(set(memories))})
 
     def _check_unchanged(self, id: str) -> None:
         if id in self._memories:
@@ -129,28 +122,9 @@ class FactDraft:
 
     # -- entities --------------------------------------------------------------------------------
 
-    def entity(self, name: str, names: list[tuple[str, str, int]]) -> list[Any]:
-        """Return [name, number] of an entity; one that is new goes into ``names``, too."""
-        draft = self.draft
-        table = draft.lexicon.names(self.columns)
-        entity = table.get(name)
-        if entity is None:
-            entity = draft.entities
-            draft.entities += 1
-            table.add(name, entity)
-            names.append((name, fold(name), entity))
-        return [name, entity]
-
-    def known_entity(self, name: str) -> int:
-        """Return the number of an entity that is there. Raises `UnknownIdError`."""
-        entity = self.draft.lexicon.names(self.columns).get(name)
-        if entity is None:
-            raise UnknownIdError(name, self.agent, "entity")
-        return entity
-
     def _upsert_entity(self, operation: say.UpsertEntity) -> None:
         names: list[tuple[str, str, int]] = []
-        named = self.entity(operation.name, names)
+        named = self._staging.entity(operation.name, names)
         payload: dict[str, Any] = {"entity": named}
         table = self.draft.lexicon.names(self.columns)
         for alias in operation.aliases:
@@ -170,7 +144,7 @@ class FactDraft:
             payload["names"] = names
         elif self._says_nothing_new(payload):
             return
-        self.record("upsert_entity", payload)
+        self._staging.record("upsert_entity", payload)
 
     def _says_nothing_new(self, payload: dict[str, Any]) -> bool:
         """Return whether the newest record of an entity says the same."""
@@ -195,10 +169,11 @@ class FactDraft:
         )
 
     def _merge_entity(self, operation: say.MergeEntity) -> None:
-        source, target = self.known_entity(operation.source), self.known_entity(operation.target)
+        source = self._staging.known_entity(operation.source)
+        target = self._staging.known_entity(operation.target)
         if self._identities().is_new(source, target, (operation.source, operation.target)):
             self._links.append((source, target))
-            self.record(
+            self._staging.record(
                 "merge_entity",
                 {"source": [operation.source, source], "target": [operation.target, target]},
             )
@@ -212,23 +187,10 @@ class FactDraft:
 
     # -- facts -----------------------------------------------------------------------------------
 
-    def fact(self, id: str) -> tuple[int, dict[str, Any] | None] | None:
-        """Return the newest version of a fact, and what it says unless closed; None for none."""
-        if id in self._facts:
-            return self._facts[id]
-        key = self.columns.dictionary["fact_ids"].get(id)
-        version = NONE if key is None else self.columns.facts.newest("fact", key)
-        if version == NONE:
-            return None
-        closed = int(self.columns.array("fact_closed_by")[version])
-        content = None if closed else content_of(self.columns, version)
-        self._facts[id] = version, content
-        return version, content
-
     def _upsert_edge(self, operation: say.UpsertEdge) -> None:
         names: list[tuple[str, str, int]] = []
         content: dict[str, Any] = {
-            "subject": self.entity(operation.subject, names),
+            "subject": self._staging.entity(operation.subject, names),
             "predicate": operation.predicate,
             "object": self._object(operation.object, names),
             "valid": list(check_interval(operation.start, operation.end, "valid")),
@@ -242,10 +204,12 @@ class FactDraft:
 
     def _object(self, value: Object, names: list[tuple[str, str, int]]) -> dict[str, Any]:
         record = to_record(value)
-        return {"entity": self.entity(record["entity"], names)} if "entity" in record else record
+        if "entity" not in record:
+            return record
+        return {"entity": self._staging.entity(record["entity"], names)}
 
     def _retro_correct(self, operation: say.RetroCorrect) -> None:
-        found = self.fact(operation.id)
+        found = self._staging.fact(operation.id)
         if found is None or found[1] is None:
             raise UnknownIdError(operation.id, self.agent, "fact")
         content, changes = dict(found[1]), operation.changes
@@ -276,7 +240,7 @@ class FactDraft:
         self, kind: str, id: str, content: dict[str, Any], names: list[tuple[str, str, int]]
     ) -> None:
         """Stage the next version of a fact, and close the one that is open."""
-        found = self.fact(id)
+        found = self._staging.fact(id)
         if found is not None and found[1] is not None and same(found[1], content):
             return
         if content["predicate"] == ALIAS_OF:
@@ -294,12 +258,11 @@ class FactDraft:
                 payload["closes"] = found[0]
         if names:
             payload["names"] = names
-        self._facts[id] = self._versions, content
-        self._versions += 1
-        self.record(kind, payload)
+        self._staging.add_version(id, content)
+        self._staging.record(kind, payload)
 
     def _archive_edge(self, operation: say.ArchiveEdge) -> None:
-        found = self.fact(operation.id)
+        found = self._staging.fact(operation.id)
         if found is None or found[1] is None:
             raise UnknownIdError(operation.id, self.agent, "fact")
         version, content = found[0], found[1]
@@ -308,8 +271,8 @@ class FactDraft:
         if last <= start or end <= first:
             return
         if first <= start and end <= last:
-            self._facts[operation.id] = version, None
-            self.record("archive_edge", {"id": operation.id, "closes": version})
+            self._staging.close_version(operation.id, version)
+            self._staging.record("archive_edge", {"id": operation.id, "closes": version})
         elif first <= start:
             self._open("retro_correct", operation.id, content | {"valid": [last, end]}, [])
         else:
@@ -317,11 +280,3 @@ class FactDraft:
             if last < end:
                 rest = content_id("rest", operation.id, last)
                 self._open("upsert_edge", rest, content | {"valid": [last, end]}, [])
-
-    def event_kind(self, id: str) -> str | None:
-        """Return "event" or "episode", whichever has this id; None for neither."""
-        key = self.columns.dictionary["event_ids"].get(id)
-        version = NONE if key is None else self.columns.facts.newest("event", key)
-        if version == NONE:
-            return None
-        return EVENT_KINDS[int(self.columns.array("event_kind")[version])]

@@ -1,0 +1,143 @@
+"""What comes back from a recall: memories, best first, and why they came."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from recollex_engine.ranking.confidence import Signs
+from recollex_engine.ranking.ranking import Ranking
+from recollex_engine.recall.memory import Memory, looked_at
+from recollex_engine.recall.memory_columns import ALWAYS, Columns, MemoryColumns
+from recollex_engine.recall.subgraph import Subgraph
+from recollex_engine.state.view import View
+from recollex_engine.trace import Trace
+
+
+class Recall(Sequence[Memory]):
+    """The memories that bear on a question, best first, within the token budget.
+
+    tokens: of the texts returned, counted by `token_counter`. time_range: the range [start, end)
+    read out of the question, None if it names none. trace: microseconds by stage. confidence: the
+    probability that the agent holds an answer, in [0, 1]; 0 where nothing was found, None where it
+    is not known: the fusion reads no signs of it, or an arm that it needs failed or was left out.
+    signs: what it was made of, see `confidence.Signs`. subgraph: what `pack` asked for, None
+    without it. Memories are read from the columns when first looked at; what is forgotten
+    afterwards is still here.
+
+    Threads: may be shared once it is returned.
+    """
+
+    def __init__(
+        self,
+        query: str,
+        view: View | None,
+        ranking: Ranking,
+        tokens: int,
+        token_counter: str,
+        time_range: tuple[datetime, datetime] | None,
+        trace: Trace,
+        explain: bool = False,
+        confidence: float | None = None,
+        signs: Signs | None = None,
+        subgraph: Subgraph | None = None,
+    ) -> None:
+        self.query = query
+        self.tokens = tokens
+        self.token_counter = token_counter
+        self.time_range = time_range
+        self.trace = trace
+        self.confidence = confidence
+        self.signs = signs
+        self.subgraph = subgraph
+        self._view = view
+        self._ranking = ranking
+        self._explain = explain
+
+    @classmethod
+    def empty(cls, query: str, subgraph: Subgraph | None = None) -> "Recall":
+        """Return the recall of an agent that holds nothing."""
+        return cls(
+            query,
+            None,
+            Ranking.empty(),
+            0,
+            "none",
+            None,
+            Trace(),
+            confidence=0.0,
+            subgraph=subgraph,
+        )
+
+    def __len__(self) -> int:
+        return len(self._ranking.memories)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._memories[index]
+
+    def __iter__(self) -> Iterator[Memory]:
+        return iter(self._memories)
+
+    @cached_property
+    def _memories(self) -> list[Memory]:
+        held = self._held
+        return [] if held is None else looked_at(held)
+
+    @cached_property
+    def _held(self) -> MemoryColumns | None:
+        """What the memories are made of, a column at a time; None where there is no view."""
+        if self._view is None:
+            return None
+        return MemoryColumns(self._view, self._ranking.memories, self._ranking, self._explain)
+
+    def columns(self) -> Columns:
+        """Return what the memories are made of; for whoever answers another process."""
+        held = self._held
+        return dict.fromkeys(ALWAYS, b"") if held is None else held.told()
+
+    def __repr__(self) -> str:
+        return f"<Recall of {self.query!r}: {len(self)} memories, {self.tokens} tokens>"
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids alone, which costs less than reading the memories."""
+        if self._view is None:
+            return []
+        strings = self._view.columns.dictionary["ids"]
+        return strings.strings_at(self._view.buffer("id"), self._ranking.memories)
+
+    @property
+    def op(self) -> int:
+        """The operation that names the view which answered."""
+        return self._view.op if self._view else 0
+
+    def to_prompt(self) -> str:
+        """Return the memories as text for a language model: a line each, best first, dated.
+
+        The date is the one that TEMPR 3.3 shows to its reranker. A packed recall gives the text of
+        its subgraph.
+        """
+        if self.subgraph is not None:
+            return self.subgraph.to_prompt()
+        return "\n".join(f"[{memory.event_at:%B %d, %Y}] {memory.text}" for memory in self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the recall as JSON values, with "subgraph" if it was packed."""
+        packed = {} if self.subgraph is None else {"subgraph": self.subgraph.to_dict()}
+        return packed | {
+            "query": self.query,
+            "memories": [memory.to_dict() for memory in self],
+            "tokens": self.tokens,
+            "token_counter": self.token_counter,
+            "confidence": self.confidence,
+            "signs": asdict(self.signs) if self.signs else None,
+            "time_range": [moment.isoformat() for moment in self.time_range]
+            if self.time_range
+            else None,
+            "trace": {
+                "total": self.trace.total,
+                "stages": self.trace.stages,
+                "errors": self.trace.errors,
+            },
+        }

@@ -1,0 +1,69 @@
+"""What do a transaction's operations share? The entities, facts and records staged so far."""
+
+from typing import Any
+
+from recollex_engine.errors import UnknownIdError
+from recollex_engine.state.chain import NONE
+from recollex_engine.text.entities import fold
+from recollex_engine.writing.draft import Draft
+from recollex_engine.writing.fact_record import content_of
+
+
+class FactStaging:
+    """What a transaction has staged, beside what is recorded, as facts and events look it up.
+
+    ``note`` says of the operation that is being drafted who makes it and why.
+    """
+
+    def __init__(self, draft: Draft, agent: str) -> None:
+        self.draft = draft
+        self.columns = draft.columns
+        self.agent = agent
+        self.note: dict[str, str] = {}
+        self._versions = self.columns.column["fact_id"].count
+        self._facts: dict[str, tuple[int, dict[str, Any] | None]] = {}  # looked up, or staged
+
+    def record(self, kind: str, payload: dict[str, Any]) -> None:
+        """Stage one record of the log."""
+        self.draft.operations.append((kind, payload | self.note))
+
+    def entity(self, name: str, names: list[tuple[str, str, int]]) -> list[Any]:
+        """Return [name, number] of an entity; one that is new goes into ``names``, too."""
+        draft = self.draft
+        table = draft.lexicon.names(self.columns)
+        entity = table.get(name)
+        if entity is None:
+            entity = draft.entities
+            draft.entities += 1
+            table.add(name, entity)
+            names.append((name, fold(name), entity))
+        return [name, entity]
+
+    def known_entity(self, name: str) -> int:
+        """Return the number of an entity that is there. Raises `UnknownIdError`."""
+        entity = self.draft.lexicon.names(self.columns).get(name)
+        if entity is None:
+            raise UnknownIdError(name, self.agent, "entity")
+        return entity
+
+    def fact(self, id: str) -> tuple[int, dict[str, Any] | None] | None:
+        """Return the newest version of a fact, and what it says unless closed; None for none."""
+        if id in self._facts:
+            return self._facts[id]
+        key = self.columns.dictionary["fact_ids"].get(id)
+        version = NONE if key is None else self.columns.facts.newest("fact", key)
+        if version == NONE:
+            return None
+        closed = int(self.columns.array("fact_closed_by")[version])
+        content = None if closed else content_of(self.columns, version)
+        self._facts[id] = version, content
+        return version, content
+
+    def add_version(self, id: str, content: dict[str, Any]) -> None:
+        """Stage the next version of a fact."""
+        self._facts[id] = self._versions, content
+        self._versions += 1
+
+    def close_version(self, id: str, version: int) -> None:
+        """Stage that a version of a fact is closed, and nothing takes its place."""
+        self._facts[id] = version, None
