@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 import recollex
+from bench.datasets.locomo import Conversation, conversations
 from bench.lib.latency import Bound, Page, Section, claim, finish, parse
-from recollex.locomo import Conversation, load
 
 GAP = timedelta(minutes=30)
 """Between turns of one session there is less: LoCoMo's are a second apart."""
@@ -38,7 +38,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         rows = [
             measure(Path(folder) / conversation.id, conversation, encoder)
-            for conversation in load(arguments.data / "locomo")[: arguments.conversations]
+            for conversation in conversations(arguments.data)[: arguments.conversations]
         ]
     total = {name: sum(row[name] for row in rows) for name in rows[0] if name != "conversation"}
     seconds = time.perf_counter() - started

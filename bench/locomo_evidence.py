@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 
 import recollex
+from bench.datasets import locomo
+from bench.datasets.locomo import CATEGORIES, Conversation
 from bench.lib.drawing import Plot
 from bench.lib.latency import Bound, Page, Section, claim, finish, parse
 from bench.lib.rundata import percentiles
-from recollex.locomo import CATEGORIES, Conversation, load
 
 CUTS = (5, 10, 20)
 BUDGET = 100
@@ -35,7 +36,7 @@ ARMS = ("semantic", "keyword", "graph", "temporal")
 
 def main() -> None:
     arguments = parse(__doc__).parse_args()
-    conversations = load(arguments.data / "locomo")
+    conversations = locomo.conversations(arguments.data)
     encoder = recollex.load_encoder()
     with (
         tempfile.TemporaryDirectory() as folder,

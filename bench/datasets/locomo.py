@@ -1,19 +1,45 @@
 """LoCoMo (Maharana et al., ACL 2024): ten long conversations, evidence by turn.
 
 A conversation is a bank and each of its sessions a document. Questions are asked when it has ended.
-Category 5 asks the wrong person ("adversarial"): it has evidence, but no answer.
+Category 5 asks the wrong person ("adversarial"): it has evidence, but no answer. A question's
+``evidence`` names turns by their ``dia_id``. The turns are read by `recollex.cli.locomo`.
 """
 
 import json
+import re
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from bench.datasets.bank import Bank, Query, Turn
-from recollex import locomo
-from recollex.locomo import CATEGORIES, evidence_ids
+from recollex.cli import locomo
+
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+"""LoCoMo's numbers for the kinds of question."""
 
 DEVELOPMENT = 5  # conversations, the first ones
+
+_TURN_ID = re.compile(r"D:?(\d+):(\d+)(?:\s*-\s*(?:D?(\d+):)?(\d+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, what LoCoMo answers, and the ids of the turns that prove it."""
+
+    text: str
+    answer: str
+    category: int
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One conversation: its turns in time order and the questions that have evidence."""
+
+    id: str
+    turns: tuple[locomo.Turn, ...]
+    questions: tuple[Question, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +76,51 @@ def observations(data: Path) -> dict[str, list[Observation]]:
                     id = f"fact-{len(facts)}"
                     facts.append(Observation(id, f"D{number}", speaker, text, turns))
     return found
+
+
+def conversations(data: Path) -> list[Conversation]:
+    """Return the conversations, in the file's order.
+
+    Questions without evidence, and evidence that names no turn of its conversation, are left out.
+    """
+    path = _file(data)
+    items = json.loads(path.read_text(encoding="utf-8"))
+    return [
+        Conversation(told.id, told.turns, _questions(told, item["qa"]))
+        for told, item in zip(locomo.load(path), items, strict=True)
+    ]
+
+
+def _questions(told: locomo.Conversation, asked: list[dict[str, Any]]) -> tuple[Question, ...]:
+    known = {turn["id"] for turn in told.turns}
+    questions = []
+    for raw in asked:
+        evidence = tuple(id for id in evidence_ids(raw.get("evidence", [])) if id in known)
+        if evidence:
+            answer = raw.get("answer", raw.get("adversarial_answer", ""))
+            text, category = str(raw["question"]), int(raw["category"])
+            questions.append(Question(text, str(answer), category, evidence))
+    return tuple(questions)
+
+
+def evidence_ids(written: list[str]) -> tuple[str, ...]:
+    """Return the turn ids named in a question's evidence, each once, in order.
+
+    Most entries are one id. Some hold several (``D8:6; D9:17``), a stray colon (``D:11:26``), a
+    leading zero (``D30:05``), a range (``D1:3-5``) or nothing that can be read (``D``).
+
+    >>> evidence_ids(["D8:6; D9:17", "D:11:26", "D30:05", "D", "D1:3-5"])
+    ('D8:6', 'D9:17', 'D11:26', 'D30:5', 'D1:3', 'D1:4', 'D1:5')
+    """
+    ids: dict[str, None] = {}
+    for entry in written:
+        for session, first, until_session, last in _TURN_ID.findall(entry):
+            alone = not last or (until_session and int(until_session) != int(session))
+            end = int(first) if alone else int(last)
+            ids.update(dict.fromkeys(f"D{int(session)}:{n}" for n in range(int(first), end + 1)))
+            if last and alone:  # a range across sessions names its two ends
+                ids[f"D{int(until_session)}:{int(last)}"] = None
+    return tuple(ids)
 
 
 def _file(data: Path) -> Path:

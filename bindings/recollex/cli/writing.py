@@ -10,9 +10,9 @@ from typing import Any, TextIO
 from tqdm import tqdm
 
 import recollex
-from recollex import locomo
 from recollex.api.jsonl import Line, read
 from recollex.api.moments import zone
+from recollex.cli import locomo
 from recollex.cli.opening import say, when
 from recollex.cli.parser import Arguments
 from recollex_engine.errors import InputError

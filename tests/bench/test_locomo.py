@@ -1,0 +1,80 @@
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from bench.datasets import locomo
+
+TINY = [
+    {
+        "sample_id": "conv-1",
+        "conversation": {
+            "speaker_a": "Ann",
+            "speaker_b": "Ben",
+            "session_2_date_time": "12:05 am on 1 March, 2023",
+            "session_2": [{"speaker": "Ben", "dia_id": "D2:1", "text": "Good night."}],
+            "session_10_date_time": "9:00 am on 2 April, 2023",
+            "session_10": [{"speaker": "Ann", "dia_id": "D10:1", "text": "Hello again."}],
+            "session_1_date_time": "1:56 pm on 8 February, 2023",
+            "session_1": [
+                {"speaker": "Ann", "dia_id": "D1:1", "text": "Look!", "blip_caption": "a red kite"},
+                {"speaker": "Ben", "dia_id": "D1:2", "text": "Nice."},
+            ],
+            "session_11_date_time": "9:00 am on 3 April, 2023",  # a session that was not held
+        },
+        "qa": [
+            {"question": "What did Ann show?", "answer": 2022, "evidence": ["D1:1"], "category": 4},
+            {"question": "Both?", "answer": "x", "evidence": ["D1:2; D2:1"], "category": 1},
+            {"question": "Nothing?", "answer": "x", "evidence": [], "category": 3},
+            {"question": "Nowhere?", "answer": "x", "evidence": ["D9:9", "D"], "category": 3},
+            {"question": "A trap?", "adversarial_answer": "y", "evidence": ["D1:2"], "category": 5},
+        ],
+    }
+]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "locomo" / "locomo10.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(TINY), "utf-8")
+    return tmp_path
+
+
+def test_questions_keep_the_evidence_that_exists(data: Path) -> None:
+    (conversation,) = locomo.conversations(data)
+    assert conversation.questions == (
+        locomo.Question("What did Ann show?", "2022", 4, ("D1:1",)),
+        locomo.Question("Both?", "x", 1, ("D1:2", "D2:1")),
+        locomo.Question("A trap?", "y", 5, ("D1:2",)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("D8:6; D9:17", ("D8:6", "D9:17")),
+        ("D9:1 D4:4 D4:6", ("D9:1", "D4:4", "D4:6")),
+        ("D:11:26", ("D11:26",)),
+        ("D30:05", ("D30:5",)),
+        ("D1:3-5", ("D1:3", "D1:4", "D1:5")),
+        ("D1:3-D1:5", ("D1:3", "D1:4", "D1:5")),
+        ("D1:3 - D2:1", ("D1:3", "D2:1")),
+        ("D1:3, D1:3", ("D1:3",)),
+        ("D", ()),
+        ("", ()),
+    ],
+)
+def test_malformed_evidence_is_read(written: str, read: tuple[str, ...]) -> None:
+    assert locomo.evidence_ids([written]) == read
+
+
+def test_the_whole_benchmark_is_read() -> None:
+    data = os.environ.get("RECOLLEX_DATA")
+    if not data:
+        pytest.skip("set RECOLLEX_DATA to a folder with locomo/locomo10.json")
+    conversations = locomo.conversations(Path(data))
+    assert len(conversations) == 10
+    assert sum(len(conversation.turns) for conversation in conversations) == 5882
+    assert sum(len(conversation.questions) for conversation in conversations) == 1982
