@@ -34,7 +34,7 @@ PIECES = 100
 STAGES = {
     "Words, passages, dates": ("recollex_engine.agents.agent:prepare",),
     "Entity recognition and resolution": (
-        "recollex_engine.text.entities:mentions",
+        "recollex_engine.text.names:find_names",
         "recollex_engine.writing.draft:Draft._resolve_names",
     ),
     "Embedding": ("recollex_engine.agents.agent:embed",),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from recollex_engine.agents.verification import Verification
     from recollex_engine.domain.literals import Mention, Source, Text
     from recollex_engine.domain.packing_options import Packing
-    from recollex_engine.facts.entity_nodes import Entity
+    from recollex_engine.facts.entities import Entity
     from recollex_engine.facts.episodes import Episode
     from recollex_engine.facts.events import Event
     from recollex_engine.facts.facts import Conflict, Fact, FactList
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from recollex_engine.recall.recall import Recall
     from recollex_engine.recall.subgraph import Subgraph
     from recollex_engine.state.closure import Closure
-    from recollex_engine.talks.triggers import WritePolicy
+    from recollex_engine.talks.write_policy import WritePolicy
     from recollex_engine.trace import Trace
 
 __version__ = "0.1.0"
@@ -84,7 +84,7 @@ _HOMES = {
     "Conflict": "recollex_engine.facts.facts",
     "Difference": "recollex_engine.agents.difference",
     "Encoder": "recollex_engine.models.encoder",
-    "Entity": "recollex_engine.facts.entity_nodes",
+    "Entity": "recollex_engine.facts.entities",
     "Episode": "recollex_engine.facts.episodes",
     "Event": "recollex_engine.facts.events",
     "Fact": "recollex_engine.facts.facts",
@@ -103,7 +103,7 @@ _HOMES = {
     "Trace": "recollex_engine.trace",
     "Transaction": "recollex.api.transaction",
     "Verification": "recollex_engine.agents.verification",
-    "WritePolicy": "recollex_engine.talks.triggers",
+    "WritePolicy": "recollex_engine.talks.write_policy",
     "connect": "recollex.client.store",
     "load_encoder": "recollex_engine.models.encoder",
     "open": "recollex.api.store",

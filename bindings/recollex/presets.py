@@ -14,17 +14,18 @@ A preset is a frozen dataclass of every choice; take one and change what you lik
 
 from recollex_engine.dates.language_model import LanguageModelDates
 from recollex_engine.dates.many_languages import ManyLanguages
-from recollex_engine.dates.parser import EnglishDates
+from recollex_engine.dates.time_parser import EnglishDates
 from recollex_engine.ranking.contextual_fusion import Contextual
+from recollex_engine.ranking.cross_encoder_reranker import CrossEncoderReranker
 from recollex_engine.ranking.diversity import Diversity
+from recollex_engine.ranking.function_reranker import FunctionReranker
 from recollex_engine.ranking.fusion import ReciprocalRank, ScoreSum
-from recollex_engine.ranking.heuristics import Heuristic, MemoraHeuristic
+from recollex_engine.ranking.heuristic_rerankers import Heuristic, MemoraHeuristic
 from recollex_engine.ranking.http_reranker import HttpReranker
-from recollex_engine.ranking.late_interaction import LateInteraction
-from recollex_engine.ranking.preset import DEFAULT, MEMORA, MEMOTRACE, SATF, TEMPR, Preset
-from recollex_engine.ranking.rerankers import CrossEncoderReranker, FunctionReranker
+from recollex_engine.ranking.late_interaction_reranker import LateInteraction
+from recollex_engine.ranking.presets import DEFAULT, MEMORA, MEMOTRACE, SATF, TEMPR, Preset
 from recollex_engine.ranking.reranking import Combination
-from recollex_engine.ranking.satf import SelfAnchoring
+from recollex_engine.ranking.self_anchoring import SelfAnchoring
 from recollex_engine.ranking.spreading import Spreading
 
 default = DEFAULT

@@ -30,7 +30,7 @@ from hypothesis.stateful import (
 import recollex
 from recollex_engine.domain.question import Question
 from recollex_engine.models.description import PAPER_THRESHOLDS
-from recollex_engine.ranking.preset import DEFAULT, TEMPR
+from recollex_engine.ranking.presets import DEFAULT, TEMPR
 from recollex_engine.recall import pipeline
 from recollex_engine.writing import checkpoint, draft, maintenance
 

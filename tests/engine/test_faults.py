@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine.dates import parser as time_parser
+from recollex_engine.dates import time_parser
 from recollex_engine.errors import (
     ClosedError,
     CorruptError,

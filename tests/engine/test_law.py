@@ -36,7 +36,7 @@ from recollex_engine.log.reader import LogReader
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.description import PAPER_THRESHOLDS
 from recollex_engine.state import mention_counts as mention_marks
-from recollex_engine.text import entities
+from recollex_engine.text import entity_table
 from recollex_engine.writing import checkpoint, maintenance
 
 DIMENSION = 16
@@ -233,7 +233,7 @@ class Law(RuleBasedStateMachine):
         self.patch.setattr(checkpoint, "SEGMENT_ROWS", segment_rows)
         self.patch.setattr(checkpoint, "LOG_BYTES", 6_000)
         self.patch.setattr(maintenance, "CLOSING_TAIL", 12)
-        self.patch.setattr(entities, "MATCH_THRESHOLD", 0.6)  # "Bob Chenn" is Bob Chen
+        self.patch.setattr(entity_table, "MATCH_THRESHOLD", 0.6)  # "Bob Chenn" is Bob Chen
         self.patch.setattr(mention_marks, "STRIDE", 3)
         self.patch.setattr(mention_marks, "MOST", 3)
         self.patch.setattr(os, "fsync", lambda fd: None)

@@ -35,10 +35,10 @@ from recollex_engine.domain.statement import (
 from recollex_engine.domain.turn import read_turn
 from recollex_engine.errors import InputError
 from recollex_engine.models.embedder import Progress
-from recollex_engine.ranking.preset import DEFAULT, Preset, find_preset
+from recollex_engine.ranking.presets import DEFAULT, Preset, find_preset
 from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.recall import Recall
-from recollex_engine.talks.triggers import WritePolicy
+from recollex_engine.talks.write_policy import WritePolicy
 
 
 class Agent(History, Revision):

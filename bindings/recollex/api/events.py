@@ -15,7 +15,7 @@ from recollex_engine.domain.operations import Link, UpsertEpisode, UpsertEvent
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.facts.episodes import Episode, find_episodes, read_episode
 from recollex_engine.facts.events import Event, find_events, read_event
-from recollex_engine.facts.view import FactView
+from recollex_engine.facts.fact_view import FactView
 
 Participants = Mapping[str, str | None] | Sequence[str | tuple[str, str | None]]
 """Names, or names with roles: {"Ann": "host", "Ben": None}, ["Ann", ("Ben", "guest")]."""

@@ -11,9 +11,9 @@ from recollex_engine.agents import agent as engine
 from recollex_engine.domain.literals import Object
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.facts.conflicts import all_conflicts
-from recollex_engine.facts.entity_nodes import Entity, all_entities, read_entity
+from recollex_engine.facts.entities import Entity, all_entities, read_entity
+from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import Fact, FactList, read_fact
-from recollex_engine.facts.view import FactView
 
 
 class Facts(FactWriting):

@@ -13,8 +13,8 @@ from recollex_engine.errors import InputError
 from recollex_engine.models.embedder import Progress
 from recollex_engine.recall.recall import Recall
 from recollex_engine.talks import sessions
-from recollex_engine.talks.triggers import WritePolicy
-from recollex_engine.talks.write_session import Turn
+from recollex_engine.talks.write_policy import WritePolicy
+from recollex_engine.talks.write_session import AssessedTurn
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ Because = Literal["abstention", "temporal conflict"]
 Cut = Literal["as_recorded", "as_world"]
 
 
-def _heard(turn: Turn, written: bool) -> HeardTurn:
+def _heard(turn: AssessedTurn, written: bool) -> HeardTurn:
     statement = turn.statement
     return HeardTurn(
         statement.text,

@@ -26,7 +26,7 @@ from recollex.api.progress import progress_bar
 from recollex.cli import hurry
 from recollex.cli.opening import say
 from recollex.demo.conversation import turns
-from recollex_engine.ranking.preset import PRESETS
+from recollex_engine.ranking.presets import PRESETS
 from recollex_kernels.machine.jit import each_compiled
 
 WORDS = replace(presets.default, arms=("keyword",), fusion=presets.ReciprocalRank())

@@ -11,7 +11,7 @@ import numpy as np
 
 from recollex.api.arguments import listed
 from recollex_engine.errors import InputError
-from recollex_engine.ranking.preset import PRESETS
+from recollex_engine.ranking.presets import PRESETS
 from recollex_engine.recall.recall import Recall
 
 Arguments = dict[str, Any]

@@ -28,7 +28,7 @@ from recollex.http.schema import (
 )
 from recollex.presets import CrossEncoderReranker, Heuristic
 from recollex_engine.domain.statement import MAX_BATCH
-from recollex_engine.ranking.preset import PRESETS, Preset, find_preset
+from recollex_engine.ranking.presets import PRESETS, Preset, find_preset
 
 _NAMES = listed(text())
 

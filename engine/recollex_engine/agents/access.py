@@ -5,7 +5,7 @@ from pathlib import Path
 
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import ClosedError, ModelMismatchError, ReadOnlyError
-from recollex_engine.facts.view import FactView
+from recollex_engine.facts.fact_view import FactView
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.state.read_replica import Reader
 from recollex_engine.state.replica import Replica

@@ -16,9 +16,9 @@ from recollex_engine.domain.question import Question
 from recollex_engine.domain.settings import Settings
 from recollex_engine.domain.statement import MAX_BATCH, Statement, check_embeddings
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
-from recollex_engine.facts.view import FactView
+from recollex_engine.facts.fact_view import FactView
 from recollex_engine.models.embedder import Embedder, Progress
-from recollex_engine.ranking.preset import Preset
+from recollex_engine.ranking.presets import Preset
 from recollex_engine.recall import lookups as reading
 from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.packing import nothing

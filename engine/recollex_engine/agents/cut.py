@@ -6,7 +6,7 @@ from recollex_engine.agents.agent import Agent
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.question import Question
 from recollex_engine.errors import InputError, ReadOnlyError
-from recollex_engine.ranking.preset import Preset
+from recollex_engine.ranking.presets import Preset
 from recollex_engine.recall.recall import Recall
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.view import View

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from recollex_engine.facts.events import Event, find_events, read_event
+from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import Fact, read_fact
-from recollex_engine.facts.view import FactView
 from recollex_engine.recall.memory import Memory, read_memories
 from recollex_engine.state.view import View
 

@@ -27,8 +27,8 @@ from recollex_engine.domain.intervals import OPEN_START, to_moments
 from recollex_engine.domain.literals import ENTITY, Mention
 from recollex_engine.domain.schema import NONE
 from recollex_engine.facts.events import AGGREGATES, EPISODE, EVENT, INCLUDES, PARTICIPANT, edges_to
+from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import read_fact
-from recollex_engine.facts.view import FactView
 from recollex_engine.recall.memory import read_memories
 from recollex_engine.state.entity_merges import Identities
 from recollex_engine.state.view import View

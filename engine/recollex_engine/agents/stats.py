@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from recollex_engine.facts.events import EVENT
-from recollex_engine.facts.view import FactView
+from recollex_engine.facts.fact_view import FactView
 from recollex_engine.state.view import View
 from recollex_engine.storage.disk import bytes_in
 

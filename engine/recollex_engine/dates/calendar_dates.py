@@ -9,7 +9,21 @@ from datetime import date, timedelta
 from functools import partial
 
 from recollex_engine.dates import periods
-from recollex_engine.dates.expression_parser import Expression, OfYear, TimeReader, dated, fixed
+from recollex_engine.dates.english_words import (
+    DASHES,
+    MONTHS,
+    SHORT_MONTHS,
+    SHORT_WEEKDAYS,
+    WEEKDAYS,
+    Token,
+)
+from recollex_engine.dates.expression_parser import (
+    Expression,
+    ExpressionParser,
+    OfYear,
+    dated,
+    fixed,
+)
 from recollex_engine.dates.holidays import BEGINNINGS, HOLIDAYS, LONGEST
 from recollex_engine.dates.periods import (
     DAY,
@@ -18,14 +32,6 @@ from recollex_engine.dates.periods import (
     SEASON_STARTS,
     Period,
     midnight,
-)
-from recollex_engine.dates.words import (
-    DASHES,
-    MONTHS,
-    SHORT_MONTHS,
-    SHORT_WEEKDAYS,
-    WEEKDAYS,
-    Token,
 )
 
 _MONTH_LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -58,7 +64,7 @@ _FOR_A_MONTH = frozenset(_FOR_A_MONTH_WORDS.split())
 _TIME_OFF = frozenset({"vacation", "holiday", "holidays", "break", "semester", "term", "season"})
 
 
-class CalendarReader(TimeReader):
+class CalendarDateParser(ExpressionParser):
     """Reads calendar dates; what is counted from now or from another date is read elsewhere."""
 
     def calendar_date(self, i: int) -> Expression | None:

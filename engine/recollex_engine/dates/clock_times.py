@@ -6,10 +6,10 @@ A clock time without a day beside it is no time: it says when in any day.
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from recollex_engine.dates.english_words import DASHES, Token
 from recollex_engine.dates.expression_parser import Expression, Looking
-from recollex_engine.dates.expressions import Reader
 from recollex_engine.dates.periods import DAY, PARTS_OF_DAY, Period
-from recollex_engine.dates.words import DASHES, Token
+from recollex_engine.dates.relative_dates import RelativeDateParser
 
 _HOUR = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
@@ -20,7 +20,7 @@ _BEFORE_A_CLOCK = frozenset({"at", "around", "about", "by"})
 Hours = tuple[timedelta, timedelta]
 
 
-class ClockReader(Reader):
+class ClockTimeParser(RelativeDateParser):
     """Reads any time expression, narrowed to the hours that stand beside a day."""
 
     def __init__(
@@ -30,7 +30,7 @@ class ClockReader(Reader):
         self._read: dict[tuple[int, Looking], Expression | None] = {}
 
     def expression(self, i: int, depth: int = 0) -> Expression | None:
-        """Return the expression that begins at token `i`, or None; `depth` as for `Reader`."""
+        """Return the expression that begins at token `i`, or None; `depth` as in the base."""
         if depth:
             return self._expression(i, depth)
         key = i, self.looking

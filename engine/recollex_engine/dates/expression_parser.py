@@ -1,12 +1,12 @@
-"""What a reader of time expressions stands on: tokens, now, and the choice of a year."""
+"""The state that every parser of time expressions has: tokens, now, and the choice of a year."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from recollex_engine.dates.english_words import Token
 from recollex_engine.dates.periods import Period
-from recollex_engine.dates.words import Token
 
 OfYear = Callable[[int], Period]
 Looking = Literal["past", "nearest", "future"]
@@ -41,7 +41,7 @@ class Expression:
     calendar: bool = True
 
 
-class TimeReader:
+class ExpressionParser:
     """Reads `tokens` at the local time `now`.
 
     `looking` chooses the year of "in June" and the day of "on Friday": the latest that has begun

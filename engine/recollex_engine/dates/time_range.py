@@ -1,10 +1,10 @@
 """Which stretch of time a text speaks of: a small English grammar, microseconds a call.
 
-`find_range` reads a question and looks back from now; `resolve` reads a statement at the time it
-was made. Both return None rather than a guess: a number in a port, a version, a price, an address
-or a count is no year, "may" and "march" are verbs unless they stand where a month does, 5/7/2023 is
-two different days, "recently" and "soon" are nothing. A day that its
-month lacks leaves the month.
+`find_range` reads a question and looks back from now; `find_event_range` reads a statement at the
+time it was made. Both return None rather than a guess: a number in a port, a version, a price, an
+address or a count is no year, "may" and "march" are verbs unless they stand where a month does,
+5/7/2023 is two different days, "recently" and "soon" are nothing. A day that its month lacks
+leaves the month.
 
 What the words mean (TEMPR 3.1.4 and Memora 3.1.4 where they say):
 
@@ -30,11 +30,19 @@ import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
-from recollex_engine.dates.clock_times import ClockReader
+from recollex_engine.dates.clock_times import ClockTimeParser
+from recollex_engine.dates.english_words import (
+    LAST,
+    NEXT,
+    THIRDS,
+    THIRDS_OF,
+    UNITS,
+    Token,
+    tokens_of,
+)
 from recollex_engine.dates.expression_parser import Looking
 from recollex_engine.dates.periods import PARTS_OF_DAY
-from recollex_engine.dates.scan import NAMED, Match, Scan
-from recollex_engine.dates.words import LAST, NEXT, THIRDS, THIRDS_OF, UNITS, Token, tokens_of
+from recollex_engine.dates.scanner import NAMED, Scanner, TimeMatch
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -124,11 +132,11 @@ def find_range(text: str, now_us: int, tz: tzinfo = UTC) -> TimeRange | None:
     now = local_time(now_us, tz)
     if now is None:
         return None
-    reader = ClockReader(tokens_of(text), now, "past", last_is_previous_year=True)
+    parser = ClockTimeParser(tokens_of(text), now, "past", last_is_previous_year=True)
     found = [
         (match, located)
-        for match in Scan(reader, _speaking_of_the_future(text))
-        if (located := _in_utc(match, reader.tokens, text, now_us, tz))
+        for match in Scanner(parser, _speaking_of_the_future(text))
+        if (located := _in_utc(match, parser.tokens, text, now_us, tz))
     ]
     if len(found) < 2:
         return found[0][1] if found else None
@@ -175,7 +183,7 @@ def _speaking_of_the_future(text: str) -> list[tuple[int, int]]:
     return ahead
 
 
-def resolve(text: str, at_us: int, tz: tzinfo = UTC) -> TimeRange | None:
+def find_event_range(text: str, at_us: int, tz: tzinfo = UTC) -> TimeRange | None:
     """Return when what a statement made at `at_us` speaks of happens, or None.
 
     The first time in the text counts. Where the text speaks of the future ("will", "going to",
@@ -184,7 +192,7 @@ def resolve(text: str, at_us: int, tz: tzinfo = UTC) -> TimeRange | None:
     latest one that is over. "Since", "before" and the like say no more than a bound, and are
     passed over. Never raises on any text; costs as `find_range`.
 
-    >>> resolve("We met yesterday", 1_763_000_000_000_000)
+    >>> find_event_range("We met yesterday", 1_763_000_000_000_000)
     TimeRange(start=1762905600000000, end=1762992000000000, text='yesterday', span=(7, 16))
     """
     if not _may_hold_a_time(text):
@@ -193,16 +201,16 @@ def resolve(text: str, at_us: int, tz: tzinfo = UTC) -> TimeRange | None:
     if now is None:
         return None
     looking: Looking = "future" if _FUTURE.search(text.replace("\u2019", "'")) else "nearest"
-    reader = ClockReader(tokens_of(text), now, looking, last_is_previous_year=False)
-    for match in Scan(reader):
-        found = None if match.bound else _in_utc(match, reader.tokens, text, at_us, tz)
+    parser = ClockTimeParser(tokens_of(text), now, looking, last_is_previous_year=False)
+    for match in Scanner(parser):
+        found = None if match.bound else _in_utc(match, parser.tokens, text, at_us, tz)
         if found:
             return found
     return None
 
 
 def _in_utc(
-    match: Match, tokens: list[Token], text: str, now_us: int, tz: tzinfo
+    match: TimeMatch, tokens: list[Token], text: str, now_us: int, tz: tzinfo
 ) -> TimeRange | None:
     try:
         start = EARLIEST if match.start is None else utc_micros(match.start, tz)

@@ -24,7 +24,7 @@ from recollex_engine.domain.statement import (
     check_text,
 )
 from recollex_engine.errors import InputError
-from recollex_engine.text.entities import fold
+from recollex_engine.text.names import fold_name
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class UpsertEdge:
         if self.given_id is not None:
             return self.given_id
         return content_id(
-            "fact", fold(self.subject), self.predicate, _content(self.object), self.start
+            "fact", fold_name(self.subject), self.predicate, _content(self.object), self.start
         )
 
 
@@ -331,4 +331,4 @@ def _check_mentions(values: Sequence[Mention]) -> None:
 
 def _content(value: Object) -> dict[str, Any]:
     record = to_record(value)
-    return {"entity": fold(record["entity"])} if "entity" in record else record
+    return {"entity": fold_name(record["entity"])} if "entity" in record else record

@@ -10,7 +10,7 @@ import numpy as np
 
 from recollex_engine.domain.fact_schema import HAS_ATTRIBUTE, MENTIONED_IN
 from recollex_engine.domain.literals import ENTITY
-from recollex_engine.facts.view import FactView, Ordinals
+from recollex_engine.facts.fact_view import FactView, Ordinals
 
 MANY_VALUED = (HAS_ATTRIBUTE, MENTIONED_IN)
 

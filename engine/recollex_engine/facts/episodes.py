@@ -7,7 +7,7 @@ from typing import Any
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.intervals import Moments, to_moments
 from recollex_engine.facts.events import AGGREGATES, EPISODE, edges_from, edges_to, event_visible_at
-from recollex_engine.facts.view import FactView
+from recollex_engine.facts.fact_view import FactView
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from recollex_engine.domain.intervals import (
     within,
 )
 from recollex_engine.domain.literals import Mention
+from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import FactList
-from recollex_engine.facts.view import FactView
 from recollex_engine.state.chain import NONE
 
 EVENT, EPISODE = range(len(EVENT_KINDS))

@@ -11,7 +11,7 @@ from recollex_engine.clock import from_micros, to_micros
 from recollex_engine.domain.intervals import Moments, relation, to_moments
 from recollex_engine.domain.literals import KINDS, Mention, Source, from_column
 from recollex_engine.facts.conflicts import conflicts_of, overlap
-from recollex_engine.facts.view import FactView, Ordinals
+from recollex_engine.facts.fact_view import FactView, Ordinals
 from recollex_engine.state.chain import NONE
 
 Value = str | int | float | bool | datetime | Mention

@@ -20,7 +20,7 @@ from recollex_engine.models.description import Thresholds
 from recollex_engine.ranking.arms import Ranked, Words
 from recollex_engine.ranking.confidence import Signs
 from recollex_engine.state.view import View
-from recollex_engine.text.cues import Cues
+from recollex_engine.text.question_cues import Cues
 from recollex_kernels.fusing.reciprocal_rank import rrf
 
 ARMS = ("semantic", "keyword", "graph", "temporal")

@@ -1,33 +1,14 @@
-"""What did a pipeline choose, and why? A list of memories before any of them is read."""
+"""The memories that a recall chose, best first, before any of them is read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import MappingProxyType
-from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.ranking.arms import Ranked
 from recollex_kernels.fusing.ranks import ranks_in
-
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-
-class Why(NamedTuple):
-    """How a memory came into a recall: its score, its best passage, its scores by arm.
-
-    passage_only: the passage stands for the text, because the whole would not fit the budget.
-    parts, collapsed: as in `Memory`, the collapsed by their ordinals.
-    """
-
-    score: float = 0.0
-    row: int | None = None
-    passage_only: bool = False
-    scores: Mapping[str, float] = _NOTHING
-    parts: Mapping[str, float] = _NOTHING
-    collapsed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,20 +74,3 @@ class Ranking:
                 offer = (rank, name != "semantic", int(rows[rank - 1]))
                 best = offer if best is None else min(best, offer)
         return None if best is None else best[2]
-
-    def why(self, several: Sequence[bool], explain: bool) -> list[Why]:
-        """Return how each memory came here; ``several`` says which have more than one passage."""
-        found = []
-        for place, (memory, score) in enumerate(
-            zip(self.memories.tolist(), self.scores.tolist(), strict=True)
-        ):
-            row = self.cut.get(place)
-            best = self.best_row(memory) if several[place] and row is None else row
-            scores = {
-                name: self.lists[name].scores.item(rank - 1)
-                for name, ranks in self.ranks.items()
-                if explain and (rank := ranks.item(place))
-            }
-            parts, folded = self.parts.get(memory, {}), self.collapsed.get(memory, ())
-            found.append(Why(score, best, row is not None, scores, parts, folded))
-        return found

@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.schema import NETWORKS, NONE
-from recollex_engine.ranking.ranking import Ranking, Why
+from recollex_engine.ranking.explanation import Explanation, explanations
+from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.state.closure import Closed, closed_by
 from recollex_engine.state.view import View
 from recollex_engine.storage.dictionary import split
@@ -159,7 +160,7 @@ class MemoryColumns:
         first_row, whole = self._view.buffer("first_row"), self._strings[len(self) :]
         for place, has_several in enumerate(self._several):
             if has_several:
-                row = self._why[place].row
+                row = self._explanations[place].row
                 row = first_row.item(int(self._places[place])) if row is None else row
                 found[place] = self._passage_of(whole[place], row)
         return found
@@ -265,18 +266,21 @@ class MemoryColumns:
     @cached_property
     def scores(self) -> list[Mapping[str, float]]:
         """Their scores by arm."""
-        return [each.scores or {} for each in self._why]
+        return [each.scores or {} for each in self._explanations]
 
     @cached_property
     def parts(self) -> list[Mapping[str, float]]:
         """What each part of the fused score added."""
-        return [each.parts or {} for each in self._why]
+        return [each.parts or {} for each in self._explanations]
 
     @cached_property
     def collapsed(self) -> list[Sequence[str]]:
         """The ids of those that were folded into each."""
         strings, ids = self._view.columns.dictionary["ids"].strings, self._view.buffer("id")
-        return [strings(ids[list(each.collapsed)]) if each.collapsed else () for each in self._why]
+        return [
+            strings(ids[list(each.collapsed)]) if each.collapsed else ()
+            for each in self._explanations
+        ]
 
     @cached_property
     def _several(self) -> list[bool]:
@@ -288,10 +292,10 @@ class MemoryColumns:
         return several
 
     @cached_property
-    def _why(self) -> Sequence[Why]:
+    def _explanations(self) -> Sequence[Explanation]:
         if self._ranking is None:
             return [_UNRANKED] * len(self)
-        return self._ranking.why(self._several, self._explain)
+        return explanations(self._ranking, self._several, self._explain)
 
     @cached_property
     def _cut(self) -> dict[int, int]:
@@ -326,4 +330,4 @@ class MemoryColumns:
         ]
 
 
-_UNRANKED = Why()
+_UNRANKED = Explanation()

@@ -25,9 +25,9 @@ from recollex_engine.domain.packing_options import Packing
 from recollex_engine.domain.question import Question
 from recollex_engine.facts.episodes import Episode, read_episode
 from recollex_engine.facts.events import AGGREGATES, edges_to
-from recollex_engine.facts.view import FactView
+from recollex_engine.facts.fact_view import FactView
+from recollex_engine.ranking.filters import admitted_memories
 from recollex_engine.ranking.ranking import Ranking
-from recollex_engine.ranking.selection import select
 from recollex_engine.recall.coverage import Item, Parcel, choose
 from recollex_engine.recall.neighbourhood import (
     EVENT,
@@ -87,7 +87,7 @@ def pack(
     near = Neighbourhood(
         view,
         facts,
-        select(view, shown),
+        admitted_memories(view, shown),
         analyzer,
         frozenset(analyzer.query(question.text).terms),
         question.interval,

@@ -13,18 +13,18 @@ from recollex_engine.dates.time_range import TimeRange
 from recollex_engine.domain.question import Question
 from recollex_engine.domain.schema import NETWORKS, NONE
 from recollex_engine.errors import InputError
-from recollex_engine.facts.view import FactView
+from recollex_engine.facts.fact_view import FactView
 from recollex_engine.models.description import Thresholds
 from recollex_engine.models.embedder import QueryEmbedder
 from recollex_engine.ranking import arms
 from recollex_engine.ranking.arms import Ranked, Words
 from recollex_engine.ranking.candidates import Candidates
+from recollex_engine.ranking.filters import admitted_memories
 from recollex_engine.ranking.fusion import ARMS, Evidence, Fused, Quoted
-from recollex_engine.ranking.preset import Preset
+from recollex_engine.ranking.presets import Preset
 from recollex_engine.ranking.query_embedding import embed_beside
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.ranking.reranking import rerank
-from recollex_engine.ranking.selection import select
 from recollex_engine.ranking.spreading import graph
 from recollex_engine.ranking.temporal import memora_temporal, temporal
 from recollex_engine.ranking.token_budget import least_tokens, within_budget
@@ -32,7 +32,7 @@ from recollex_engine.recall.packing import nothing, pack
 from recollex_engine.recall.recall import Recall
 from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import Analyzer, ParsedQuery
-from recollex_engine.text.cues import NO_CUES, Cues, read_cues
+from recollex_engine.text.question_cues import NO_CUES, Cues, read_cues
 from recollex_engine.text.token_counter import TokenCounter
 from recollex_engine.trace import Trace
 
@@ -143,7 +143,7 @@ class _Pipeline:
             self.cues = read_cues(question.text)
             parsed = analyzer.query(question.text)
         with trace.stage("filter"):
-            self.allowed = select(view, question)
+            self.allowed = admitted_memories(view, question)
             terms = view.columns.dictionary["terms"].get_many(parsed.terms)
             if parsed.phrases:
                 self._quote(parsed)

@@ -34,7 +34,7 @@ from recollex_engine.state.spans import Spans
 from recollex_engine.state.speakers import Speakers
 from recollex_engine.state.tail import Tail
 from recollex_engine.storage.dictionary import Dictionary
-from recollex_engine.text.entities import fold
+from recollex_engine.text.names import fold_name
 from recollex_kernels.memories.filters import mask_open
 from recollex_kernels.vectors.cascade import encode_signs
 from recollex_kernels.vectors.codes import encode
@@ -195,7 +195,7 @@ class Columns:
 
         Case is ignored. A later operation may give an old entity a new name.
         """
-        name = self.dictionary["names"].get(fold(surface))
+        name = self.dictionary["names"].get(fold_name(surface))
         first = self.array("name_op")  # it may lag behind the dictionary
         if name is None or name >= len(first) or int(first[name]) > op:
             return None

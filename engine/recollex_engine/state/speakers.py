@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.schema import NONE
-from recollex_engine.text.cues import first_name
+from recollex_engine.text.question_cues import first_name
 
 _NOBODY = np.empty(0, np.uint32)
 

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from recollex_engine.dates import time_range as dates
-from recollex_engine.text.entities import fold, mentions
+from recollex_engine.dates.time_range import find_event_range
+from recollex_engine.text.names import find_names, fold_name
 from recollex_engine.text.word_lists import NOT_NAMES, STOP_WORDS
 
 EVENTS = ("correction", "update", "decision", "preference", "identity", "schedule")
@@ -117,12 +117,12 @@ events=('correction', 'update'))
     folded = said.lower().replace("\u2019", "'")
     sentences = [part for part in _SENTENCE.findall(folded) if _WORD.search(part)]
     stated = " ".join(part for part in sentences if not part.rstrip().endswith("?"))
-    own = fold(speaker) if speaker is not None else None
+    own = fold_name(speaker) if speaker is not None else None
     content = (word for word in _WORD.findall(folded) if word not in STOP_WORDS)
     return Features(
-        sum(fold(name) != own for name in mentions(said)),
+        sum(fold_name(name) != own for name in find_names(said)),
         len(_NUMBER.findall(folded)),
-        dates.resolve(said, said_at) is not None,
+        find_event_range(said, said_at) is not None,
         _PERSONAL.search(folded) is not None,
         sum(part.rstrip().endswith("?") for part in sentences) / max(1, len(sentences)),
         sum(word not in NOT_NAMES for word in content),

@@ -26,9 +26,9 @@ from recollex_engine.ranking.arms import semantic
 from recollex_engine.recall.memory import read_memories
 from recollex_engine.recall.recall import Recall
 from recollex_engine.talks.salience import read_features
-from recollex_engine.talks.sensitive import find_slots, masked
-from recollex_engine.talks.triggers import WritePolicy
-from recollex_engine.talks.write_session import Turn, WriteSession, Writing
+from recollex_engine.talks.sensitive_slots import find_slots, masked
+from recollex_engine.talks.write_policy import WritePolicy
+from recollex_engine.talks.write_session import AssessedTurn, TriggeredWrite, WriteSession
 
 TALKS = 64
 """Talks whose tiers are kept; the one not heard for longest goes, with what waits in it."""
@@ -186,10 +186,10 @@ class Sessions:
         now: int,
         ids: list[str | None],
         places: dict[int, int],
-    ) -> list[Writing]:
+    ) -> list[TriggeredWrite]:
         """Hear the turns one by one; fill in what is stored already, and return what is written."""
         policy, session = talk.policy, talk.session
-        writings: list[Writing] = []
+        writings: list[TriggeredWrite] = []
         coming: list[tuple[Vectors, str]] = []  # what this call writes, as it will be stored
         fresh: list[tuple[int, Statement]] = []
         waiting = {turn.statement.id for turn in (*session.short_term, *session.working)}
@@ -219,7 +219,7 @@ class Sessions:
             ] + self._likest(vector)
             likeness, text = max(likest, default=(0.0, ""))
             events = [kind for kind in features.events if kind in policy.events]
-            turn = Turn(
+            turn = AssessedTurn(
                 replace(statement, said_at=said),
                 said,
                 cost,
@@ -237,7 +237,7 @@ class Sessions:
 
     def _record(
         self,
-        writings: Iterable[Writing],
+        writings: Iterable[TriggeredWrite],
         recorded_at: int | None,
         progress: Progress | None,
         said: dict[str, Any] | None = None,
@@ -314,7 +314,7 @@ def guard(statement: Statement, policy: WritePolicy, now: int) -> Statement | No
     )
 
 
-def described(writing: Writing, said: dict[str, Any]) -> Statement:
+def described(writing: TriggeredWrite, said: dict[str, Any]) -> Statement:
     """Return a writing's statement with what wrote it in its metadata."""
     first = writing.turns[0]
     notes: dict[str, Any] = {"write_trigger": writing.trigger}

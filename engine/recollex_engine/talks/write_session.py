@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.statement import Statement
-from recollex_engine.talks.triggers import WritePolicy
+from recollex_engine.talks.write_policy import WritePolicy
 
 _MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Turn:
+class AssessedTurn:
     """One turn as it was heard: what would be written, and what it tells.
 
     statement: with its time, without what must not stay. tokens: of its text. vector: float32, of
@@ -43,11 +43,11 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Writing:
+class TriggeredWrite:
     """What a trigger writes: one statement, of one turn or of several."""
 
     statement: Statement
-    turns: tuple[Turn, ...]
+    turns: tuple[AssessedTurn, ...]
     trigger: str
 
 
@@ -62,8 +62,8 @@ class WriteSession:
 
     heard: int = 0
     last_said: int | None = None
-    short_term: deque[Turn] = field(default_factory=deque)
-    working: list[Turn] = field(default_factory=list)
+    short_term: deque[AssessedTurn] = field(default_factory=deque)
+    working: list[AssessedTurn] = field(default_factory=list)
     spent: int = 0
     backfilled: int = 0
     writes: dict[str, int] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class WriteSession:
 
     def advance(
         self, said_at: int, vector: npt.NDArray[np.float32], policy: WritePolicy
-    ) -> list[Writing]:
+    ) -> list[TriggeredWrite]:
         """Return what the coming turn ends: the session, after a silence, or its topic."""
         gap = policy.session_gap // _MICROSECOND
         if self.last_said is not None and said_at - self.last_said > gap:
@@ -105,7 +105,7 @@ class WriteSession:
         self.recent.clear()
         return self._periodic(policy)
 
-    def hear(self, turn: Turn, policy: WritePolicy) -> Writing | None:
+    def hear(self, turn: AssessedTurn, policy: WritePolicy) -> TriggeredWrite | None:
         """Take in a turn; return its writing if a trigger fires, else park it or let it go."""
         self.heard = turn.place + 1
         self.last_said = (
@@ -132,7 +132,7 @@ class WriteSession:
             self._park(turn, policy)
         return None
 
-    def end(self, policy: WritePolicy) -> list[Writing]:
+    def end(self, policy: WritePolicy) -> list[TriggeredWrite]:
         """Return the session's periodic write, and begin the next: budgets and caps are new."""
         written = self._periodic(policy)
         self.working.clear()
@@ -142,7 +142,7 @@ class WriteSession:
         self.quiet = None
         return written
 
-    def backfill(self, query: npt.NDArray[np.float32], policy: WritePolicy) -> list[Writing]:
+    def backfill(self, query: npt.NDArray[np.float32], policy: WritePolicy) -> list[TriggeredWrite]:
         """Return turns of the tiers that bear on a question which memory did not answer.
 
         Those of a cosine of at least ``backfill_score``, best first (ties: the earlier), as many as
@@ -172,17 +172,17 @@ class WriteSession:
         budget = policy.write_tokens - (policy.periodic_tokens if pending else 0)
         return self.writes.get(trigger, 0) < policy.cap(trigger) and self.spent + tokens <= budget
 
-    def _park(self, turn: Turn, policy: WritePolicy) -> None:
+    def _park(self, turn: AssessedTurn, policy: WritePolicy) -> None:
         self.working.append(turn)
         if len(self.working) > policy.working_turns:
             self.working.remove(min(self.working, key=lambda turn: turn.rank))
 
-    def _periodic(self, policy: WritePolicy) -> list[Writing]:
+    def _periodic(self, policy: WritePolicy) -> list[TriggeredWrite]:
         """Return one writing of the best that waits, as far as tokens go; the rest is dropped."""
         if self.writes.get("periodic", 0) >= policy.cap("periodic"):
             return []
         left = min(policy.periodic_tokens, policy.write_tokens - self.spent)
-        chosen: list[Turn] = []
+        chosen: list[AssessedTurn] = []
         for turn in sorted(self.working, key=lambda turn: turn.rank, reverse=True):
             if turn.tokens + 1 <= left:  # one more for the end of its line
                 chosen.append(turn)
@@ -195,16 +195,16 @@ class WriteSession:
         return [self._write(summary(chosen), tuple(chosen), "periodic", tokens)]
 
     def _write(
-        self, statement: Statement, turns: tuple[Turn, ...], trigger: str, tokens: int
-    ) -> Writing:
+        self, statement: Statement, turns: tuple[AssessedTurn, ...], trigger: str, tokens: int
+    ) -> TriggeredWrite:
         self.spent += tokens
         self.writes[trigger] = self.writes.get(trigger, 0) + 1
         self.kept.update(turn.place for turn in turns)
         self.kept.intersection_update(turn.place for turn in self.short_term)
-        return Writing(statement, turns, trigger)
+        return TriggeredWrite(statement, turns, trigger)
 
 
-def summary(turns: list[Turn]) -> Statement:
+def summary(turns: list[AssessedTurn]) -> Statement:
     """Return one statement of several turns: their words, a line each, at the time of the last.
 
     It invents nothing: without a model a summary is an extract. One turn is itself.

@@ -11,7 +11,7 @@ from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.statement import Statement
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.state.columns import Columns
-from recollex_engine.text.entities import mentions
+from recollex_engine.text.names import find_names
 from recollex_engine.writing.draft import is_same
 from recollex_engine.writing.plan import Plan
 from recollex_engine.writing.writer import Writer
@@ -117,5 +117,5 @@ def _given_entities(columns: Columns, memory: int) -> tuple[str, ...]:
     first, end = columns.array("mention_offset")[memory : memory + 2].tolist()
     entities = columns.array("mention_entity")[first:end].tolist()
     speaker = columns.label(int(columns.array("speaker")[memory]))
-    found = {columns.entity(name, columns.op) for name in mentions(columns.text(memory), speaker)}
+    found = {columns.entity(name, columns.op) for name in find_names(columns.text(memory), speaker)}
     return tuple(columns.entity_name(entity) for entity in entities if entity not in found)

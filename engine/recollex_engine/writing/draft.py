@@ -21,7 +21,8 @@ from recollex_engine.domain.statement import Statement
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.word_pieces import VOCABULARY
-from recollex_engine.text.entities import FULL_COMPANY, fold
+from recollex_engine.text.entity_table import FULL_COMPANY
+from recollex_engine.text.names import fold_name
 from recollex_engine.writing.lexicon import Lexicon
 from recollex_engine.writing.preparation import Prepared
 from recollex_engine.writing.semantic_links import semantic_links
@@ -146,7 +147,7 @@ class Draft:
                     entity = self.entities
                     self.entities += 1
                 table.add(surface, entity)
-                named.append((surface, fold(surface), entity))
+                named.append((surface, fold_name(surface), entity))
             if entity not in entities:
                 entities.append(entity)
         if entities:

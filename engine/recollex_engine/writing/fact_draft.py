@@ -18,7 +18,7 @@ from recollex_engine.domain.memory_operations import Archive, Correct, Forget, R
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.entity_merges import Identities
-from recollex_engine.text.entities import fold
+from recollex_engine.text.names import fold_name
 from recollex_engine.writing.draft import Draft
 from recollex_engine.writing.event_draft import EventDraft
 from recollex_engine.writing.fact_record import same
@@ -131,7 +131,7 @@ class FactDraft:
             known = table.get(alias)
             if known is None:
                 table.add(alias, named[1])
-                names.append((alias, fold(alias), named[1]))
+                names.append((alias, fold_name(alias), named[1]))
             elif known != named[1]:
                 raise InputError(
                     f"{alias!r} is the name of another entity already: merge it into "

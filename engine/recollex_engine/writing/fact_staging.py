@@ -4,7 +4,7 @@ from typing import Any
 
 from recollex_engine.errors import UnknownIdError
 from recollex_engine.state.chain import NONE
-from recollex_engine.text.entities import fold
+from recollex_engine.text.names import fold_name
 from recollex_engine.writing.draft import Draft
 from recollex_engine.writing.fact_record import content_of
 
@@ -36,7 +36,7 @@ class FactStaging:
             entity = draft.entities
             draft.entities += 1
             table.add(name, entity)
-            names.append((name, fold(name), entity))
+            names.append((name, fold_name(name), entity))
         return [name, entity]
 
     def known_entity(self, name: str) -> int:

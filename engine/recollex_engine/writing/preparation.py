@@ -14,15 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.clock import from_micros
-from recollex_engine.dates import time_range as dates
+from recollex_engine.dates.time_range import find_event_range
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.turn import is_spoken, passages_to_embed
 from recollex_engine.errors import InputError
 from recollex_engine.models.embedder import Embedder, Progress, ReadPieces, embed_with_pieces
 from recollex_engine.models.vocabulary import Ids
 from recollex_engine.state.word_pieces import Pieces
-from recollex_engine.text import entities, passages
+from recollex_engine.text import passages
 from recollex_engine.text.analyzer import Analyzer
+from recollex_engine.text.names import find_names
 from recollex_engine.text.token_counter import TokenCounter
 
 
@@ -151,14 +152,14 @@ def _pieces(prepared: Prepared, ids: list[Ids], read: ReadPieces) -> Pieces | No
 def _found(statement: Statement, said_at: int) -> tuple[list[str], tuple[int, int] | None]:
     """Return the names in a statement, the caller's first, and the time that it speaks of."""
     at = said_at if statement.said_at is None else statement.said_at
-    found = dates.resolve(statement.text, at)
+    found = find_event_range(statement.text, at)
     began = min(at, found.start) if found else at
     if statement.valid_until is not None and statement.valid_until <= began:
         raise InputError(
             f"valid_until must be later than the event, which began at {from_micros(began)}, got "
             f"{from_micros(statement.valid_until)}: give event_at, or a later valid_until"
         )
-    names = entities.mentions(statement.text, statement.speaker)
+    names = find_names(statement.text, statement.speaker)
     if statement.entities:
         names = list(dict.fromkeys((*statement.entities, *names)))
     return names, (found.start, found.end) if found else None

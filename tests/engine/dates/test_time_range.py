@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from recollex_engine.dates import holidays
 from recollex_engine.dates import time_range as dates
-from recollex_engine.dates.time_range import EARLIEST, LATEST, find_range, resolve
+from recollex_engine.dates.time_range import EARLIEST, LATEST, find_event_range, find_range
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -355,7 +355,7 @@ STATEMENTS = {
 
 @pytest.mark.parametrize(("text", "expected"), STATEMENTS.items())
 def test_statements(text, expected):
-    assert said(resolve(text, NOW)) == expected
+    assert said(find_event_range(text, NOW)) == expected
 
 
 def test_the_seasons_turn_with_now():
@@ -404,7 +404,7 @@ ZONES = st.sampled_from([UTC, ZoneInfo("Pacific/Apia"), ZoneInfo("America/New_Yo
 @settings(deadline=None, max_examples=500)
 @given(texts, st.integers(us(1, 1, 1) - 10**15, us(9999, 12, 31) + 10**15), ZONES)
 def test_any_text_at_any_time_gives_a_range_or_none(text, now, tz):
-    for read in (find_range, resolve):
+    for read in (find_range, find_event_range):
         found = read(text, now, tz)
         if found is not None:
             assert -(2**63) < EARLIEST - 86_400_000_000 <= found.start < found.end < 2**63

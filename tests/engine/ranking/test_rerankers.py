@@ -4,9 +4,10 @@ import pytest
 import recollex
 from recollex_engine.errors import InputError, ModelError, RerankError
 from recollex_engine.models.cross_encoder import Judgement
-from recollex_engine.ranking import rerankers as module
+from recollex_engine.ranking import cross_encoder_reranker as module
 from recollex_engine.ranking.candidates import Candidates
-from recollex_engine.ranking.rerankers import CrossEncoderReranker, FunctionReranker
+from recollex_engine.ranking.cross_encoder_reranker import CrossEncoderReranker
+from recollex_engine.ranking.function_reranker import FunctionReranker
 from recollex_engine.ranking.reranking import rerank
 
 TEXTS = ["Ann moved to Oslo.", "It rains.", "Bob naps."]

@@ -12,7 +12,7 @@ from recollex_engine.clock import to_micros
 from recollex_engine.errors import InputError, RerankError
 from recollex_engine.ranking.arms import Ranked
 from recollex_engine.ranking.candidates import Candidates
-from recollex_engine.ranking.heuristics import Heuristic, MemoraHeuristic
+from recollex_engine.ranking.heuristic_rerankers import Heuristic, MemoraHeuristic
 from recollex_engine.ranking.reranking import Combination, rerank
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)

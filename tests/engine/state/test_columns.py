@@ -17,7 +17,7 @@ from recollex_engine.log.reader import Operation
 from recollex_engine.state.applying import apply
 from recollex_engine.state.columns import CODED_FROM, Columns, Stored
 from recollex_engine.state.word_pieces import VOCABULARY, Pieces
-from recollex_engine.text.entities import fold
+from recollex_engine.text.names import fold_name
 
 DIMENSION = 8
 CREATED = Settings("given-8", DIMENSION, "english", 1, "words")
@@ -113,7 +113,7 @@ class History:
         if surfaces:
             payload["entities"] = [self.entities[surface] for surface in surfaces]
         if named:
-            payload["names"] = [(s, fold(s), self.entities[s]) for s in named]
+            payload["names"] = [(s, fold_name(s), self.entities[s]) for s in named]
         if self.memories:
             targets = random.sample(range(len(self.memories)), min(len(self.memories), 2))
             payload["links"] = [(target, 0.75) for target in targets]

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from recollex_engine.domain.schema import NONE
 from recollex_engine.state.speakers import Speakers
-from recollex_engine.text.cues import first_name
+from recollex_engine.text.question_cues import first_name
 
 NAMES = ["Ann Lee", "ann", "Bob", "O\u2019Brien", "?!", "", "the_dude"]
 

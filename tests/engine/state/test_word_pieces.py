@@ -22,9 +22,9 @@ from recollex_engine.models.cross_encoder import load_cross_encoder
 from recollex_engine.models.embedder import ReadPieces
 from recollex_engine.models.encoder import load_encoder
 from recollex_engine.models.vocabulary import MOST_PIECES
-from recollex_engine.ranking import rerankers as rerankers_module
+from recollex_engine.ranking import cross_encoder_reranker
 from recollex_engine.ranking.candidates import Candidates
-from recollex_engine.ranking.rerankers import CrossEncoderReranker
+from recollex_engine.ranking.cross_encoder_reranker import CrossEncoderReranker
 from recollex_engine.state.applying import apply
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.manifest import Manifest
@@ -242,9 +242,9 @@ def scores(view, judge, monkeypatch, dated, stored):
     judge._pairs._remembered.clear()
     asked = []
     with monkeypatch.context() as patch:
-        patch.setattr(rerankers_module, "load_cross_encoder", lambda *_: judge)
+        patch.setattr(cross_encoder_reranker, "load_cross_encoder", lambda *_: judge)
         if not stored:
-            patch.setattr(rerankers_module, "find_pieces", lambda *_: None)
+            patch.setattr(cross_encoder_reranker, "find_pieces", lambda *_: None)
         tokens = judge._pairs._tokens
         patch.setattr(judge._pairs, "_tokens", lambda texts: asked.extend(texts) or tokens(texts))
         found = CrossEncoderReranker("judge", dated=dated).scores(everything(view))
@@ -277,7 +277,7 @@ def test_one_of_another_vocabulary_tokenises(tmp_path, other, judge, monkeypatch
 
 
 def test_recalls_are_the_same_with_them_and_without(folder, encoder, judge, monkeypatch):
-    monkeypatch.setattr(rerankers_module, "load_cross_encoder", lambda *_: judge)
+    monkeypatch.setattr(cross_encoder_reranker, "load_cross_encoder", lambda *_: judge)
     preset = replace(recollex.presets.tempr, reranker=CrossEncoderReranker("judge"))
 
     def recalled(agent):
@@ -291,7 +291,7 @@ def test_recalls_are_the_same_with_them_and_without(folder, encoder, judge, monk
         then = list(agent.log())[3].recorded_at
         expected = [recalled(agent), recalled(agent.at(then))]
         assert len(expected[0]) > 3 < len(expected[1])
-        monkeypatch.setattr(rerankers_module, "find_pieces", lambda *_: None)
+        monkeypatch.setattr(cross_encoder_reranker, "find_pieces", lambda *_: None)
         assert [recalled(agent), recalled(agent.at(then))] == expected
 
 

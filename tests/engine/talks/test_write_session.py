@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from recollex_engine.domain.statement import Statement
 from recollex_engine.errors import InputError
-from recollex_engine.talks.triggers import WritePolicy
-from recollex_engine.talks.write_session import Turn, WriteSession, summary
+from recollex_engine.talks.write_policy import WritePolicy
+from recollex_engine.talks.write_session import AssessedTurn, WriteSession, summary
 
 MINUTE = 60_000_000
 AXES = np.eye(8, dtype=np.float32)
 
 
-def turn(place: int, **given: Any) -> Turn:
+def turn(place: int, **given: Any) -> AssessedTurn:
     said = given.get("said_at", place * MINUTE)
-    return Turn(
+    return AssessedTurn(
         Statement(given.get("text", f"turn {place}"), said, given.get("id", f"t{place}")),
         said,
         given.get("tokens", 10),
@@ -32,7 +32,9 @@ def turn(place: int, **given: Any) -> Turn:
     )
 
 
-def tell(session: WriteSession, policy: WritePolicy, turns: list[Turn]) -> list[tuple[str, Any]]:
+def tell(
+    session: WriteSession, policy: WritePolicy, turns: list[AssessedTurn]
+) -> list[tuple[str, Any]]:
     """Hear turns and return what was written: (trigger, places)."""
     written = []
     for each in turns:
@@ -50,7 +52,7 @@ class Naive:
     """
 
     policy: WritePolicy
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[AssessedTurn] = field(default_factory=list)
     log: list[tuple[int, str, tuple[int, ...], int]] = field(default_factory=list)
     since: int = 0
     dropped: set[int] = field(default_factory=set)
@@ -70,9 +72,9 @@ class Naive:
         cap = getattr(self.policy, f"{trigger}_cap")
         return float("inf") if cap is None else cap
 
-    def waiting(self) -> list[Turn]:
+    def waiting(self) -> list[AssessedTurn]:
         written = {place for entry in self.log for place in entry[2]}
-        waiting: list[Turn] = []
+        waiting: list[AssessedTurn] = []
         for each in self.turns[self.since :]:
             if each.place in written or each.place in self.dropped:
                 continue
@@ -92,7 +94,7 @@ class Naive:
         if self.count("periodic") >= self.cap("periodic"):
             return []
         left = min(self.policy.periodic_tokens, self.policy.write_tokens - self.spent())
-        chosen: list[Turn] = []
+        chosen: list[AssessedTurn] = []
         ranked = sorted(self.waiting(), key=lambda t: (-bool(t.events), -t.salience, t.place))
         for each in ranked:
             if sum(t.tokens + 1 for t in chosen) + each.tokens + 1 <= left:
@@ -104,7 +106,7 @@ class Naive:
         self.log.append((now, "periodic", places, sum(t.tokens + 1 for t in chosen)))
         return [("periodic", places)]
 
-    def hear(self, each: Turn) -> list[tuple[str, tuple[int, ...]]]:
+    def hear(self, each: AssessedTurn) -> list[tuple[str, tuple[int, ...]]]:
         found = []
         now = len(self.turns)
         gap = self.policy.session_gap // timedelta(microseconds=1)

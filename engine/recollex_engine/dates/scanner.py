@@ -4,11 +4,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from recollex_engine.dates.calendar_dates import PREPOSITIONS
-from recollex_engine.dates.clock_times import ClockReader
-from recollex_engine.dates.expression_parser import Expression, Looking
-from recollex_engine.dates.holidays import BEGINNINGS, TELLING
-from recollex_engine.dates.periods import DAY, PARTS_OF_DAY, SEASON_STARTS, Period
-from recollex_engine.dates.words import (
+from recollex_engine.dates.clock_times import ClockTimeParser
+from recollex_engine.dates.english_words import (
     DASHES,
     LAST,
     MONTHS,
@@ -23,6 +20,9 @@ from recollex_engine.dates.words import (
     WEEKDAYS,
     Token,
 )
+from recollex_engine.dates.expression_parser import Expression, Looking
+from recollex_engine.dates.holidays import BEGINNINGS, TELLING
+from recollex_engine.dates.periods import DAY, PARTS_OF_DAY, SEASON_STARTS, Period
 
 NAMED = frozenset(
     {*MONTHS, *SHORT_MONTHS, *WEEKDAYS, *SHORT_WEEKDAYS, *SEASON_STARTS, "weekend", "q"}
@@ -60,7 +60,7 @@ _MEASURED = frozenset(_MEASURED_WORDS.split())
 _A_LITTLE = 3 * DAY
 
 
-class Match(NamedTuple):
+class TimeMatch(NamedTuple):
     """A time read from tokens `first` to `after`; None is an end without bound.
 
     `dated` says that a year was written out, `open_end` that it goes on after now.
@@ -79,24 +79,24 @@ class Match(NamedTuple):
         return self.start is None or self.end is None
 
 
-class Scan:
+class Scanner:
     """Iterates over the times of a text; `ahead` are the places where it speaks of the future."""
 
-    def __init__(self, reader: ClockReader, ahead: list[tuple[int, int]] | None = None) -> None:
-        self._reader = reader
+    def __init__(self, parser: ClockTimeParser, ahead: list[tuple[int, int]] | None = None) -> None:
+        self._parser = parser
         self._ahead = ahead or []
-        self._usual: Looking = reader.looking
+        self._usual: Looking = parser.looking
         self._next = 0
         self._begins = [
             token.kind in _NUMERIC or token.text in _BEGINNING or token.text[:1] == "q"
-            for token in reader.tokens
+            for token in parser.tokens
         ] + [False] * 3
 
-    def __iter__(self) -> "Scan":
+    def __iter__(self) -> "Scanner":
         return self
 
-    def __next__(self) -> Match:
-        tokens = self._reader.tokens
+    def __next__(self) -> TimeMatch:
+        tokens = self._parser.tokens
         while self._next < len(tokens):
             i = self._next
             self._next += 1
@@ -113,7 +113,7 @@ class Scan:
             if self._ahead:
                 at = tokens[i].start
                 coming = any(start <= at < end for start, end in self._ahead)
-                self._reader.looking = "future" if coming else self._usual
+                self._parser.looking = "future" if coming else self._usual
             try:
                 match = self._range(i) or self._bound(i) or self._list(i) or self._plain(i)
                 match = match or (self._clause(i) if tokens[i].text in _OF_A_CLAUSE else None)
@@ -124,24 +124,24 @@ class Scan:
                 return match
         raise StopIteration
 
-    def _range(self, i: int) -> Match | None:
+    def _range(self, i: int) -> TimeMatch | None:
         """Read "between A and B", "from A to B", "A to B", "from A until now"."""
-        opener = self._reader.word(i)
+        opener = self._parser.word(i)
         first = i + 1 if opener in ("between", "from") or opener in PREPOSITIONS else i
-        years = first + (self._reader.word(first) == "the")
-        if self._reader.word(years) == "years":  # "between the years 1975 and 1982"
+        years = first + (self._parser.word(first) == "the")
+        if self._parser.word(years) == "years":  # "between the years 1975 and 1982"
             first = years + 1
-        left = self._reader.expression(first)
-        if left is None or left.after >= len(self._reader.tokens):
+        left = self._parser.expression(first)
+        if left is None or left.after >= len(self._parser.tokens):
             return None
-        joiner = self._reader.tokens[left.after].text
+        joiner = self._parser.tokens[left.after].text
         if joiner not in _TO and not (opener == "between" and joiner == "and"):
             return None
-        at = left.after + 1 + (self._reader.word(left.after + 1) == "the")
-        if self._reader.word(at) in _NOW and joiner not in DASHES:
-            start = self._reader.settle(left)[0]
-            return Match(first, at + 1, start, None, left.dated)
-        right = self._reader.expression(left.after + 1)
+        at = left.after + 1 + (self._parser.word(left.after + 1) == "the")
+        if self._parser.word(at) in _NOW and joiner not in DASHES:
+            start = self._parser.settle(left)[0]
+            return TimeMatch(first, at + 1, start, None, left.dated)
+        right = self._parser.expression(left.after + 1)
         if right is None:
             return None
         if opener not in ("between", "from"):
@@ -153,11 +153,11 @@ class Scan:
                 return None
         start, end = self._joined(left, right)
         begins = i if opener in ("between", "from") else first
-        return Match(begins, right.after, start, end, left.dated or right.dated)
+        return TimeMatch(begins, right.after, start, end, left.dated or right.dated)
 
     def _set_off(self, first: int, right: Expression) -> bool:
         """Return whether "1346 to 1347" stands by itself: behind a comma, at the end of a part."""
-        tokens = self._reader.tokens
+        tokens = self._parser.tokens
         if not right.dated or not first or tokens[first - 1].text not in ",(":
             return False
         return right.after >= len(tokens) or tokens[right.after].text in ",.?!;)"
@@ -169,7 +169,7 @@ class Scan:
                 start = left.of_year(right.year)[0]
                 end = right.of_year(right.year)[1]
                 return (left.of_year(right.year - 1)[0] if start >= end else start), end
-            start = self._reader.settle(left)[0]
+            start = self._parser.settle(left)[0]
         else:
             start = left.of_year(left.year)[0]
         if right.year is not None:
@@ -177,26 +177,26 @@ class Scan:
         end = right.of_year(start.year)[1]
         return start, (right.of_year(start.year + 1)[1] if end <= start else end)
 
-    def _list(self, i: int) -> Match | None:
+    def _list(self, i: int) -> TimeMatch | None:
         """Read "in May and June", "on 3 June, 6 June and 28 June": from the first to the last."""
-        reader = self._reader
-        opener = reader.word(i)
+        parser = self._parser
+        opener = parser.word(i)
         first = i + 1 if opener in PREPOSITIONS else i
-        left = reader.expression(first)
-        if left is None or not left.calendar or left.after >= len(reader.tokens):
+        left = parser.expression(first)
+        if left is None or not left.calendar or left.after >= len(parser.tokens):
             return None
-        if reader.tokens[left.after].text not in ("and", "or", ","):
+        if parser.tokens[left.after].text not in ("and", "or", ","):
             return None
         last, listed, concluded = left, 1, False
         while not concluded:
             at, comma = last.after, False
-            if at < len(reader.tokens) and reader.tokens[at].text == ",":
+            if at < len(parser.tokens) and parser.tokens[at].text == ",":
                 at, comma = at + 1, True
-            if reader.word(at) in ("and", "or"):
+            if parser.word(at) in ("and", "or"):
                 at, concluded = at + 1, True
             elif not comma:
                 break
-            item = reader.expression(at + (reader.word(at) in ("in", "on")))
+            item = parser.expression(at + (parser.word(at) in ("in", "on")))
             item = item or self._same_month(left, at)
             if item is None or not item.calendar:
                 concluded = False
@@ -208,19 +208,19 @@ class Scan:
         if left.only_after is not None and opener not in left.only_after and not lent:
             return None
         start, end = self._joined(left, last)
-        one, other = reader.settle(left), reader.settle(last)
+        one, other = parser.settle(left), parser.settle(last)
         lengths = sorted((one[1] - one[0], other[1] - other[0]))
         widest = 40 * DAY if lengths[0] < 28 * DAY else max(400 * DAY, 5 * lengths[0])
         if lengths[1] > 1.5 * lengths[0]:
             return None  # "in 2021 and in January 2022"
         if end - start > widest:
-            return Match(first, left.after, *one, left.dated)
-        return Match(first, last.after, start, end, left.dated or last.dated)
+            return TimeMatch(first, left.after, *one, left.dated)
+        return TimeMatch(first, last.after, start, end, left.dated or last.dated)
 
     def _same_month(self, left: Expression, at: int) -> Expression | None:
         """Read "12th" behind "June 9th"."""
-        tokens = self._reader.tokens
-        if not self._reader.is_kind(at, "ordinal") or not self._reader.is_day(at):
+        tokens = self._parser.tokens
+        if not self._parser.is_kind(at, "ordinal") or not self._parser.is_day(at):
             return None
         d = int(tokens[at].text[:-2])
 
@@ -230,50 +230,50 @@ class Scan:
 
         return Expression(at + 1, of_year, left.year, dated=left.dated)
 
-    def _bound(self, i: int) -> Match | None:
+    def _bound(self, i: int) -> TimeMatch | None:
         """Read "since A", "before A", "after A", "until A", "by A", "from A on"."""
-        word, first = self._reader.word(i), i + 1
-        if word in ("prior", "up") and self._reader.word(i + 1) == "to":
+        word, first = self._parser.word(i), i + 1
+        if word in ("prior", "up") and self._parser.word(i + 1) == "to":
             word, first = "before" if word == "prior" else "until", i + 2
         if word not in _REACHING_BACK and word not in _REACHING_ON and word != "from":
             return None
-        expression = self._reader.expression(first)
+        expression = self._parser.expression(first)
         if expression is None:
             return None
         by_a_year = word == "by" and self._by_a_year(i, expression)
         if not by_a_year and not self._may_follow(expression, word):
             return None
-        start, end = self._reader.settle(expression)
+        start, end = self._parser.settle(expression)
         after = expression.after
         if word == "from":
-            if self._reader.word(after) not in _OPEN:
+            if self._parser.word(after) not in _OPEN:
                 return None
-            return Match(i, after + 1, start, None, expression.dated, open_end=True)
+            return TimeMatch(i, after + 1, start, None, expression.dated, open_end=True)
         if word in _REACHING_BACK:
-            return Match(i, after, None, start if word == "before" else end, expression.dated)
+            return TimeMatch(i, after, None, start if word == "before" else end, expression.dated)
         reached = end if word in ("after", "following") else start
-        return Match(i, after, reached, None, expression.dated)
+        return TimeMatch(i, after, reached, None, expression.dated)
 
     def _by_a_year(self, i: int, expression: Expression) -> bool:
         """Return whether "by 2030" is a time; "increased by 2000" is not."""
-        before = self._reader.tokens[i - 1].text if i else ""
+        before = self._parser.tokens[i - 1].text if i else ""
         return (
             expression.dated and 1800 <= (expression.year or 0) < 2100 and before not in _MEASURED
         )
 
-    def _clause_or_none(self, i: int) -> Match | None:
+    def _clause_or_none(self, i: int) -> TimeMatch | None:
         try:
             return self._clause(i)
         except (ValueError, OverflowError):
             return None
 
-    def _clause(self, i: int) -> Match | None:
+    def _clause(self, i: int) -> TimeMatch | None:
         """Read "before he joined in 2010", "since the move in May": a bound whose date comes late.
 
         The end of the date bounds "before", its start "since": all of it may belong.
         """
-        reader, tokens = self._reader, self._reader.tokens
-        word = reader.word(i)
+        parser, tokens = self._parser, self._parser.tokens
+        word = parser.word(i)
         if i and (tokens[i - 1].text in UNITS or tokens[i - 1].text in WEEKDAYS):
             return None  # "the week before the party in June"
         if i + 1 >= len(tokens) or not _may_be_subject(tokens[i + 1]):
@@ -283,37 +283,37 @@ class Scan:
                 return None
             if tokens[at].text not in ("in", "on"):
                 continue
-            date = reader.expression(at + 1)
+            date = parser.expression(at + 1)
             if date is None or not date.calendar:
                 continue
             if date.only_after is not None and tokens[at].text not in date.only_after:
                 continue
-            start, end = reader.settle(date)
+            start, end = parser.settle(date)
             if word == "since":
-                return Match(i, date.after, start, None, date.dated)
-            return Match(i, date.after, None, end, date.dated)
+                return TimeMatch(i, date.after, start, None, date.dated)
+            return TimeMatch(i, date.after, None, end, date.dated)
         return None
 
-    def _plain(self, i: int) -> Match | None:
+    def _plain(self, i: int) -> TimeMatch | None:
         first = i
-        expression = self._reader.expression(i)
+        expression = self._parser.expression(i)
         if expression is None or expression.only_after is not None:
             first = i + 1
-            expression = self._reader.expression(first)
-            if expression is None or not self._may_follow(expression, self._reader.word(i)):
+            expression = self._parser.expression(first)
+            if expression is None or not self._may_follow(expression, self._parser.word(i)):
                 return None
-        start, end = self._reader.settle(expression)
-        if first and self._reader.word(first - 1) in _AROUND:
+        start, end = self._parser.settle(expression)
+        if first and self._parser.word(first - 1) in _AROUND:
             wider = max(_A_LITTLE, (end - start) / 2) if end - start >= DAY else timedelta(0)
             start, end = start - wider, end + wider
-        return Match(first, expression.after, start, end, expression.dated)
+        return TimeMatch(first, expression.after, start, end, expression.dated)
 
     def _may_follow(self, expression: Expression, word: str) -> bool:
         """Return whether `expression` is a time behind this preposition."""
         word = "after" if word == "following" else word
         if expression.only_after is None:
             return word in PREPOSITIONS or word == "between"
-        tokens, after = self._reader.tokens, expression.after
+        tokens, after = self._parser.tokens, expression.after
         if after + 1 < len(tokens) and tokens[after].text in _TO | {"and"}:
             glued = tokens[after].text in DASHES and tokens[after].start == tokens[after - 1].end
             if glued or tokens[after + 1].kind == "number":  # "spring-loaded", "from 2000 to 2500"

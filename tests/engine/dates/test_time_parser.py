@@ -4,8 +4,8 @@ import doctest
 
 import pytest
 
-from recollex_engine.dates import parser as time_parser
-from recollex_engine.dates.parser import EnglishDates, TimeParser
+from recollex_engine.dates import time_parser
+from recollex_engine.dates.time_parser import EnglishDates, TimeParser
 from recollex_engine.dates.time_range import find_range
 
 NOW = 1_700_042_400_000_000  # 15 November 2023, 10:00

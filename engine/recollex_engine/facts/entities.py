@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import FactList
-from recollex_engine.facts.view import FactView
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from recollex_engine.clock import from_micros
 from recollex_engine.domain.question import Question
 from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.models.given import GivenVectors
-from recollex_engine.ranking.selection import select
+from recollex_engine.ranking.filters import admitted_memories
 
 HOUR = 3_600_000_000
 VALUES = [1, 1.0, "1", None, True, {"a": 1, "b": [2]}, {"b": [2], "a": 1}, "é"]
@@ -101,7 +101,7 @@ def test_a_selection_is_what_plain_conditions_give(told):
         question = random_question(random)
         op = random.choice([last, last, random.randint(1, last)])
         view = agent.engine.view(op)
-        mask = select(view, question)
+        mask = admitted_memories(view, question)
         expected = [
             admits(memory, question) and not 0 < closed.get(place, 0) <= op
             for place, memory in enumerate(memories[: view.memories])
@@ -115,7 +115,7 @@ def test_a_selection_without_filters_is_the_views_own_and_stays_as_it_is(told):
     agent, _, closed = told
     view = agent.engine.view()
     before = view.open.copy()
-    assert select(view, Question("tea")) is view.open
-    select(view, Question("tea", networks=(1,), document="d1", tags=("x",), since=0))
+    assert admitted_memories(view, Question("tea")) is view.open
+    admitted_memories(view, Question("tea", networks=(1,), document="d1", tags=("x",), since=0))
     assert (view.open == before).all()
     assert int((before == 0).sum()) == len(closed)

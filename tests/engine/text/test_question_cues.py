@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.text import cues
-from recollex_engine.text.cues import first_name, read_cues
+from recollex_engine.text import question_cues as cues
+from recollex_engine.text.question_cues import first_name, read_cues
 
 
 @pytest.mark.parametrize(

@@ -7,17 +7,8 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 
 from recollex_engine.dates import periods
-from recollex_engine.dates.calendar_dates import WEEKDAY_AFTER, CalendarReader, hours
-from recollex_engine.dates.expression_parser import Expression, OfYear, dated, fixed
-from recollex_engine.dates.periods import (
-    DAY,
-    EARLY_AND_LATE,
-    PARTS_OF_DAY,
-    SEASON_STARTS,
-    Period,
-    midnight,
-)
-from recollex_engine.dates.words import (
+from recollex_engine.dates.calendar_dates import WEEKDAY_AFTER, CalendarDateParser, hours
+from recollex_engine.dates.english_words import (
     CLOCK,
     DASHES,
     LAST,
@@ -30,11 +21,20 @@ from recollex_engine.dates.words import (
     UNITS,
     WEEKDAYS,
 )
+from recollex_engine.dates.expression_parser import Expression, OfYear, dated, fixed
+from recollex_engine.dates.periods import (
+    DAY,
+    EARLY_AND_LATE,
+    PARTS_OF_DAY,
+    SEASON_STARTS,
+    Period,
+    midnight,
+)
 
 _NEGATIONS = frozenset({"t", "not", "never", "no"})
 
 
-class Reader(CalendarReader):
+class RelativeDateParser(CalendarDateParser):
     """Reads any time expression from `tokens`, relative to the local time `now`."""
 
     def expression(self, i: int, depth: int = 0) -> Expression | None:

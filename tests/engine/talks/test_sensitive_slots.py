@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.talks.sensitive import KINDS, find_slots, masked, passes_iban, passes_luhn
+from recollex_engine.talks.sensitive_slots import (
+    KINDS,
+    find_slots,
+    masked,
+    passes_iban,
+    passes_luhn,
+)
 
 SENSITIVE = [
     ("My card is 4111 1111 1111 1111.", "My card is [card]."),

@@ -12,7 +12,7 @@ from recollex_engine.domain.checks import check_count, check_number
 from recollex_engine.domain.statement import check_names
 from recollex_engine.errors import InputError
 from recollex_engine.talks.salience import EVENTS, Features, Weights, salience
-from recollex_engine.talks.sensitive import KINDS
+from recollex_engine.talks.sensitive_slots import KINDS
 
 TRIGGERS = ("event", "salience", "periodic", "backfill")
 MOST = 1_000_000_000

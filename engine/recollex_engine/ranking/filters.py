@@ -14,7 +14,7 @@ from recollex_engine.state.view import View
 from recollex_kernels.memories.filters import keep_chain, mask_equal, mask_holding, mask_networks
 
 
-def select(view: View, question: Question) -> npt.NDArray[np.uint8]:
+def admitted_memories(view: View, question: Question) -> npt.NDArray[np.uint8]:
     """Return uint8[memories]: 1 for each memory of ``view`` that ``question`` admits.
 
     The array may be the view's own and must not be changed. Cost: O(memories) bytes a filter, for

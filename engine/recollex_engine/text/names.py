@@ -1,32 +1,13 @@
-"""Who and what a memory names: names read off the text by rule, and one identity per name.
+"""The names of people, places and things that a text holds, found by rule.
 
 No model reads the text: a name is a capitalised word or sequence that is not capitalised for
 another reason. The rules are English; texts in scripts without capitals name only their speaker.
 """
 
-import math
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
-
-from rapidfuzz import process
-from rapidfuzz.distance import Levenshtein
 
 from recollex_engine.text.word_lists import CALENDAR, COMMON_WORDS, NOT_NAMES
-
-# Memora 2.3.2
-NAME_WEIGHT = 0.5
-COMPANY_WEIGHT = 0.3
-RECENCY_WEIGHT = 0.2
-MATCH_THRESHOLD = 0.75
-FULL_COMPANY = 10
-"""Shared memories from which the company signal is at its full 1.0."""
-RECENCY_US = 7 * 86_400_000_000
-"""The gap after which the recency signal has fallen to 1/e: 7 days."""
-
-CANDIDATES = 32
-"""Known names of one word that a new one is scored against, at most: the most similar of them."""
-_ROUNDING = 1e-9  # sums of the same parts in another order differ by less
 
 LONGEST_NAME = 100
 """Characters of a surface; a longer capitalised run is no name."""
@@ -67,7 +48,7 @@ _BEFORE_SENTENCE_START = " \t\"'\u201c\u2018(*_"
 _WITHIN_SENTENCE = ",;&'\u2019-)/%"
 
 
-def mentions(text: str, speaker: str | None = None) -> list[str]:
+def find_names(text: str, speaker: str | None = None) -> list[str]:
     """Return the names in `text` as written, in order, each once, the speaker's first.
 
     A name is a capitalised sequence ("Mountain View", "University of Oslo", "Dr. Bob Chen", without
@@ -77,7 +58,7 @@ def mentions(text: str, speaker: str | None = None) -> list[str]:
 
     Cost: about 8 us for 25 words.
 
-    >>> mentions("Wow, thanks Mel! Bob Chen's at the University of Oslo since May.", "Alice")
+    >>> find_names("Wow, thanks Mel! Bob Chen's at the University of Oslo since May.", "Alice")
     ['Alice', 'Mel', 'Bob Chen', 'University of Oslo']
     """
     found: dict[str, str] = {}
@@ -195,123 +176,13 @@ def _starts_sentence(text: str, start: int) -> bool:
     return at < 0 or not (text[at].isalnum() or text[at] in _WITHIN_SENTENCE)
 
 
-class EntityTable:
-    """The names of one agent's entities, in memory, rebuilt from the log by `add`.
-
-    One writer at a time; callers of `resolve` hold its lock too. Resolution depends on what was
-    added before, so its outcome is recorded and never recomputed on replay.
-
-    >>> table = EntityTable()
-    >>> table.add("Bob Chen", 7)
-    >>> table.resolve("bob chen", 0, [], lambda entity, others: 0, lambda entity: 0)
-    7
-    """
-
-    def __init__(self) -> None:
-        self._entity_of: dict[str, int] = {}
-        self._as_written: dict[str, int] = {}  # spares folding a surface that was met before
-        self._first: set[int] = set()  # entities whose first name is known
-        self._block: dict[str, list[str]] = {}  # three letters that start a word -> first names
-
-    def __len__(self) -> int:
-        """Return the number of different names."""
-        return len(self._entity_of)
-
-    def add(self, surface: str, entity_id: int) -> None:
-        """Record that `surface` names the entity. A name already known keeps its entity."""
-        name = fold(surface)
-        if name in self._entity_of:
-            return
-        self._entity_of[name] = entity_id
-        if entity_id in self._first:
-            return
-        self._first.add(entity_id)
-        for key in {word[:3] for word in name.split()}:
-            self._block.setdefault(key, []).append(name)
-
-    def get(self, surface: str) -> int | None:
-        """Return the entity of a name that is known, whatever its case and accents."""
-        entity = self._as_written.get(surface)
-        if entity is None:
-            entity = self._entity_of.get(fold(surface))
-            if entity is not None:
-                self._as_written[surface] = entity
-        return entity
-
-    def resolve(
-        self,
-        surface: str,
-        at_us: int,
-        others: Sequence[int],
-        shared: Callable[[int, Sequence[int]], int],
-        last_seen: Callable[[int], int],
-    ) -> int | None:
-        """Return the entity that `surface` names at `at_us`, or None: the caller makes a new one.
-
-        A folded name that is known is its entity. Otherwise the best candidate with a score of at
-        least `MATCH_THRESHOLD` (Memora 2.3.2; ties: the lower id):
-
-            score = 0.5 * (1 - levenshtein / longer length)
-                  + 0.3 * min(1, shared(candidate, others) / 10)
-                  + 0.2 * exp(-|at_us - last_seen(candidate)| / 7 days)
-
-        `others` are the entities already resolved in this memory. None of them is a candidate: two
-        names in one memory are distinct, as the paper's prose wants ("entities mentioned together
-        frequently are likely distinct"). Its formula, though, *adds* the co-occurrence, so
-        `shared` cannot count memories of the candidate with this name, which would then speak for
-        the opposite of the prose. Read as the candidate's memories together with another entity of
-        this memory it does what a sum should: the same company speaks for the same person. Under
-        this formula the paper's example, "Alice" on Monday and "Alice Chen" on Tuesday, scores at
-        most .25 + .3 + .17 and stays below its own threshold.
-
-        Candidates share the first three letters of some word with the name (so also any whole
-        word). The first name of each is compared, not those that were taken for it since: a guess
-        that rests on a guess drifts away. A name similarity below the threshold is not scored,
-        however good the company and recent the time: the printed sum alone makes "Greek" of a
-        "Greta" and one place of "Wuhan Plaza" and "Wuhan City". Of names that are all alike ("Name
-        123", "Name 124") the `CANDIDATES` most similar of a word are.
-        Cost: 0.1 us for each candidate, and the callbacks for those that may still be the best.
-        """
-        name = fold(surface)
-        known = self._entity_of.get(name)
-        if known is not None:
-            return known
-        closest: dict[int, float] = {}
-        for key in {word[:3] for word in name.split()}:
-            alike = process.extract(
-                name,
-                self._block.get(key, ()),
-                scorer=Levenshtein.normalized_similarity,
-                limit=CANDIDATES,
-                score_cutoff=MATCH_THRESHOLD,
-            )
-            for candidate, likeness, _ in alike:
-                entity = self._entity_of[candidate]
-                if entity not in others and likeness > closest.get(entity, 0.0):
-                    closest[entity] = likeness
-        best: int | None = None
-        best_score = MATCH_THRESHOLD
-        for entity, likeness in sorted(closest.items(), key=lambda item: (-item[1], item[0])):
-            named = NAME_WEIGHT * likeness
-            if named + COMPANY_WEIGHT + RECENCY_WEIGHT < best_score:
-                break
-            recent = RECENCY_WEIGHT * math.exp(-abs(at_us - last_seen(entity)) / RECENCY_US)
-            if named + COMPANY_WEIGHT + recent < best_score - _ROUNDING:
-                continue
-            company = min(1.0, shared(entity, others) / FULL_COMPANY)
-            score = named + COMPANY_WEIGHT * company + recent
-            if score > best_score or (score == best_score and (best is None or entity < best)):
-                best, best_score = entity, score
-        return best
-
-
-def fold(surface: str) -> str:
+def fold_name(surface: str) -> str:
     """Return the form under which two surfaces are the same name.
 
     Case, accents, dots, the kind of spaces and apostrophes, a leading "the" and a closing
     possessive do not tell names apart.
 
-    >>> fold("The  Café Réal's"), fold("Dr. O'Neil")
+    >>> fold_name("The  Café Réal's"), fold_name("Dr. O'Neil")
     ('cafe real', "dr o'neil")
     """
     name = unicodedata.normalize("NFKD", surface[:LONGEST_NAME]).casefold()

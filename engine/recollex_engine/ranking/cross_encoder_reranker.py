@@ -1,6 +1,5 @@
-"""Rerankers that read the texts: a cross-encoder, and whatever Python function the caller has."""
+"""A reranker that reads the question together with each text: a cross-encoder."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -9,17 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.checks import check_count
-from recollex_engine.errors import RecollexError, RerankError
 from recollex_engine.models.backends import Running
 from recollex_engine.models.cross_encoder import DEFAULT_CROSS_ENCODER, load_cross_encoder
 from recollex_engine.models.pairs import StoredPieces
 from recollex_engine.models.probe import Auto
 from recollex_engine.ranking.candidates import Candidates
-from recollex_engine.ranking.reranking import REPLACING, Combination, checked_scores
+from recollex_engine.ranking.reranking import REPLACING, Combination
 from recollex_engine.state.word_pieces import find_pieces
-
-Scoring = Callable[[str, list[str]], Sequence[float] | npt.NDArray[np.floating]]
-"""Given the question and the texts, returns a number for each text, higher for better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,36 +67,3 @@ class CrossEncoderReranker:
             told = candidates.trace.truncated
             told["rerank"] = told.get("rerank", 0) + found.truncated
         return found.scores
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionReranker:
-    """Asks a function of the caller's: ``function(query, texts)`` returns a number a text.
-
-    The numbers may be of any size; more is better. dated: whether the texts are dated as
-    TEMPR 3.3 shows them. The function may be called from several threads at once, if recalls are.
-
-    >>> FunctionReranker(lambda query, texts: [len(text) for text in texts], name="length").name
-    'length'
-    """
-
-    function: Scoring
-    dated: bool = False
-    name: str = "function"
-    combination: Combination = REPLACING
-
-    def scores(self, candidates: Candidates) -> npt.NDArray[np.float64]:
-        """Return the function's numbers, float64[n], finite.
-
-        Raises:
-            RerankError: the function failed, or its answer is not one finite number a text.
-
-        """
-        texts = candidates.dated_texts if self.dated else candidates.texts
-        try:
-            found = self.function(candidates.query, list(texts))
-        except RecollexError:
-            raise
-        except Exception as error:
-            raise RerankError(self.name, f"{type(error).__name__}: {error}") from error
-        return checked_scores(found, len(texts), self.name)

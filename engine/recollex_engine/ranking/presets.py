@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from recollex_engine.dates.parser import EnglishDates, TimeParser
+from recollex_engine.dates.time_parser import EnglishDates, TimeParser
 from recollex_engine.domain.checks import check_count, check_number
 from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.errors import InputError
@@ -21,9 +21,9 @@ from recollex_engine.ranking.arms import K1, B
 from recollex_engine.ranking.contextual_fusion import Contextual
 from recollex_engine.ranking.diversity import Diversity
 from recollex_engine.ranking.fusion import ARMS, Fusion, ReciprocalRank
-from recollex_engine.ranking.heuristics import MemoraHeuristic
+from recollex_engine.ranking.heuristic_rerankers import MemoraHeuristic
 from recollex_engine.ranking.reranking import Combination, Reranker
-from recollex_engine.ranking.satf import SelfAnchoring
+from recollex_engine.ranking.self_anchoring import SelfAnchoring
 from recollex_engine.ranking.spreading import Spreading
 
 Temporal = Literal["tempr", "memora"]
