@@ -35,7 +35,8 @@ CHILD = """
 import os, random, sys, tempfile, threading
 import numpy as np
 import recollex
-from recollex_engine.writing import checkpoint, graphs
+from recollex_engine.writing import checkpoint
+from recollex_engine.writing import graph_building as graphs
 for name, value in eval(sys.argv[4]).items():
     setattr(graphs if name.startswith("GRAPH") else checkpoint, name, value)
 
