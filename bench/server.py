@@ -47,8 +47,8 @@ from bench.lib.latency import Bound, Page, Section, claim, finish, parse
 from bench.lib.rundata import percentiles
 from recollex.client.connection import hello
 from recollex.server.reader_process import Opener
-from recollex.server.serving import Server, run, settle
-from recollex.server.watching import Watching
+from recollex.server.server import Server, freeze_heap, run
+from recollex.server.telemetry import Telemetry
 from recollex.wire.messages import request
 
 AGENT = "talk"
@@ -99,9 +99,9 @@ def serve(folder: str, path: str) -> None:
     async def main(stopping: asyncio.Event) -> None:
         opener = Opener("bench.server:reading", {"folder": folder}, os.cpu_count() or 1)
         store = recollex.open(folder, embedder=WordVectors())
-        async with Server(store, opener=opener, observer=Watching()) as server:
+        async with Server(store, opener=opener, observer=Telemetry()) as server:
             await server.listen(f"unix://{path}")
-            settle()
+            freeze_heap()
             await stopping.wait()
 
     run(main)

@@ -33,9 +33,9 @@ from bench.lib.drawing import Plot
 from bench.lib.latency import Bound, Page, Section, claim, finish, parse
 from bench.lib.rundata import percentiles
 from recollex.http.serving import start_http
+from recollex.server.server import freeze_heap, run
 from recollex.server.service import Service
-from recollex.server.serving import run, settle
-from recollex.server.watching import Watching
+from recollex.server.telemetry import Telemetry
 
 AGENT = "talk"
 QUESTIONS = 200
@@ -74,10 +74,10 @@ def serve(folder: Path) -> None:
     """Serve a store over HTTP at any port, which is printed."""
 
     async def main(stopping: asyncio.Event) -> None:
-        watching = Watching()
-        service = Service(recollex.open(folder, embedder=WordVectors()), observer=watching)
-        server = await start_http(service, watching.metrics, "127.0.0.1", 0)
-        settle()
+        telemetry = Telemetry()
+        service = Service(recollex.open(folder, embedder=WordVectors()), observer=telemetry)
+        server = await start_http(service, telemetry.metrics, "127.0.0.1", 0)
+        freeze_heap()
         print(server.address[1], flush=True)
         await stopping.wait()
         await server.close()

@@ -49,20 +49,20 @@ SERVER = (
 import asyncio, gc, json, os, sys, threading
 import recollex
 from recollex.server.reader_process import Opener
-from recollex.server.serving import Server, run, settle
+from recollex.server.server import Server, run, freeze_heap
 from tests.bindings.word_vectors import WordVectors
 
 async def main(stopping):
     store = recollex.open(sys.argv[1], embedder=WordVectors())
-    opener = Opener("tests.bindings.server.readers_openers:words", {"path": sys.argv[1]}, 2)
+    opener = Opener("tests.bindings.server.reader_openers:words", {"path": sys.argv[1]}, 2)
     async with Server(store, opener=opener) as server:
         await server.listen(f"unix://{sys.argv[2]}")
-        settle()
+        freeze_heap()
         loop = asyncio.get_running_loop()
 
         def look():
             gc.collect()
-            readers = server.service.readers.processes
+            readers = server.service.reader_pool.processes
             pages = {
                 pid: int(open(f"/proc/{pid}/statm").read().split()[1])
                 for pid in [os.getpid(), *readers]

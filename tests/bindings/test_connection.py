@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 
 from recollex.server.access import Access
 from recollex.server.limits import Limits
-from recollex.server.serving import Server
+from recollex.server.server import Server
 from recollex.wire.packing import pack
 from recollex_engine.errors import InputError
 from tests.bindings.serving import VECTOR, Raw, Told, serving
 
-LIMITS = Limits(message_bytes=1 << 20, kept_bytes=2 << 20, part=1.0, handshake=1.0, idle=3.0)
+LIMITS = Limits(message_bytes=1 << 20, kept_bytes=2 << 20, stall=1.0, handshake=1.0, idle=3.0)
 
 
 @pytest.fixture(scope="module")

@@ -16,15 +16,15 @@ from recollex.server.limits import Limits
 from recollex.server.listener import tls_context
 from recollex.server.logs import Log
 from recollex.server.reader_process import Opener
-from recollex.server.serving import Server, default_socket, run, settle
+from recollex.server.server import Server, default_socket, freeze_heap, run
 from recollex.server.spans import Spans
-from recollex.server.watching import Watching
+from recollex.server.telemetry import Telemetry
 from recollex_engine.agents import store as engine
 from recollex_engine.errors import InputError
 from recollex_engine.models.sentence_transformers_encoder import PREFIX
 
 _GIVEN = "given:"
-MOST_WORKERS = 4
+MAX_WORKERS = 4
 """Processes that recall, unless more are asked for: each has a model of its own."""
 _LIMITS = ("open_agents", "connections", "in_flight", "message_bytes", "readers")
 
@@ -35,7 +35,7 @@ def serve(arguments: Arguments) -> int:
     limits = Limits(**chosen)
     access = Access() if arguments.tokens is None else Access.from_file(arguments.tokens)
     log = Log(level=arguments.log_level, texts=arguments.log_texts, slow=arguments.slow)
-    watching = Watching(log=log, spans=Spans.exported() if arguments.otel else None)
+    telemetry = Telemetry(log=log, spans=Spans.exported() if arguments.otel else None)
     embedder = _embedder(arguments.embedder)
     opener = _opener(arguments)
     store = Store(
@@ -43,7 +43,7 @@ def serve(arguments: Arguments) -> int:
             arguments.store,
             read_embedder(embedder),
             durability=arguments.durability,
-            flushed=watching.metrics.flushed,
+            flushed=telemetry.metrics.flushed,
         )
     )
     _raise_limit_of_files()
@@ -51,17 +51,17 @@ def serve(arguments: Arguments) -> int:
     async def main(stopping: asyncio.Event) -> None:
         async with AsyncExitStack() as ending:
             server = await ending.enter_async_context(
-                Server(store, limits=limits, access=access, observer=watching, opener=opener)
+                Server(store, limits=limits, access=access, observer=telemetry, opener=opener)
             )
-            watching.watch_queue(server.service)
+            telemetry.add_service_gauges(server.service)
             for address in _addresses(arguments):
                 await server.listen(address, arguments.certificate, arguments.key)
             addresses = list(server.addresses)
             if arguments.http is not None:
-                addresses.append(await _listen_for_http(arguments, server, watching, ending))
+                addresses.append(await _listen_for_http(arguments, server, telemetry, ending))
             if not isinstance(embedder, recollex.GivenVectors):
                 await asyncio.to_thread(warm, embedder)
-            settle()
+            freeze_heap()
             for address in addresses:
                 print(f"listening on {address}", flush=True)
             log.event("started", addresses=", ".join(addresses), store=str(store.path))
@@ -69,14 +69,14 @@ def serve(arguments: Arguments) -> int:
             log.event("stopping", waiting=server.service.status().waiting)
             say("stopping: finishing what was begun")
         log.event("stopped")
-        watching.close()
+        telemetry.close()
 
     run(main)
     return 0
 
 
 async def _listen_for_http(
-    arguments: Arguments, server: Server, watching: Watching, ending: AsyncExitStack
+    arguments: Arguments, server: Server, telemetry: Telemetry, ending: AsyncExitStack
 ) -> str:
     """Listen where ``--http`` says, and return the address."""
     from recollex.http.chat import Chat
@@ -90,7 +90,7 @@ async def _listen_for_http(
     if chat is not None:
         ending.push_async_callback(chat.close)
     http = await start_http(
-        server.service, watching.metrics, host.strip("[]"), int(port), tls, chat
+        server.service, telemetry.metrics, host.strip("[]"), int(port), tls, chat
     )
     ending.push_async_callback(http.close)
     host, number = http.address
@@ -134,7 +134,7 @@ def _opener(arguments: Arguments) -> Opener:
     if count is None:
         cores = usable_cores()
         together = given is not None and given.startswith(PREFIX)
-        count = 0 if together or cores < 2 else min(cores, MOST_WORKERS)
+        count = 0 if together or cores < 2 else min(cores, MAX_WORKERS)
     told: dict[str, Any] = {"path": arguments.store, "embedder": given, "dimension": None}
     if given is not None and given.startswith(_GIVEN):
         told |= {"embedder": None, "dimension": int(given.removeprefix(_GIVEN))}

@@ -14,7 +14,7 @@ from recollex.client import dialling
 from recollex.client.address import read_address
 from recollex.client.channel import Channel, LostError
 from recollex.client.connecting import open_channel
-from recollex.server.readings import Readings, read_metrics
+from recollex.server.metrics_snapshot import MetricsSnapshot, parse_metrics
 from recollex_engine.errors import DisconnectedError, InputError, UnauthorizedError
 
 _CLEAR = "\x1b[H\x1b[J"
@@ -26,12 +26,12 @@ def top(arguments: Arguments) -> int:
     if not 0.1 <= arguments.every <= 3600:
         raise InputError(f"--every must lie in [0.1, 3600] seconds, got {arguments.every:g}")
     token = _token(arguments.token_file)
-    before = read_metrics(fetch(arguments.address, token))
+    before = parse_metrics(fetch(arguments.address, token))
     live = sys.stdout.isatty() and not arguments.once
     try:
         while True:
             time.sleep(arguments.every)
-            now = read_metrics(fetch(arguments.address, token))
+            now = parse_metrics(fetch(arguments.address, token))
             frame = "\n".join(frame_lines(arguments.address, now, now.since(before)))
             print(f"{_CLEAR if live else ''}{frame}", flush=True)
             if arguments.once:
@@ -76,7 +76,7 @@ def _over_socket(channel: Channel) -> str:
         channel.close()
 
 
-def frame_lines(address: str, now: Readings, grown: Readings) -> list[str]:
+def frame_lines(address: str, now: MetricsSnapshot, grown: MetricsSnapshot) -> list[str]:
     """Return what the terminal shows: ``grown`` is what happened since the last look."""
     seconds = max(grown.at, 1e-9)
     up = time.time() - now.value("process_start_time_seconds")
@@ -112,14 +112,14 @@ def frame_lines(address: str, now: Readings, grown: Readings) -> list[str]:
     return [*lines, "", f"{durable}   {each:.1f} writes each", waited]
 
 
-def _row(title: str, grown: Readings, name: str, **labels: str) -> str:
+def _row(title: str, grown: MetricsSnapshot, name: str, **labels: str) -> str:
     """Return how often something happened a second, and how long half and nearly all took."""
     rate = grown.value(f"{name}_count", **labels) / max(grown.at, 1e-9)
     half, most = (_quantile(grown, share, name, **labels) for share in (0.5, 0.99))
     return f"{printable(title):<24}{rate:>10,.1f}{half:>12}{most:>12}"
 
 
-def _quantile(grown: Readings, share: float, name: str, **labels: str) -> str:
+def _quantile(grown: MetricsSnapshot, share: float, name: str, **labels: str) -> str:
     found = grown.quantile(share, name, **labels)
     if found is None:
         return "-"

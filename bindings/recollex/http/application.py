@@ -65,10 +65,10 @@ class Caller:
         method: str,
         agent: str,
         arguments: Mapping[str, Any],
-        form: Callable[[Any], Any],
+        convert: Callable[[Any], Any],
         at: datetime | None = None,
     ) -> Any:
-        """Return what ``form`` makes of a method's result; see `Desk`."""
+        """Return what ``convert`` makes of a method's result; see `Desk`."""
         options = self._options
         if at is not None:
             options = dataclasses.replace(options, at=at)
@@ -79,7 +79,7 @@ class Caller:
             arguments,
             options,
             client=self._client,
-            form=form,
+            convert=convert,
         )
 
 
@@ -173,7 +173,7 @@ class Application:
 
     async def _body(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
         """Return a request's body. Raises `RequestError` if it is too long or too slow."""
-        most, seconds = self._service.limits.message_bytes, self._service.limits.part
+        most, seconds = self._service.limits.message_bytes, self._service.limits.stall
         said = headers.get(b"content-length", b"0")
         if not said.isdigit() or len(said) > 18 or int(said) > most:
             raise _too_long(most)
@@ -217,7 +217,7 @@ class Application:
         return 200, {"content-type": "text/plain"}, b"ready\n"
 
     def _measures(self) -> Answer:
-        return 200, {"content-type": CONTENT_TYPE}, self._service.measures().encode()
+        return 200, {"content-type": CONTENT_TYPE}, self._service.metrics_text().encode()
 
     def _document(self) -> Answer:
         return 200, JSON, _written(not self._service.access.open)

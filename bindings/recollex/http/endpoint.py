@@ -22,13 +22,13 @@ class Desk(Protocol):
         method: str,
         agent: str,
         arguments: Mapping[str, Any],
-        form: Callable[[Any], Any],
+        convert: Callable[[Any], Any],
         at: datetime | None = None,
     ) -> Any:
-        """Return what ``form`` makes of a method's result, in the thread that worked.
+        """Return what ``convert`` makes of a method's result, in the thread that worked.
 
-        The form of a write is a function with a name, the same one each time: a repetition with the
-        same key is answered with what it made of the first.
+        For a write it is a function with a name, the same one each time: a repetition with the same
+        key is answered with what it made of the first.
         """
 
 

@@ -146,12 +146,12 @@ def _reranked(preset: Preset, reranker: str) -> Preset:
 async def browse(desk: Desk, given: Given) -> Any:
     """List memories, a page at a time."""
 
-    def form(memories: Any) -> dict[str, Any]:
+    def convert(memories: Any) -> dict[str, Any]:
         return {"memories": [memory.to_dict() for memory in memories]}
 
     arguments = {"after": given.query.get("after"), "limit": given.query.get("limit", 100)}
     at = given.query.get("as_recorded")
-    return await desk.call("list", given.agent, arguments, form, at)
+    return await desk.call("list", given.agent, arguments, convert, at)
 
 
 async def look_up(desk: Desk, given: Given) -> Any:
@@ -164,10 +164,10 @@ async def look_up(desk: Desk, given: Given) -> Any:
 async def versions(desk: Desk, given: Given) -> Any:
     """Return every version of one memory."""
 
-    def form(memories: Any) -> dict[str, Any]:
+    def convert(memories: Any) -> dict[str, Any]:
         return {"memories": [memory.to_dict() for memory in memories]}
 
-    return await desk.call("history", given.agent, {"id": given.path["memory_id"]}, form)
+    return await desk.call("history", given.agent, {"id": given.path["memory_id"]}, convert)
 
 
 async def forget(desk: Desk, given: Given) -> Any:

@@ -11,14 +11,13 @@ import recollex
 from recollex.http.problems import RequestError, status_of
 from recollex.server.access import Principal
 from recollex.server.calls import NO_OPTIONS, Options
-from recollex.server.forms import InParts, Packed
-from recollex.server.framing import Framing
-from recollex.server.greeting import greeting
+from recollex.server.framing import Framing, check_recall
+from recollex.server.hello import hello_answer
+from recollex.server.result_encoder import EncodedResult, ResultEncoder
 from recollex.server.service import Service
 from recollex.wire import messages
 from recollex.wire.messages import Request
 from recollex.wire.packing import Unpacking, pack
-from recollex.wire.received import ReceivedRecall
 from recollex.wire.records import ARGUMENTS
 from recollex_engine.errors import ProtocolError, RecollexError
 
@@ -41,50 +40,47 @@ async def answer(
     try:
         if unpacking.refused is not None:
             raise unpacking.refused
-        packed = await _result(service, principal, client, request)
+        encoded = await _result(service, principal, client, request)
     except RecollexError as error:
         return status_of(error), HEADERS, messages.refusal(request.id, error)
-    parts = b"".join(messages.part(request.id, items) for items in packed.parts)
-    return 200, HEADERS, parts + messages.response(request.id, packed.result)
+    chunks = b"".join(messages.part(request.id, items) for items in encoded.chunks)
+    return 200, HEADERS, chunks + messages.response(request.id, encoded.result)
 
 
 def _read(body: bytes) -> tuple[Request, Unpacking]:
     """Return the request, looked at before anything is allocated for it."""
-    framing = Framing()
-    if not framing.is_value(body):
+    if not Framing().is_value(body):
         raise ProtocolError("the body must be one request, and nothing behind it")
     unpacking = Unpacking(ARGUMENTS)
     request = messages.read_message(unpacking.unpack(body))
     if not isinstance(request, Request):
         raise ProtocolError("the body must be a request: a notification has no answer")
-    recall = request.arguments.get("recall")
-    if isinstance(recall, ReceivedRecall) and not framing.is_value(recall.packed):
-        raise ProtocolError("the memories of a recall are not those of a server")
+    check_recall(request.arguments.get("recall"))
     return request, unpacking
 
 
 async def _result(
     service: Service, principal: Principal, client: object, request: Request
-) -> Packed:
+) -> EncodedResult:
     if request.method == "hello":
-        return Packed((), pack(greeting(service, recollex.__version__)))
+        return EncodedResult((), pack(hello_answer(service, recollex.__version__)))
     if request.method == "ping":
-        return Packed((), b"\xc0")
+        return EncodedResult((), b"\xc0")
     if request.method == "metrics":
-        return Packed((), pack(service.measures()))
-    options = Options.told(request.options) if request.options else NO_OPTIONS
-    found: Packed = await service.call(
+        return EncodedResult((), pack(service.metrics_text()))
+    options = Options.from_message(request.options) if request.options else NO_OPTIONS
+    found: EncodedResult = await service.call(
         principal,
         request.method,
         request.agent,
         request.arguments,
         options,
         client=client,
-        form=_form(request.options.get("parts")),
+        convert=_encoder(request.options.get("parts")),
     )
     return found
 
 
 @cache
-def _form(items: int | None) -> InParts:
-    return InParts(items, False)
+def _encoder(items: int | None) -> ResultEncoder:
+    return ResultEncoder(items, False)

@@ -18,7 +18,7 @@ class GuardedProtocol(HttpToolsProtocol):
     """Uvicorn's protocol within the server's limits: `guarding` gives the class that has them.
 
     Beyond what uvicorn sees to: a connection must begin a request within `handshake` seconds, send
-    its head within `part` seconds and `MAX_HEAD` bytes, and take what waits for it within `part`
+    its head within `stall` seconds and `MAX_HEAD` bytes, and take what waits for it within `part`
     seconds a time; there are at most `connections`.
     """
 
@@ -55,7 +55,7 @@ class GuardedProtocol(HttpToolsProtocol):
         """Begin to read a request."""
         super().on_message_begin()
         self._in_head = True
-        self._await(self.limits.part)
+        self._await(self.limits.stall)
 
     def on_headers_complete(self) -> None:
         """Begin to answer a request; its body has its own time."""
@@ -66,7 +66,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def pause_writing(self) -> None:
         """Give a client that does not read its time."""
-        self._await(self.limits.part)
+        self._await(self.limits.stall)
         super().pause_writing()
 
     def resume_writing(self) -> None:

@@ -22,8 +22,8 @@ class Options:
 
     at: ask the agent as of this recorded time. seconds: after which the caller waits no longer.
     key: names a write, so that the same one sent again is answered and not done again.
-    traceparent: the caller's span, as W3C Trace Context writes it. progress: tell the asker how far
-    the call is.
+    traceparent: the caller's span, as W3C Trace Context writes it. progress: tell the requester how
+    far the call is.
     """
 
     at: datetime | None = None
@@ -51,7 +51,7 @@ class Options:
             raise InputError(f"at must be a moment, got {type(self.at).__name__}")
 
     @classmethod
-    def told(cls, options: Mapping[str, Any]) -> "Options":
+    def from_message(cls, options: Mapping[str, Any]) -> "Options":
         """Return what the options of a message say of the call; `messages.read_message` checks."""
         milliseconds = options.get("deadline_ms")
         seconds = None if milliseconds is None else milliseconds / 1000
@@ -67,7 +67,7 @@ class Options:
 NO_OPTIONS = Options()
 
 
-class Asker(Protocol):
+class Requester(Protocol):
     """Whoever made a call. A call is delivered once, then done once."""
 
     def deliver(self, call: "Call", error: BaseException | None) -> None:
@@ -86,10 +86,11 @@ class Asker(Protocol):
 class Call:
     """One call: what is asked, by whom, how far it is, and who waits for the answer.
 
-    client: whose turn it is in the queues, such as one connection. form: makes of the result what
-    the caller wants of it (bytes), in the thread that worked. asker: is given the answer. tag: what
-    the asker calls it. left: whether the service has done with it. suspect: whether a process ended
-    while it did it. trace, seconds: of a recall, what it says of itself and how long it took.
+    client: whose turn it is in the queues, such as one connection. convert: makes of the result
+    what the caller wants of it (bytes), in the thread that worked. requester: is given the answer.
+    tag: what the requester calls it. left: whether the service has done with it. suspect: whether a
+    process ended while it did it. trace, seconds: of a recall, what it says of itself and how long
+    it took.
     Times are of `time.perf_counter`; 0 where it did not come so far.
     """
 
@@ -98,17 +99,17 @@ class Call:
         "agent",
         "answered_at",
         "arguments",
-        "asker",
         "begun_at",
         "client",
+        "convert",
         "deadline",
         "entered_at",
         "error",
-        "form",
         "left",
         "method",
         "options",
         "principal",
+        "requester",
         "result",
         "seconds",
         "suspect",
@@ -125,8 +126,8 @@ class Call:
         arguments: Mapping[str, Any],
         options: Options,
         client: object,
-        asker: Asker,
-        form: Callable[[Any], Any] | None,
+        requester: Requester,
+        convert: Callable[[Any], Any] | None,
         tag: int,
     ) -> None:
         self.principal = principal
@@ -135,8 +136,8 @@ class Call:
         self.arguments = arguments
         self.options = options
         self.client = client
-        self.form = form
-        self.asker = asker
+        self.convert = convert
+        self.requester = requester
         self.tag = tag
         self._claimed = threading.Lock()
         self.entered_at = time.perf_counter()

@@ -3,16 +3,17 @@
 import numpy as np
 
 from recollex.wire.packing import MAX_DEPTH, RECORD
+from recollex.wire.received import ReceivedRecall
 from recollex_engine.errors import ProtocolError
 from recollex_kernels.wire import message
 from recollex_kernels.wire.message import AT, FRAMES, INCOMPLETE, TOO_LARGE, WHOLE, value_end
 
-MOST_ITEMS = 1_000_000
+MAX_ITEMS = 1_000_000
 """Values in one message: each takes memory, whatever its bytes."""
 _WRONG = {
     message.MALFORMED: "a message is not MessagePack",
     message.TOO_DEEP: f"a message may be nested {MAX_DEPTH} deep",
-    message.TOO_MANY: f"a message may hold {MOST_ITEMS:,} values",
+    message.TOO_MANY: f"a message may hold {MAX_ITEMS:,} values",
 }
 
 
@@ -38,7 +39,7 @@ class Framing:
         state = self._state
         if fresh:
             state[:] = 0
-        found = value_end(np.frombuffer(data, np.uint8), most, MOST_ITEMS, RECORD, state)
+        found = value_end(np.frombuffer(data, np.uint8), most, MAX_ITEMS, RECORD, state)
         if found == WHOLE:
             return int(state[AT])
         if found == INCOMPLETE:
@@ -59,3 +60,12 @@ def prepare() -> None:
     """Compile what looks at messages, of bytes and of a buffer, before a client waits for it."""
     for data in (b"\xc0", bytearray(b"\xc0")):
         Framing().end(data, 1)
+
+
+def check_recall(recall: object) -> None:
+    """Look at the memories of a recall in a message: they are bytes, and messages themselves.
+
+    Raises `ProtocolError` for bytes that may not be read.
+    """
+    if isinstance(recall, ReceivedRecall) and not Framing().is_value(recall.packed):
+        raise ProtocolError("the memories of a recall are not those of a server")

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 
-MOST_SERIES = 512
+MAX_SERIES = 512
 """Series of one instrument; what would be one more is counted under labels of `OTHER`."""
 OTHER = "other"
 
@@ -141,7 +141,7 @@ class Histogram:
 
 def _bounded(known: Mapping[Labels, object], labels: Labels) -> Labels:
     """Return labels that are known, or may become so; otherwise `OTHER` for each."""
-    if labels in known or len(known) < MOST_SERIES:
+    if labels in known or len(known) < MAX_SERIES:
         return labels
     return (OTHER,) * len(labels)
 

@@ -15,7 +15,7 @@ class Limits:
     items: texts, turns, queries or operations of one call: a worker does all of them.
     in_flight: calls of one client that wait or run; it is read no further while it has as many.
     connections: open at once. idle: seconds after which a connection that says nothing is closed.
-    handshake: seconds in which it must have said hello. part: seconds in which a message that was
+    handshake: seconds in which it must have said hello. stall: seconds in which a message that was
     begun must be whole, and in which a client must take something of what waits for it.
     seconds: that a call may take where it names no deadline. open_agents: kept open. readers,
     writers: threads. group: writes of one agent that share one flush. keys: answers to keyed
@@ -34,7 +34,7 @@ class Limits:
     connections: int = 20_000
     idle: float = 3600.0
     handshake: float = 10.0
-    part: float = 30.0
+    stall: float = 30.0
     seconds: float = 60.0
     open_agents: int = 256
     readers: int = min(4, os.cpu_count() or 1)

@@ -15,7 +15,7 @@ from typing import Any
 
 from recollex.server.connection import Connection
 from recollex.server.framing import prepare
-from recollex.server.greeting import greeting
+from recollex.server.hello import hello_answer
 from recollex.server.service import Service
 from recollex_engine.errors import InputError, OverloadedError
 
@@ -30,7 +30,7 @@ class Listener:
     def __init__(self, service: Service, version: str) -> None:
         prepare()
         self.service = service
-        self.greeting = greeting(service, version)
+        self.hello_answer = hello_answer(service, version)
         self.addresses: list[str] = []
         self._connections: set[Connection] = set()
         self._numbers = count(1)

@@ -14,7 +14,7 @@ from recollex_engine.errors import InputError
 LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 LONGEST = 2000
 """Characters of one field; what is longer is cut, and says so."""
-MOST_FIELDS = 50
+MAX_FIELDS = 50
 """Fields of one object."""
 
 
@@ -110,6 +110,6 @@ def _cut(value: Any) -> Any:
     if isinstance(value, int):
         return value if abs(value) < 2**63 else str(value)[:LONGEST]
     if isinstance(value, Mapping):
-        return {_cut(str(name)): _cut(each) for name, each in list(value.items())[:MOST_FIELDS]}
+        return {_cut(str(name)): _cut(each) for name, each in list(value.items())[:MAX_FIELDS]}
     text = str(value).encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text)} characters)"

@@ -1,11 +1,7 @@
 """Who is told what a server does? Metrics, logs and traces, through one seam."""
 
-from typing import TYPE_CHECKING
-
+from recollex.server.calls import Call
 from recollex_engine.trace import Trace
-
-if TYPE_CHECKING:
-    from recollex.server.calls import Call
 
 
 class Observer:
@@ -15,14 +11,14 @@ class Observer:
     A method must be quick and must not raise.
     """
 
-    def measures(self) -> str:
+    def metrics_text(self) -> str:
         """Return what was measured, in Prometheus' text format; whoever may call may read it."""
         return ""
 
-    def answered(self, call: "Call", error: BaseException | None) -> None:
+    def answered(self, call: Call, error: BaseException | None) -> None:
         """Take note of a call that was answered; its times are its own."""
 
-    def worked(self, call: "Call", trace: Trace | None) -> None:
+    def worked(self, call: Call, trace: Trace | None) -> None:
         """Take note of what a worker did for a call; the trace is a recall's."""
 
     def grouped(self, agent: str, calls: int, seconds: float) -> None:
@@ -40,5 +36,5 @@ class Observer:
     def disconnected(self, client: str, connections: int, why: str) -> None:
         """Take note of a connection's end, and of why it ended."""
 
-    def failed(self, call: "Call | None", error: BaseException) -> None:
+    def failed(self, call: Call | None, error: BaseException) -> None:
         """Take note of an error that nobody foresaw; its caller is told that it is in the log."""

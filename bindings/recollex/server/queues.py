@@ -2,10 +2,9 @@
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
-if TYPE_CHECKING:
-    from recollex.server.calls import Call
+from recollex.server.calls import Call
 
 Item = TypeVar("Item")
 
@@ -77,7 +76,7 @@ class FairQueue(Generic[Item]):
         return item
 
 
-class AgentTurns:
+class AgentQueue:
     """Calls in their turns, of which those of one agent leave room for another's.
 
     Of an agent at most ``most`` are begun and not done while calls of others wait. Threads: the
@@ -86,19 +85,19 @@ class AgentTurns:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._queue = FairQueue["Call"]()
+        self._queue = FairQueue[Call]()
         self._waiting: Counter[str] = Counter()  # agent -> calls
         self._begun: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._queue)
 
-    def put(self, call: "Call") -> None:
+    def put(self, call: Call) -> None:
         """Put a call behind those of its client."""
         self._queue.put(call.client, call)
         self._waiting[call.agent] += 1
 
-    def take(self) -> "Call":
+    def take(self) -> Call:
         """Take the call whose turn it is; `done` must follow. Raises `LookupError` if empty."""
         call = None
         if len(self._waiting) > 1 and max(self._begun.values(), default=0) >= self._most:
@@ -109,11 +108,11 @@ class AgentTurns:
         self._begun[call.agent] += 1
         return call
 
-    def done(self, call: "Call") -> None:
+    def done(self, call: Call) -> None:
         """Note that a call that was taken is begun no longer."""
         _less(self._begun, call.agent)
 
-    def remove(self, call: "Call") -> bool:
+    def remove(self, call: Call) -> bool:
         """Take a call out, and return whether it was there."""
         found = self._queue.remove(call.client, call)
         if found:

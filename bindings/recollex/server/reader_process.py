@@ -34,9 +34,9 @@ import numpy as np
 
 import recollex
 from recollex.api.store import Store
-from recollex.server.forms import InParts, Packed
+from recollex.server.agent_cache import AgentCache
 from recollex.server.observer import Observer
-from recollex.server.open_agents import OpenAgents
+from recollex.server.result_encoder import EncodedResult, ResultEncoder
 from recollex.wire.failures import tell_error
 from recollex.wire.methods import METHODS
 from recollex.wire.packing import pack, unpack
@@ -46,7 +46,7 @@ from recollex_engine.trace import Trace
 
 LENGTH = struct.Struct(">I")
 CHUNK = 1 << 16
-_EMPTY = Packed((), b"\xc0")
+_EMPTY = EncodedResult((), b"\xc0")
 
 
 def frame(value: object) -> bytes:
@@ -129,32 +129,32 @@ def warm() -> None:
         pack(agent.recall("Which boats?", query_embedding=vector, explain=True))
 
 
-class Answering:
+class RequestHandler:
     """Answers questions about a store that was opened for reading, one behind the other."""
 
     def __init__(self, first: list[Any]) -> None:
         opener, arguments, most = first
         module, _, function = opener.partition(":")
         store: Store = getattr(import_module(module), function)(**arguments)
-        self._agents = OpenAgents(store, most, Observer())
+        self._agents = AgentCache(store, most, Observer())
 
-    def answer(self, question: list[Any]) -> list[Any]:
+    def handle(self, question: list[Any]) -> list[Any]:
         """Return the answer to a question; raises nothing that an answer can say."""
         number, name, agent, arguments, at, items, deflate = question
         started = time.perf_counter()
-        told, packed, trace = None, _EMPTY, None
+        told, encoded, trace = None, _EMPTY, None
         try:
             with self._agents.using(agent) as opened:
                 asked = opened if at is None else opened.at(at)
                 result = METHODS[name].bound(asked)(**arguments)
-                packed = InParts(items, deflate)(result)
+                encoded = ResultEncoder(items, deflate)(result)
                 trace = _told(result.trace) if isinstance(result, Recall) else None
         except RecollexError as error:
             told = tell_error(error)
         except Exception:
             told = ["", traceback.format_exc(), {}]
         seconds = time.perf_counter() - started
-        return [number, told, list(packed.parts), packed.result, trace, seconds]
+        return [number, told, list(encoded.chunks), encoded.result, trace, seconds]
 
 
 def _told(trace: Trace) -> list[Any]:
@@ -168,14 +168,14 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     connection = socket.socket(fileno=int(sys.argv[1]))
     frames = Frames()
-    answering: Answering | None = None
+    handler: RequestHandler | None = None
     try:
         while data := connection.recv(CHUNK):
             for payload in frames.of(data):
-                if answering is not None:
-                    connection.sendall(frame(answering.answer(unpack(payload))))
+                if handler is not None:
+                    connection.sendall(frame(handler.handle(unpack(payload))))
                     continue
-                answering = Answering(unpack(payload))
+                handler = RequestHandler(unpack(payload))
                 warm()
                 gc.collect()
                 gc.freeze()

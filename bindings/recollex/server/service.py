@@ -13,20 +13,21 @@ from typing import Any
 
 from recollex.api.store import Store
 from recollex.server.access import Access, Principal
-from recollex.server.answers import Answers
-from recollex.server.awaiting import Awaiting
-from recollex.server.calls import NO_OPTIONS, Asker, Call, Options
+from recollex.server.admission import check_call
+from recollex.server.agent_cache import AgentCache
+from recollex.server.backpressure import RETRY_AFTER, Backpressure
+from recollex.server.call_future import CallFuture
+from recollex.server.calls import NO_OPTIONS, Call, Options, Requester
+from recollex.server.idempotency import IdempotencyCache
+from recollex.server.idle_spin import IdleSpin
+from recollex.server.latency_estimate import LatencyEstimate
 from recollex.server.limits import Limits
-from recollex.server.lingering import Lingering
-from recollex.server.notes import Notes
 from recollex.server.observer import Observer
-from recollex.server.open_agents import OpenAgents
-from recollex.server.pace import Pace
-from recollex.server.presence import Presence
-from recollex.server.pressure import RETRY_AFTER, Pressure
+from recollex.server.reader_pool import ReaderPool
 from recollex.server.reader_process import Opener
-from recollex.server.readers import Readers
+from recollex.server.sole_client import SoleClient
 from recollex.server.status import Status
+from recollex.server.telemetry_batch import TelemetryBatch
 from recollex.server.workers import Workers
 from recollex.wire.messages import Request
 from recollex.wire.methods import METHODS, Method
@@ -37,9 +38,6 @@ from recollex_engine.errors import (
     OverloadedError,
     ServiceError,
 )
-
-_MANY = frozenset({"operations", "queries", "text", "turns"})
-"""Arguments that are as much work as they have items."""
 
 
 class Service:
@@ -69,33 +67,33 @@ class Service:
         self.observer = observer or Observer()
         self.instance = secrets.token_hex(8)
         self._loop = asyncio.get_running_loop()
-        self._agents = OpenAgents(store, self.limits.open_agents, self.observer)
-        self._pace = Pace()
+        self._agents = AgentCache(store, self.limits.open_agents, self.observer)
+        self._latency = LatencyEstimate()
         self._workers = Workers(
-            self._agents, self.limits, self.observer, self._finished, self._pace
+            self._agents, self.limits, self.observer, self._finished, self._latency
         )
-        self.readers: Readers | None = None
+        self.reader_pool: ReaderPool | None = None
         if opener is not None and opener.count:
-            self.readers = Readers(
+            self.reader_pool = ReaderPool(
                 opener,
                 self.limits.open_agents,
                 self.observer,
-                self._pace,
+                self._latency,
                 self._read_apart,
                 self._put,
             )
-        self._answers = Answers(self.limits.keys)
+        self._idempotency = IdempotencyCache(self.limits.keys)
         self._calls: set[Call] = set()
         self._done: deque[list[Call]] = deque()
         self._woken = False
-        self._pressure = Pressure(self.limits.readers)
+        self._backpressure = Backpressure(self.limits.readers)
         self._idle = asyncio.Event()
         self._idle.set()
         self._stopping = False
         self._stopped = False
-        self._presence = Presence()
-        self._notes = Notes(self._note)
-        self._lingering = Lingering(self._notes.make)
+        self._sole_client = SoleClient()
+        self._telemetry_batch = TelemetryBatch(self._note)
+        self._idle_spin = IdleSpin(self._telemetry_batch.flush)
 
     async def call(
         self,
@@ -106,24 +104,24 @@ class Service:
         options: Options = NO_OPTIONS,
         *,
         client: object = None,
-        form: Callable[[Any], Any] | None = None,
+        convert: Callable[[Any], Any] | None = None,
     ) -> Any:
         """Return what a method comes to; raises what it raises, or a `ServiceError`.
 
         ``agent``: its id; None for methods of the store. client: whose turn it is, the principal's
-        if None. form: applied to the result in the thread that made it; a keyed call is repeated
+        if None. convert: applied to the result in the thread that made it; a keyed call is repeated
         only with the same object. Cancelling the task takes the call back if it has not begun; a
         write that has begun is finished.
         """
-        asker = Awaiting(self._loop)
-        call = self.submit(principal, method, agent, arguments, options, client, asker, form)
+        requester = CallFuture(self._loop)
+        call = self.submit(principal, method, agent, arguments, options, client, requester, convert)
         try:
-            await asker.future
+            await requester.future
         except asyncio.CancelledError:
             self.cancel(call)
             raise
-        if asker.error is not None:
-            raise asker.error
+        if requester.error is not None:
+            raise requester.error
         return call.result
 
     def submit(
@@ -134,11 +132,11 @@ class Service:
         arguments: Mapping[str, Any],
         options: Options,
         client: object,
-        asker: Asker,
-        form: Callable[[Any], Any] | None,
+        requester: Requester,
+        convert: Callable[[Any], Any] | None,
         tag: int = 0,
     ) -> Call:
-        """Queue a call; tell ``asker`` its result or its error, perhaps at once; see `call`.
+        """Queue a call; tell ``requester`` its result or its error, perhaps at once; see `call`.
 
         Never raises.
         """
@@ -151,8 +149,8 @@ class Service:
             arguments,
             options,
             principal.name if client is None else client,
-            asker,
-            form,
+            requester,
+            convert,
             tag,
         )
         self._calls.add(call)
@@ -167,7 +165,7 @@ class Service:
             seconds = self.limits.seconds if options.seconds is None else options.seconds
             call.deadline = call.entered_at + min(seconds, self.limits.seconds)
             keyed = options.key is not None and known.scope == "write"
-            found = self._answers.find(call) if keyed else "new"
+            found = self._idempotency.find(call) if keyed else "new"
             if found == "new":
                 self._enter(call)
             elif found == "answered":
@@ -177,43 +175,48 @@ class Service:
             self._answer(call)
         return call
 
-    def do_at_once(
-        self, principal: Principal, request: Request, client: Asker, form: Callable[[Any], Any]
+    def run_inline(
+        self,
+        principal: Principal,
+        request: Request,
+        client: Requester,
+        convert: Callable[[Any], Any],
     ) -> bool:
         """Do a look-up of the present, or a lone client's quick recall, and tell the client.
 
         The same as `submit` without what queues and other threads cost; returns False where it is
-        for that to do. A recall keeps the event loop for as long as `Pace.is_quick` says: nobody
-        else asked lately, and who asks meanwhile waits for one. Handing it on costs a third of it.
+        for that to do. A recall keeps the event loop for as long as
+        `LatencyEstimate.is_quick` says: nobody else asked lately, and who asks meanwhile waits for
+        one. Handing it on costs a third of it.
         """
         id, method, agent, arguments, options = request
         if self._stopping or options or "as_recorded" in arguments:
             return False
         known, name = METHODS[method], agent or ""
-        call = Call(principal, known, name, arguments, NO_OPTIONS, client, client, form, id)
+        call = Call(principal, known, name, arguments, NO_OPTIONS, client, client, convert, id)
         if not known.brief:
             if self._done:
                 self.settle()
-            if self._calls or not (self._presence.lone(call) and self._pace.is_quick(name)):
+            if self._calls or not (self._sole_client.asks(call) and self._latency.is_quick(name)):
                 return False
         try:
             self._check(call, agent)
-            if not self._workers.do_now(call):
+            if not self._workers.run_inline(call):
                 return False
         except Exception as error:
             call.error = error
         call.answered_at = time.perf_counter()
         client.deliver(call, call.error)
         call.result = None
-        self._notes.add(call)
+        self._telemetry_batch.add(call)
         if not known.brief:
-            self._lingering.begin()
+            self._idle_spin.start()
         return True
 
-    def measures(self) -> str:
+    def metrics_text(self) -> str:
         """Return what the observer measured; see `Observer.measures`."""
-        self._notes.make()
-        return self.observer.measures()
+        self._telemetry_batch.flush()
+        return self.observer.metrics_text()
 
     def cancel(self, call: Call) -> None:
         """Take a call back, if no worker has it yet; it is answered with `CancelledError`."""
@@ -225,7 +228,7 @@ class Service:
         """Return what the service is doing now."""
         waiting = self._waiting
         running = max(0, len(self._calls) - waiting)
-        return Status(waiting, running, len(self._agents), len(self._answers), self._stopping)
+        return Status(waiting, running, len(self._agents), len(self._idempotency), self._stopping)
 
     async def stop(self, close_store: bool = True) -> None:
         """Take no more calls, finish those that were taken, close the store; twice is fine.
@@ -243,51 +246,32 @@ class Service:
         except TimeoutError:
             for call in list(self._calls):
                 self.cancel(call)
-        if self.readers is not None:
-            await self.readers.stop()
+        if self.reader_pool is not None:
+            await self.reader_pool.stop()
         await self._loop.run_in_executor(None, self._workers.stop)
         self.settle()
-        self._notes.make()
+        self._telemetry_batch.flush()
         if close_store:
             await self._loop.run_in_executor(None, self.store.close)
 
     # -- on the way in ---------------------------------------------------------------------------
 
     def _check(self, call: Call, agent: object) -> None:
-        """Raise unless a call may be made, by anybody and by whoever makes it."""
         if self._stopping:
             raise OverloadedError("the server is stopping", RETRY_AFTER)
-        method = call.method
-        if method.store:
-            if agent is not None:
-                raise InputError(f"{method.name} is of the store: it names no agent")
-            call.principal.check(method.scope, None)
-        else:
-            if not isinstance(agent, str):
-                raise InputError(f"{method.name} needs an agent's id, got {type(agent).__name__}")
-            call.principal.check(method.scope, agent)
-        if call.options.at is not None and not method.cut:
-            raise InputError(f"{method.name} cannot be asked of the past: leave out at")
-        method.check(call.arguments)
-        for name in _MANY & call.arguments.keys():
-            value = call.arguments[name]
-            if isinstance(value, list) and len(value) > self.limits.items:
-                raise InputError(
-                    f"{name} may have up to {self.limits.items:,} items in one call, got "
-                    f"{len(value):,}: send them in several"
-                )
+        check_call(call, agent, self.limits.items)
 
     def _enter(self, call: Call) -> None:
         """Do a call, or queue it."""
         brief = call.method.brief and not (call.options.at or "as_recorded" in call.arguments)
-        if brief and self._workers.do_now(call):
+        if brief and self._workers.run_inline(call):
             self._workers.note(call)
             self._answer(call)
             return
-        lone = not brief and self._presence.lone(call) and len(self._calls) == 1
+        lone = not brief and self._sole_client.asks(call) and len(self._calls) == 1
         waiting = self._waiting
         if waiting >= self.limits.waiting:
-            delay = self._pressure.retry_after(waiting)
+            delay = self._backpressure.retry_after(waiting)
             raise OverloadedError(f"{waiting:,} calls wait already", delay)
         seconds = call.deadline - call.entered_at
         call.timer = self._loop.call_later(seconds, self._late, call)
@@ -298,21 +282,21 @@ class Service:
 
     @property
     def _waiting(self) -> int:
-        return self._workers.waiting + (self.readers.waiting if self.readers else 0)
+        return self._workers.waiting + (self.reader_pool.waiting if self.reader_pool else 0)
 
     def _put(self, call: Call) -> None:
-        if self.readers is None or not self.readers.take(call):
+        if self.reader_pool is None or not self.reader_pool.take(call):
             self._workers.put(call)
 
     def _take_back(self, call: Call) -> bool:
         return (
-            self.readers is not None and self.readers.take_back(call)
+            self.reader_pool is not None and self.reader_pool.take_back(call)
         ) or self._workers.take_back(call)
 
     def _answer_of_store(self, call: Call) -> None:
         """Answer which agents there are, of those it may name."""
         names = [each for each in self.store.agents() if call.principal.reaches(each)]
-        call.result = names if call.form is None else call.form(names)
+        call.result = names if call.convert is None else call.convert(names)
         self._answer(call)
 
     # -- on the way out --------------------------------------------------------------------------
@@ -327,9 +311,9 @@ class Service:
             self._answer(call)
         elif call.claim():  # what becomes of it is kept for a repetition, and told to nobody now
             call.answered_at = time.perf_counter()
-            call.asker.deliver(call, late)
-            if self.readers is not None:
-                self.readers.late(call)
+            call.requester.deliver(call, late)
+            if self.reader_pool is not None:
+                self.reader_pool.late(call)
 
     def _finished(self, calls: list[Call]) -> None:
         """Deliver calls on the thread that did them; the event loop settles them later.
@@ -339,9 +323,9 @@ class Service:
         for call in calls:
             if call.claim():
                 call.answered_at = time.perf_counter()
-                call.asker.deliver(call, call.error)
+                call.requester.deliver(call, call.error)
         self._done.append(calls)  # before asking: what gets urgent now is seen by one of the two
-        if self._stopping or any(call.options.key or call.asker.urgent() for call in calls):
+        if self._stopping or any(call.options.key or call.requester.urgent() for call in calls):
             self._wake()
 
     def _wake(self) -> None:
@@ -352,17 +336,17 @@ class Service:
     def settle(self) -> None:
         """Go on after what was delivered; on the event loop.
 
-        Whoever makes a call urgent (see `Asker`) settles afterwards, or nobody may do it.
+        Whoever makes a call urgent (see `Requester`) settles afterwards, or nobody may do it.
         """
         self._woken = False
         while self._done:
             for call in self._done.popleft():
-                self._pressure.spent(call.answered_at - (call.begun_at or call.entered_at))
+                self._backpressure.observe(call.answered_at - (call.begun_at or call.entered_at))
                 self._answer(call)
 
     def _read_apart(self, call: Call) -> None:
         """Answer a call that another process did."""
-        self._pressure.spent(time.perf_counter() - call.entered_at)
+        self._backpressure.observe(time.perf_counter() - call.entered_at)
         self._answer(call)
 
     def _answer(self, call: Call) -> None:
@@ -370,7 +354,7 @@ class Service:
         self._tell(call)
         if call.options.key is not None and call.method.scope == "write":
             undone = isinstance(call.error, ServiceError) and not call.begun
-            for follower in self._answers.done(call, keep=not undone):
+            for follower in self._idempotency.done(call, keep=not undone):
                 self._tell(follower)
                 self._leave(follower)
         self._leave(call)
@@ -382,7 +366,7 @@ class Service:
     def _tell(self, call: Call) -> None:
         if call.claim():
             call.answered_at = time.perf_counter()
-            call.asker.deliver(call, call.error)
+            call.requester.deliver(call, call.error)
 
     def _leave(self, call: Call) -> None:
         if call.left:
@@ -392,7 +376,7 @@ class Service:
             call.timer.cancel()
         self._calls.discard(call)
         self.observer.answered(call, call.error)
-        call.asker.done(call)
+        call.requester.done(call)
         if not self._calls:
             self._idle.set()
 

@@ -4,16 +4,14 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from recollex.server.calls import Call
 from recollex_engine.errors import InputError
 from recollex_engine.trace import Trace
 
-if TYPE_CHECKING:
-    from recollex.server.calls import Call
-
 INSTALL = "pip install 'recollex[otel]'"
-MOST_KEPT = 1024
+MAX_KEPT = 1024
 """Traces of recalls whose answer is still to come."""
 
 
@@ -63,16 +61,16 @@ class Spans:
         """Send what is still to be sent."""
         self._shutdown()
 
-    def worked(self, call: "Call", trace: Trace) -> None:
+    def worked(self, call: Call, trace: Trace) -> None:
         """Keep a recall's trace until its call is answered."""
         if call.over:
             return  # its time was over while it ran
         with self._lock:
             self._traces[id(call)] = call, trace
-            if len(self._traces) > MOST_KEPT:
+            if len(self._traces) > MAX_KEPT:
                 self._traces.popitem(last=False)
 
-    def answered(self, call: "Call", error: BaseException | None) -> None:
+    def answered(self, call: Call, error: BaseException | None) -> None:
         """Make the span of a call."""
         with self._lock:
             of, trace = self._traces.pop(id(call), (None, None))

@@ -9,12 +9,12 @@ from queue import SimpleQueue
 
 from recollex.api.agent import Agent
 from recollex.api.progress import listening
+from recollex.server.agent_cache import AgentCache
 from recollex.server.calls import Call
+from recollex.server.latency_estimate import LatencyEstimate
 from recollex.server.limits import Limits
 from recollex.server.observer import Observer
-from recollex.server.open_agents import OpenAgents
-from recollex.server.pace import Pace
-from recollex.server.queues import AgentTurns, FairQueue
+from recollex.server.queues import AgentQueue, FairQueue
 from recollex_engine.errors import DeadlineError, InternalError, RecollexError
 from recollex_engine.recall.recall import Recall
 
@@ -30,11 +30,11 @@ class Workers:
 
     def __init__(
         self,
-        agents: OpenAgents,
+        agents: AgentCache,
         limits: Limits,
         observer: Observer,
         finished: Callable[[list[Call]], None],
-        pace: Pace,
+        latency: LatencyEstimate,
     ) -> None:
         self._agents = agents
         self._limits = limits
@@ -43,12 +43,12 @@ class Workers:
         self._lock = threading.Lock()
         self._to_read: SimpleQueue[None] = SimpleQueue()  # one a call: wakes a thread
         self._to_write: SimpleQueue[None] = SimpleQueue()
-        self._reads = AgentTurns(max(1, limits.readers - 1))
+        self._reads = AgentQueue(max(1, limits.readers - 1))
         self._writes: OrderedDict[str, FairQueue[Call]] = OrderedDict()  # agents in their turns
         self._writing: set[str] = set()
         self._waiting_writes = 0
         self._stopping = False
-        self._pace = pace
+        self._latency = latency
         names = ["read"] * limits.readers + ["write"] * limits.writers
         self._threads = [
             threading.Thread(
@@ -103,18 +103,18 @@ class Workers:
         for thread in self._threads:
             thread.join()
 
-    def do_now(self, call: Call) -> bool:
+    def run_inline(self, call: Call) -> bool:
         """Do a read on this thread, unless it would have to wait; returns whether it is done.
 
         `note` must follow; when it is answered, for nobody waits for that.
         """
-        agent = self._agents.at_hand(call.agent)
+        agent = self._agents.get_if_open(call.agent)
         if agent is None:
             return False
         try:
             self._work(agent, call)
         finally:
-            self._agents.give_back(call.agent)
+            self._agents.release(call.agent)
         return True
 
     # -- reading ---------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ class Workers:
         """Take note of what was done for a call; whoever waits for it may have its answer."""
         if call.error is None:
             if call.trace is not None:
-                self._pace.took(call.agent, call.seconds)
+                self._latency.observe(call.agent, call.seconds)
             self._observer.worked(call, call.trace)
 
     def _do_with(self, agent: Agent, call: Call) -> None:
@@ -236,11 +236,11 @@ class Workers:
             at = call.options.at
             method = call.method.bound(agent if at is None else agent.at(at))
             if call.options.progress:
-                with listening(partial(call.asker.progress, call)):
+                with listening(partial(call.requester.progress, call)):
                     result = method(**call.arguments)
             else:
                 result = method(**call.arguments)
-            call.result = result if call.form is None else call.form(result)
+            call.result = result if call.convert is None else call.convert(result)
         except BaseException as error:
             self._fail(call, error)
             return

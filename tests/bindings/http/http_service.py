@@ -19,7 +19,7 @@ from recollex.http.serving import HttpServer, start_http
 from recollex.server.access import Access
 from recollex.server.limits import Limits
 from recollex.server.service import Service
-from recollex.server.watching import Watching
+from recollex.server.telemetry import Telemetry
 
 
 class HashedWords(recollex.GivenVectors):
@@ -52,7 +52,7 @@ class Served:
         self.loop = loop
         self.service: Service
         self.server: HttpServer
-        self.watching: Watching
+        self.telemetry: Telemetry
         self.chat: Chat | None = None
 
     @property
@@ -72,7 +72,7 @@ def served(
     folder: Path,
     limits: Limits | None = None,
     access: Access | None = None,
-    watching: Watching | None = None,
+    telemetry: Telemetry | None = None,
     embedder: Any = None,
     chat: tuple[str, str] | None = None,
     tls: ssl.SSLContext | None = None,
@@ -82,13 +82,13 @@ def served(
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
     running = Served(loop)
-    running.watching = watching or Watching()
+    running.telemetry = telemetry or Telemetry()
     store = recollex.open(folder, embedder=embedder or HashedWords(), durability="off")
 
     async def start() -> None:
-        running.service = Service(store, limits, access, running.watching)
+        running.service = Service(store, limits, access, running.telemetry)
         running.chat = None if chat is None else Chat(*chat)
-        metrics = running.watching.metrics
+        metrics = running.telemetry.metrics
         running.server = await start_http(
             running.service, metrics, "127.0.0.1", 0, tls, running.chat
         )

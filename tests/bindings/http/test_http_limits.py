@@ -17,7 +17,7 @@ from recollex.http.serving import start_http
 from recollex.server.access import Access
 from recollex.server.limits import Limits
 from recollex.server.service import Service
-from recollex.server.watching import Watching
+from recollex.server.telemetry import Telemetry
 from recollex_engine.errors import InputError
 from tests.bindings.http.http_service import HashedWords, Served, served
 
@@ -42,7 +42,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     tokens = folder / "tokens.toml"
     tokens.write_text(TOKENS)
     tokens.chmod(0o600)
-    limits = Limits(message_bytes=10_000, part=0.5, handshake=0.5)
+    limits = Limits(message_bytes=10_000, stall=0.5, handshake=0.5)
     with served(folder / "store", limits, Access.from_file(tokens)) as running:
         with running.http(headers=bearer(WRITER)) as writer:
             for agent in ("team-a", "secret"):
@@ -159,7 +159,7 @@ def test_without_tokens_it_does_not_listen_to_others(tmp_path: Path) -> None:
     async def start(host: str, port: int = 0) -> None:
         service = Service(recollex.open(tmp_path, embedder=HashedWords()))
         try:
-            await start_http(service, Watching().metrics, host, port)
+            await start_http(service, Telemetry().metrics, host, port)
         finally:
             await service.stop()
 

@@ -15,14 +15,14 @@ from recollex.http.serving import start_http
 from recollex.server.limits import Limits
 from recollex.server.logs import Log
 from recollex.server.reader_process import Opener
-from recollex.server.serving import Server
-from recollex.server.watching import Watching
+from recollex.server.server import Server
+from recollex.server.telemetry import Telemetry
 from tests.bindings.http.http_service import HashedWords
 
 LIMITS = Limits(
     drain=3.0,
     handshake=1.0,
-    part=1.0,
+    stall=1.0,
     idle=600.0,
     message_bytes=1 << 20,
     open_agents=32,
@@ -44,14 +44,14 @@ async def serve(folder: Path) -> None:
     store.agent("victim").retain(TEXTS, id=[f"n{n}" for n in range(len(TEXTS))])
     store.agent("victim").recall("Where is the ladder?")
     with (folder / "log.jsonl").open("w") as log:
-        watching = Watching(log=Log(log, "info"))
+        telemetry = Telemetry(log=Log(log, "info"))
         opener = Opener(
-            "tests.bindings.server.readers_openers:hashed", {"path": str(folder / "store")}, READERS
+            "tests.bindings.server.reader_openers:hashed", {"path": str(folder / "store")}, READERS
         )
-        async with Server(store, limits=LIMITS, observer=watching, opener=opener) as server:
+        async with Server(store, limits=LIMITS, observer=telemetry, opener=opener) as server:
             await server.listen(f"unix://{folder}/socket")
-            http = await start_http(server.service, watching.metrics, "127.0.0.1", 0)
-            while len(server.service.readers or ()) < READERS:
+            http = await start_http(server.service, telemetry.metrics, "127.0.0.1", 0)
+            while len(server.service.reader_pool or ()) < READERS:
                 await asyncio.sleep(0.05)
             told = {"socket": str(folder / "socket"), "http": http.address, "pid": os.getpid()}
             print(json.dumps(told), flush=True)

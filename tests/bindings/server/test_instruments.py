@@ -6,7 +6,7 @@ import threading
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollex.server.instruments import MOST_SERIES, Counter, Gauge, Histogram
+from recollex.server.instruments import MAX_SERIES, Counter, Gauge, Histogram
 
 LINE = re.compile(r'^[a-z_]+(\{([a-z]+="([^"\\\n]|\\["\\n])*",?)+\})? [0-9.e+-]+$')
 values = st.lists(st.sampled_from([0.0, 0.5, 1.0, 1.5, 2.0, 99.0]), max_size=30)
@@ -35,12 +35,12 @@ def test_any_label_gives_a_line_that_can_be_read(label: str) -> None:
 
 def test_labels_beyond_the_bound_are_counted_together() -> None:
     counter, histogram = Counter("calls", "", ("by",)), Histogram("took", "", ("by",), (1.0,))
-    for number in range(MOST_SERIES + 100):
+    for number in range(MAX_SERIES + 100):
         counter.add(1, str(number))
         histogram.observe(0.5, str(number))
     assert counter.value("other") == 100
     assert 'took_count{by="other"} 100' in list(histogram.lines())
-    assert len(list(counter.lines())) == MOST_SERIES + 3
+    assert len(list(counter.lines())) == MAX_SERIES + 3
 
 
 def test_threads_lose_no_count() -> None:

@@ -17,7 +17,7 @@ from recollex.server.access import LOCAL
 from recollex.server.calls import Options
 from recollex.server.service import Service
 from recollex.server.spans import Spans
-from recollex.server.watching import Watching
+from recollex.server.telemetry import Telemetry
 from recollex_engine.errors import RecollexError
 from tests.bindings.http.http_service import HashedWords
 
@@ -32,13 +32,13 @@ def spans_of(folder: Path, *calls: tuple[str, dict[str, Any], Options]) -> list[
 
     async def run() -> None:
         store = recollex.open(folder, embedder=HashedWords(), durability="off")
-        watching = Watching(spans=Spans(provider.get_tracer("test"), provider.shutdown))
-        service = Service(store, observer=watching)
+        telemetry = Telemetry(spans=Spans(provider.get_tracer("test"), provider.shutdown))
+        service = Service(store, observer=telemetry)
         for method, arguments, options in calls:
             with contextlib.suppress(RecollexError):
                 await service.call(LOCAL, method, "bob", arguments, options)
         await service.stop()
-        watching.close()
+        telemetry.close()
 
     asyncio.run(run())
     return list(exporter.get_finished_spans())

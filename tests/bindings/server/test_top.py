@@ -8,7 +8,7 @@ import pytest
 import recollex
 from recollex.cli import main
 from recollex.server.access import Access
-from recollex.server.watching import Watching
+from recollex.server.telemetry import Telemetry
 from tests.bindings.http.http_service import HashedWords, Served, served
 from tests.bindings.serving import serving
 
@@ -48,7 +48,7 @@ def test_top_looks_through_a_socket_as_well(
 ) -> None:
     address = f"unix://{tmp_path}/socket"
     here = recollex.open(tmp_path / "store", embedder=HashedWords())
-    with serving(here, address=address, observer=Watching()):
+    with serving(here, address=address, observer=Telemetry()):
         with recollex.connect(address) as store:
             store.agent("bob").retain("Bob likes tea.")
         assert main(["top", address, "--once", "--every", "0.1"]) == 0

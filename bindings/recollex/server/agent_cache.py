@@ -10,7 +10,7 @@ from recollex.api.store import Store
 from recollex.server.observer import Observer
 
 
-class OpenAgents:
+class AgentCache:
     """Opens the agents of a store when they are first used, and keeps at most ``most`` open.
 
     One in use is never closed, so more are open while more are in use. Agents
@@ -40,12 +40,12 @@ class OpenAgents:
         try:
             yield agent
         finally:
-            self.give_back(name)
+            self.release(name)
             if len(self._agents) > self._most:
                 self._close_idle()
 
-    def at_hand(self, name: str) -> Agent | None:
-        """Return the agent if it is open, which it stays until `give_back`; never waits."""
+    def get_if_open(self, name: str) -> Agent | None:
+        """Return the agent if it is open, which it stays until `release`; never waits."""
         with self._lock:
             agent = self._agents.get(name)
             if agent is not None:
@@ -53,7 +53,7 @@ class OpenAgents:
                 self._used.move_to_end(name)
             return agent
 
-    def give_back(self, name: str) -> None:
+    def release(self, name: str) -> None:
         """Note that one user of an agent has done with it."""
         with self._lock:
             self._used[name] -= 1

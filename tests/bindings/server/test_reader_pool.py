@@ -19,16 +19,16 @@ from recollex.server.calls import Call
 from recollex.server.limits import Limits
 from recollex.server.observer import Observer
 from recollex.server.reader_process import Opener
-from recollex.server.serving import Server
+from recollex.server.server import Server
 from recollex.wire.messages import request
 from tests.bindings.serving import VECTOR, Raw, Told, serving
 from tests.bindings.test_serve import process
 
-OPENERS = "tests.bindings.server.readers_openers"
+OPENERS = "tests.bindings.server.reader_openers"
 
 
 class Noting(Observer):
-    """Notes where calls were worked at, and what failed."""
+    """TelemetryBatch where calls were worked at, and what failed."""
 
     def __init__(self) -> None:
         self.threads: list[tuple[str, threading.Thread]] = []
@@ -62,8 +62,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, N
 
 
 def readers(server: Server) -> Any:
-    assert server.service.readers is not None
-    return server.service.readers
+    assert server.service.reader_pool is not None
+    return server.service.reader_pool
 
 
 def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from recollex.wire import awake
 
 
-class Lingering:
+class IdleSpin:
     """Keeps the event loop awake for a moment. Threads: the event loop's.
 
     meanwhile: done once behind each answer, while the client reads it. Cost: up to `awake.QUESTION`
@@ -22,7 +22,7 @@ class Lingering:
         self._is_fresh = False
         self._until = 0.0
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Look for what comes, for a while from now on."""
         self._until = time.perf_counter() + awake.QUESTION
         self._is_fresh = True

@@ -10,14 +10,14 @@ ALONE = 0.05
 """Seconds for which no other client has asked, where one is alone."""
 
 
-class Presence:
+class SoleClient:
     """Who asked last, and since when nobody else has. Threads: the event loop's."""
 
     def __init__(self) -> None:
         self._client: object = None
         self._since = 0.0
 
-    def lone(self, call: Call) -> bool:
+    def asks(self, call: Call) -> bool:
         """Take note of a call; return whether it is a plain recall, and nobody else asked lately.
 
         While more than one client asks, others would have to wait for what is done at once, and
@@ -28,7 +28,7 @@ class Presence:
         query = call.arguments.get("query")
         return (
             call.method.name == "recall"
-            and call.asker is call.client  # a connection: what awaits each call may await many
+            and call.requester is call.client  # a connection: what awaits each call may await many
             and call.entered_at - self._since > ALONE
             and call.options.at is None
             and call.arguments.keys() <= PLAIN

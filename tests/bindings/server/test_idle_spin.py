@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from recollex.server.lingering import Lingering
+from recollex.server.idle_spin import IdleSpin
 from recollex.wire import awake
 
 
@@ -17,22 +17,22 @@ def test_it_looks_for_a_while_and_then_sleeps(monkeypatch: pytest.MonkeyPatch) -
 
     async def main() -> None:
         done: list[int] = []
-        lingering = Lingering(lambda: done.append(len(looks)))
+        spin = IdleSpin(lambda: done.append(len(looks)))
         started = time.perf_counter()
-        lingering.begin()
-        lingering.begin()
+        spin.start()
+        spin.start()
         await asyncio.sleep(0.01)
-        lingering.begin()
+        spin.start()
         again = time.perf_counter()
         before = time.thread_time()
         await asyncio.sleep(0.5)
         assert time.thread_time() - before < 0.2
         assert looks[0] - started < 0.01 and again < looks[-1] < again + 0.2
-        assert not lingering._is_awake
+        assert not spin._is_awake
         count = len(looks)
         await asyncio.sleep(0.05)
         assert len(looks) == count
-        lingering.begin()
+        spin.start()
         await asyncio.sleep(0.05)
         assert len(looks) > count
         assert len(done) == 3 and done[0] == 0 and done[2] == count
@@ -45,7 +45,7 @@ def test_one_core_is_left_to_the_client(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(awake, "look_away", lambda: pytest.fail("it looked"))
 
     async def main() -> None:
-        Lingering(lambda: pytest.fail("it looked")).begin()
+        IdleSpin(lambda: pytest.fail("it looked")).start()
         await asyncio.sleep(0.01)
 
     asyncio.run(main())

@@ -8,23 +8,23 @@ QUICK = 0.002
 """Seconds that everybody else may have to wait for one recall."""
 
 
-class Pace:
+class LatencyEstimate:
     """What recalls of each agent took lately, as an average in which new ones weigh a fifth.
 
     An agent of which little is known is not quick. Threads: any number; one that overwrites what
     another has just noted costs time, never a result.
 
-    >>> pace = Pace()
+    >>> estimate = LatencyEstimate()
     >>> for _ in range(10):
-    ...     pace.took("alice", 0.0004)
-    >>> pace.is_quick("alice"), pace.is_quick("bob")
+    ...     estimate.observe("alice", 0.0004)
+    >>> estimate.is_quick("alice"), pace.is_quick("bob")
     (True, False)
     """
 
     def __init__(self) -> None:
         self._average: dict[str, float] = {}
 
-    def took(self, agent: str, seconds: float) -> None:
+    def observe(self, agent: str, seconds: float) -> None:
         """Take note of one recall."""
         if len(self._average) >= MOST:
             self._average = {}

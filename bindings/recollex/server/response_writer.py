@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 
-class Outlet:
+class ResponseWriter:
     """The way to a client. ``changed`` is told on the event loop when `full` has changed.
 
     Invariant: messages go out whole, in the order in which they were given.
@@ -90,7 +90,7 @@ class Outlet:
         self._changed()
 
 
-class TlsOutlet:
+class TlsResponseWriter:
     """The same through a transport, which encrypts; `paused` and `resumed` are what it tells."""
 
     def __init__(self, transport: asyncio.Transport, changed: Callable[[], None]) -> None:
@@ -103,7 +103,7 @@ class TlsOutlet:
         self._loop.call_soon(limits)  # at once they would be told of the handshake's last bytes
 
     def send(self, data: bytes) -> None:
-        """Send a message; see `Outlet.send`."""
+        """Send a message; see `ResponseWriter.send`."""
         if threading.get_ident() == self._thread:
             self._transport.write(data)
         else:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from recollex.server.instruments import SECONDS, Histogram
 from recollex.server.metrics import Metrics
-from recollex.server.readings import Readings, read_metrics
+from recollex.server.metrics_snapshot import MetricsSnapshot, parse_metrics
 from recollex_engine.errors import ProtocolError
 
 
@@ -15,7 +15,7 @@ def test_what_was_measured_is_read_back() -> None:
     metrics.answered("recall", "ok", 0.002)
     metrics.answered("recall", "InputError", 0.004)
     metrics.answered("get", "ok", 0.001)
-    read = read_metrics(metrics.text())
+    read = parse_metrics(metrics.text())
     assert read.value("recollex_requests_total") == 3
     assert read.value("recollex_requests_total", method="recall") == 2
     assert read.value("recollex_requests_total", method="recall", outcome="ok") == 1
@@ -28,7 +28,7 @@ def test_a_quantile_lies_in_the_bucket_of_the_value(values: list[float], share: 
     histogram = Histogram("took", "Time.")
     for value in values:
         histogram.observe(value)
-    found = read_metrics("\n".join(histogram.lines())).quantile(share, "took")
+    found = parse_metrics("\n".join(histogram.lines())).quantile(share, "took")
     needed = next(n for n in range(1, len(values) + 1) if n >= share * len(values))
     exact = sorted(values)[needed - 1]
     edges = (0.0, *SECONDS)
@@ -39,20 +39,20 @@ def test_a_quantile_lies_in_the_bucket_of_the_value(values: list[float], share: 
 def test_growth_is_what_happened_between_two_looks() -> None:
     metrics = Metrics()
     metrics.answered("recall", "ok", 5.0)
-    before = read_metrics(metrics.text())
+    before = parse_metrics(metrics.text())
     metrics.answered("recall", "ok", 0.002)
-    grown = read_metrics(metrics.text()).since(before)
+    grown = parse_metrics(metrics.text()).since(before)
     assert grown.value("recollex_requests_total") == 1
     slowest = grown.quantile(0.99, "recollex_request_seconds", method="recall")
     assert slowest is not None and slowest <= 0.0025
 
 
 def test_a_histogram_without_values_has_no_quantile() -> None:
-    assert read_metrics(Metrics().text()).quantile(0.5, "recollex_queue_seconds") is None
-    assert Readings({}).quantile(0.5, "took") is None
+    assert parse_metrics(Metrics().text()).quantile(0.5, "recollex_queue_seconds") is None
+    assert MetricsSnapshot({}).quantile(0.5, "took") is None
 
 
 @pytest.mark.parametrize("text", ["<html>", "calls_total", "calls_total many"])
 def test_another_text_is_refused(text: str) -> None:
     with pytest.raises(ProtocolError):
-        read_metrics(text)
+        parse_metrics(text)

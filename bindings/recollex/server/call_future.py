@@ -6,8 +6,8 @@ import threading
 from recollex.server.calls import Call
 
 
-class Awaiting:
-    """Whoever awaits one call; see `calls.Asker`."""
+class CallFuture:
+    """Whoever awaits one call; see `calls.Requester`."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.future: asyncio.Future[None] = loop.create_future()

@@ -14,11 +14,11 @@ KEPT = 600.0
 
 Found = Literal["new", "running", "answered"]
 _Place = tuple[str, str, str, object]
-"""Who asks, of which agent, the key, and the form of the answer."""
+"""Who asks, of which agent, the key, and the convert of the answer."""
 
 
 @dataclass(slots=True)
-class _Answer:
+class _Entry:
     digest: int
     since: float
     call: Call | None
@@ -27,7 +27,7 @@ class _Answer:
     error: BaseException | None = None
 
 
-class Answers:
+class IdempotencyCache:
     """The answers to writes that were sent with a key, by who sent it, the agent and the key.
 
     A repetition is answered as the first was, while it is kept: `KEPT` seconds, and ``most`` in
@@ -39,10 +39,10 @@ class Answers:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._answers: OrderedDict[_Place, _Answer] = OrderedDict()
+        self._entries: OrderedDict[_Place, _Entry] = OrderedDict()
 
     def __len__(self) -> int:
-        return len(self._answers)
+        return len(self._entries)
 
     def find(self, call: Call) -> Found:
         """Return whether a call is "new", the same as one that is "running", or "answered".
@@ -51,7 +51,7 @@ class Answers:
         key that was given to another call.
         """
         place = _place(call)
-        found = self._answers.get(place)
+        found = self._entries.get(place)
         now = time.monotonic()
         if found is not None and (found.call is not None or now - found.since < KEPT):
             if found.digest != _digest(call):
@@ -61,15 +61,15 @@ class Answers:
                 return "running"
             call.result, call.error = found.result, found.error
             return "answered"
-        self._answers[place] = _Answer(_digest(call), now, call)
-        self._answers.move_to_end(place)
+        self._entries[place] = _Entry(_digest(call), now, call)
+        self._entries.move_to_end(place)
         self._shrink(now)
         return "new"
 
     def done(self, call: Call, keep: bool) -> list[Call]:
         """Note the answer to a call, and return those that wait for the same one."""
         place = _place(call)
-        found = self._answers.get(place)
+        found = self._entries.get(place)
         if found is None or found.call is not call:
             return []
         followers, found.followers, found.call = found.followers, [], None
@@ -78,21 +78,21 @@ class Answers:
         if keep:
             found.result, found.error = call.result, call.error
         else:
-            del self._answers[place]
+            del self._entries[place]
         return followers
 
     def _shrink(self, now: float) -> None:
-        while self._answers:
-            place, oldest = next(iter(self._answers.items()))
-            if len(self._answers) <= self._most and now - oldest.since < KEPT:
+        while self._entries:
+            place, oldest = next(iter(self._entries.items()))
+            if len(self._entries) <= self._most and now - oldest.since < KEPT:
                 return
             if oldest.call is not None:
                 return  # it runs, and so do those behind it, or they ran lately
-            del self._answers[place]
+            del self._entries[place]
 
 
 def _place(call: Call) -> _Place:
-    return call.principal.name, call.agent, call.options.key or "", call.form
+    return call.principal.name, call.agent, call.options.key or "", call.convert
 
 
 def _digest(call: Call) -> int:

@@ -4,9 +4,10 @@ from typing import Any
 
 from recollex.server.service import Service
 from recollex.wire.messages import CAPABILITIES, PROTOCOL
+from recollex_engine.errors import ProtocolError
 
 
-def greeting(service: Service, version: str) -> dict[str, Any]:
+def hello_answer(service: Service, version: str) -> dict[str, Any]:
     """Return the answer to "hello", whatever transport brought it; see `PROTOCOL.md`."""
     return {
         "protocol": PROTOCOL,
@@ -20,3 +21,9 @@ def greeting(service: Service, version: str) -> dict[str, Any]:
             "seconds": service.limits.seconds,
         },
     }
+
+
+def check_protocol(protocol: object) -> None:
+    """Raise `ProtocolError` unless a client speaks this version of the protocol."""
+    if protocol != PROTOCOL:
+        raise ProtocolError(f"this server speaks protocol {PROTOCOL}, got {str(protocol)[:40]}")

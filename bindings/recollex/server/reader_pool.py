@@ -17,11 +17,11 @@ from typing import Any, cast
 import msgpack
 
 from recollex.server.calls import Call
-from recollex.server.forms import InParts, Packed
+from recollex.server.latency_estimate import LatencyEstimate
 from recollex.server.observer import Observer
-from recollex.server.pace import Pace
-from recollex.server.queues import AgentTurns
+from recollex.server.queues import AgentQueue
 from recollex.server.reader_process import Frames, Opener, frame
+from recollex.server.result_encoder import EncodedResult, ResultEncoder
 from recollex.wire.failures import read_error
 from recollex_engine.errors import DeadlineError, InternalError, OverloadedError, ServiceError
 from recollex_engine.trace import Trace
@@ -38,7 +38,7 @@ LEAVING = 5.0
 """Seconds in which processes must have ended by themselves."""
 
 
-class Readers:
+class ReaderPool:
     """Processes that read, each with up to `DEPTH` calls; the others wait for their turns.
 
     ``finished`` is told of each call that is done, ``again`` of those that wait while there is no
@@ -50,18 +50,18 @@ class Readers:
         opener: Opener,
         open_agents: int,
         observer: Observer,
-        pace: Pace,
+        latency: LatencyEstimate,
         finished: Callable[[Call], None],
         again: Callable[[Call], None],
     ) -> None:
         self._opener = opener
         self._first = frame([opener.function, opener.arguments, open_agents])
         self.observer = observer
-        self.pace = pace
+        self.latency = latency
         self.finished = finished
         self._again = again
         self._loop = asyncio.get_running_loop()
-        self._turns = AgentTurns(max(1, DEPTH * (opener.count - 1)))
+        self._turns = AgentQueue(max(1, DEPTH * (opener.count - 1)))
         self._readers: set[Reader] = set()
         self._ended: set[subprocess.Popen[bytes]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -86,7 +86,7 @@ class Readers:
 
     def take(self, call: Call) -> bool:
         """Take a call, if it is one for these processes and any of them is there."""
-        if not (call.method.apart and isinstance(call.form, InParts) and len(self)):
+        if not (call.method.apart and isinstance(call.convert, ResultEncoder) and len(self)):
             return False
         self._turns.put(call)
         self.feed()
@@ -102,19 +102,16 @@ class Readers:
 
     def _end_if_at(self, call: Call) -> None:
         for reader in self._readers:
-            if reader.doing and reader.doing[0] is call:
+            if reader.in_flight and reader.in_flight[0] is call:
                 reader.process.kill()
 
     def feed(self) -> None:
         """Give calls to processes that have room for them."""
         while self._turns:
-            chosen = None
-            for reader in self._readers:
-                if reader.has_room and (chosen is None or len(reader.doing) < len(chosen.doing)):
-                    chosen = reader
-            if chosen is None:
+            free = [reader for reader in self._readers if reader.has_room]
+            if not free:
                 return
-            chosen.ask(self._turns.take())
+            min(free, key=lambda reader: len(reader.in_flight)).send(self._turns.take())
 
     def done(self, call: Call) -> None:
         """Note that a process has answered a call."""
@@ -204,10 +201,10 @@ class Readers:
 class Reader(asyncio.Protocol):
     """One process that reads, and the calls that it has in hand, in the order of its answers."""
 
-    def __init__(self, readers: Readers, process: "subprocess.Popen[bytes]") -> None:
-        self._readers = readers
+    def __init__(self, pool: ReaderPool, process: "subprocess.Popen[bytes]") -> None:
+        self._pool = pool
         self.process = process
-        self.doing: deque[Call] = deque()
+        self.in_flight: deque[Call] = deque()
         self.ready = False
         self.since = time.monotonic()
         self._frames = Frames()
@@ -217,30 +214,30 @@ class Reader(asyncio.Protocol):
     @property
     def has_room(self) -> bool:
         """Whether it can take a call, which then waits for nothing that takes long."""
-        if not self.doing:
+        if not self.in_flight:
             return self.ready
-        first = self.doing[0]
-        quick = first.method.name == "recall" and self._readers.pace.is_quick(first.agent)
-        return self.ready and len(self.doing) < DEPTH and quick
+        first = self.in_flight[0]
+        quick = first.method.name == "recall" and self._pool.latency.is_quick(first.agent)
+        return self.ready and len(self.in_flight) < DEPTH and quick
 
-    def ask(self, call: Call) -> None:
+    def send(self, call: Call) -> None:
         """Have a call done, unless its time is over."""
         call.begun_at = time.perf_counter()
         if call.begun_at > call.deadline:
             call.begun_at = 0.0
             call.error = DeadlineError(call.method.name, begun=False)
-            self._readers.done(call)
+            self._pool.done(call)
             return
-        self.doing.append(call)
-        form: Any = call.form
+        self.in_flight.append(call)
+        convert: Any = call.convert
         question = [
-            self._number + len(self.doing),
+            self._number + len(self.in_flight),
             call.method.name,
             call.agent,
             call.arguments,
             call.options.at,
-            form.items,
-            form.deflate,
+            convert.chunk_items,
+            convert.deflate,
         ]
         assert self._transport is not None
         self._transport.write(frame(question))
@@ -264,30 +261,30 @@ class Reader(asyncio.Protocol):
                 self.ready = True
             else:
                 self._take(msgpack.unpackb(payload))  # an answer holds no extension types
-        self._readers.feed()
+        self._pool.feed()
 
     def connection_lost(self, error: Exception | None) -> None:
         """Note that the process has ended, or was told to."""
         self.ready = False
-        undone, self.doing = self.doing, deque()
-        self._readers.left(self, undone)
+        undone, self.in_flight = self.in_flight, deque()
+        self._pool.left(self, undone)
 
     def _take(self, answer: list[Any]) -> None:
-        number, told, parts, result, trace, seconds = answer
-        call = self.doing.popleft()
+        number, told, chunks, result, trace, seconds = answer
+        call = self.in_flight.popleft()
         self._number += 1
         assert number == self._number
         if told is None:
-            call.result = Packed(parts, result)
+            call.result = EncodedResult(chunks, result)
             if trace is not None:
-                self._readers.pace.took(call.agent, seconds)
-            self._readers.observer.worked(call, trace and Trace(*trace))
+                self._pool.latency.observe(call.agent, seconds)
+            self._pool.observer.worked(call, trace and Trace(*trace))
         elif told[0]:
             call.error = read_error(told)
         else:
             call.error = InternalError("the server failed; its log says how")
-            self._readers.observer.failed(call, RuntimeError(told[1]))
-        self._readers.done(call)
+            self._pool.observer.failed(call, RuntimeError(told[1]))
+        self._pool.done(call)
 
 
 def _end(processes: list["subprocess.Popen[bytes]"]) -> None:

@@ -1,23 +1,19 @@
 """How is a server watched? What it does becomes metrics, lines of a log and, if wanted, spans."""
 
-from typing import TYPE_CHECKING
-
+from recollex.server.calls import Call
 from recollex.server.logs import Log
 from recollex.server.metrics import Metrics
 from recollex.server.observer import Observer
+from recollex.server.service import Service
+from recollex.server.spans import Spans
 from recollex_engine.trace import Trace
 
-if TYPE_CHECKING:
-    from recollex.server.calls import Call
-    from recollex.server.service import Service
-    from recollex.server.spans import Spans
 
-
-class Watching(Observer):
+class Telemetry(Observer):
     """An observer that measures, logs and traces. Threads: as `Observer` says."""
 
     def __init__(
-        self, metrics: Metrics | None = None, log: Log | None = None, spans: "Spans | None" = None
+        self, metrics: Metrics | None = None, log: Log | None = None, spans: Spans | None = None
     ) -> None:
         self.metrics = metrics or Metrics()
         self.log = log or Log()
@@ -31,18 +27,18 @@ class Watching(Observer):
             "recollex_open_agents", "Agents that are open.", lambda: self._open_agents
         )
 
-    def watch_queue(self, service: "Service") -> None:
+    def add_service_gauges(self, service: Service) -> None:
         """Measure how many calls of a service wait, and how many run."""
         self.metrics.gauge(
             "recollex_queue_depth",
             "Calls that wait for a thread.",
             lambda: service.status().waiting,
         )
-        readers = service.readers
+        pool = service.reader_pool
         self.metrics.gauge(
             "recollex_reader_processes",
             "Processes that recall.",
-            lambda: 0 if readers is None else len(readers),
+            lambda: 0 if pool is None else len(pool),
         )
         self.metrics.gauge(
             "recollex_running_calls",
@@ -55,11 +51,11 @@ class Watching(Observer):
         if self.spans is not None:
             self.spans.close()
 
-    def measures(self) -> str:
+    def metrics_text(self) -> str:
         """Return what was measured, in Prometheus' text format."""
         return self.metrics.text()
 
-    def answered(self, call: "Call", error: BaseException | None) -> None:
+    def answered(self, call: Call, error: BaseException | None) -> None:
         """Take note of a call that was answered; its times are its own."""
         seconds = call.answered_at - call.entered_at
         outcome = "ok" if error is None else type(error).__name__
@@ -72,7 +68,7 @@ class Watching(Observer):
         if self.spans is not None:
             self.spans.answered(call, error)
 
-    def worked(self, call: "Call", trace: Trace | None) -> None:
+    def worked(self, call: Call, trace: Trace | None) -> None:
         """Take note of what a worker did for a call; the trace is a recall's."""
         if trace is not None:
             self.metrics.recalled(trace)
@@ -103,7 +99,7 @@ class Watching(Observer):
         self._connections = connections
         self.log.event("disconnected", "debug", client=client, connections=connections, why=why)
 
-    def failed(self, call: "Call | None", error: BaseException) -> None:
+    def failed(self, call: Call | None, error: BaseException) -> None:
         """Take note of an error that nobody foresaw."""
         if call is None:
             self.log.bug(error)

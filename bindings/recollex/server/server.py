@@ -122,7 +122,7 @@ def run(main: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> None:
         runner.run(signalled())
 
 
-def settle() -> None:
+def freeze_heap() -> None:
     """Leave what was imported and opened out of the collector's rounds."""
     gc.collect()
     gc.freeze()

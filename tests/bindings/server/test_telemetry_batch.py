@@ -3,26 +3,26 @@
 import asyncio
 from typing import Any
 
-from recollex.server.notes import TOGETHER, WITHIN, Notes
+from recollex.server.telemetry_batch import TOGETHER, WITHIN, TelemetryBatch
 
 
 def test_notes_are_made_soon_or_together_or_when_asked_for() -> None:
     async def main() -> None:
         noted: list[Any] = []
-        notes = Notes(noted.append)
+        batch = TelemetryBatch(noted.append)
         calls: list[Any] = list(range(2 * TOGETHER))
-        notes.add(calls[0])
-        notes.add(calls[1])
+        batch.add(calls[0])
+        batch.add(calls[1])
         assert noted == []
         await asyncio.sleep(4 * WITHIN)
         assert noted == calls[:2]
         for call in calls[2 : 2 + TOGETHER]:
-            notes.add(call)
+            batch.add(call)
         assert noted == calls[: 2 + TOGETHER]
-        notes.add(calls[-1])
-        notes.make()
+        batch.add(calls[-1])
+        batch.flush()
         assert noted == [*calls[: 2 + TOGETHER], calls[-1]]
-        notes.make()
+        batch.flush()
         await asyncio.sleep(4 * WITHIN)
         assert len(noted) == 3 + TOGETHER
 

@@ -4,7 +4,7 @@ RETRY_AFTER = 0.25
 """Seconds after which an overloaded server should be asked again, at least."""
 
 
-class Pressure:
+class Backpressure:
     """What a call took lately, as an average in which new ones weigh a twentieth.
 
     at_once: calls that are done at the same time. Threads: the event loop's.
@@ -14,7 +14,7 @@ class Pressure:
         self._at_once = at_once
         self._seconds_each = 0.001
 
-    def spent(self, seconds: float) -> None:
+    def observe(self, seconds: float) -> None:
         """Take note of one call."""
         self._seconds_each += 0.05 * (seconds / self._at_once - self._seconds_each)
 

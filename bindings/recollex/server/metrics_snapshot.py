@@ -14,10 +14,10 @@ _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
 @dataclass(frozen=True)
-class Readings:
+class MetricsSnapshot:
     """The numbers of one text of metrics, and when it came, on `time.monotonic`'s clock.
 
-    >>> read_metrics('calls_total{method="recall"} 3').value("calls_total", method="recall")
+    >>> parse_metrics('calls_total{method="recall"} 3').value("calls_total", method="recall")
     3.0
     """
 
@@ -34,7 +34,7 @@ class Readings:
         found = {dict(series).get(label, "") for series in self.values.get(name, {})}
         return sorted(found - {""})
 
-    def since(self, earlier: "Readings") -> "Readings":
+    def since(self, earlier: "MetricsSnapshot") -> "MetricsSnapshot":
         """Return how much each number grew; ``at`` is then the seconds between the two."""
         grown = {
             name: {
@@ -43,7 +43,7 @@ class Readings:
             }
             for name, series in self.values.items()
         }
-        return Readings(grown, self.at - earlier.at)
+        return MetricsSnapshot(grown, self.at - earlier.at)
 
     def quantile(self, share: float, name: str, **labels: str) -> float | None:
         """Return what a ``share`` of a histogram's values do not exceed, as far as buckets tell.
@@ -73,7 +73,7 @@ class Readings:
         yield from bounds.items()
 
 
-def read_metrics(text: str) -> Readings:
+def parse_metrics(text: str) -> MetricsSnapshot:
     """Return the numbers of a text of metrics. Raises `ProtocolError` for another text."""
     values: dict[str, dict[Labels, float]] = {}
     for line in text.splitlines():
@@ -88,4 +88,4 @@ def read_metrics(text: str) -> Readings:
         except ValueError:
             raise ProtocolError(f"a metric must be a number: {line[:80]!r}") from None
         values.setdefault(name, {})[frozenset(_LABEL.findall(labels or ""))] = number
-    return Readings(values)
+    return MetricsSnapshot(values)
