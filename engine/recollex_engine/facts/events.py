@@ -50,7 +50,7 @@ class EventLink:
     qualifier: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """One event, as one cut sees it.
 
@@ -205,22 +205,22 @@ def read_event(view: FactView, key: int) -> Event | None:
     start, end = view.recorded(version, "event")
     by, why = view.note(data("event_op")[version])
     return Event(
-        columns.dictionary["event_ids"].string(key),
-        str(label(data("event_summary")[version])),
-        to_moments(data("span_start")[version], data("span_end")[version]),
-        str(label(data("event_status")[version])),
-        (from_micros(start), None if end is None else from_micros(end)),
-        from_micros(freshness),
-        tuple(participants),
-        tuple(facts),
-        tuple(times),
-        tuple(mentions),
-        tuple(links),
-        tuple(incoming[::-1]),
-        by,
-        why,
-        version,
-        view,
+        id=columns.dictionary["event_ids"].string(key),
+        summary=str(label(data("event_summary")[version])),
+        span=to_moments(data("span_start")[version], data("span_end")[version]),
+        status=str(label(data("event_status")[version])),
+        recorded=(from_micros(start), None if end is None else from_micros(end)),
+        freshness=from_micros(freshness),
+        participants=tuple(participants),
+        facts=tuple(facts),
+        times=tuple(times),
+        mentions=tuple(mentions),
+        links=tuple(links),
+        linked_from=tuple(incoming[::-1]),
+        by=by,
+        why=why,
+        version=version,
+        view=view,
     )
 
 

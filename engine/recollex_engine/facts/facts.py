@@ -44,7 +44,7 @@ class Conflict:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
     """One version of a fact, as one cut sees it.
 
@@ -157,17 +157,19 @@ def read_fact(view: FactView, version: int, id: str | None = None) -> Fact:
     if id is None:
         id = columns.dictionary["fact_ids"].string(data("fact_id")[version])
     return Fact(
-        id,
-        view.entity_name(data("fact_subject")[version]),
-        columns.known_label(data("fact_predicate")[version]),
-        from_column(kind, data("fact_object")[version], columns.known_label, view.entity_name),
-        KINDS[kind],
-        to_moments(data("fact_start")[version], data("fact_end")[version]),
-        (from_micros(start), None if end is None else from_micros(end)),
-        _memory_ids(view, evidence) if evidence else (),
-        data("fact_confidence")[version],
-        version,
-        view,
+        id=id,
+        subject=view.entity_name(data("fact_subject")[version]),
+        predicate=columns.known_label(data("fact_predicate")[version]),
+        object=from_column(
+            kind, data("fact_object")[version], columns.known_label, view.entity_name
+        ),
+        kind=KINDS[kind],
+        valid=to_moments(data("fact_start")[version], data("fact_end")[version]),
+        recorded=(from_micros(start), None if end is None else from_micros(end)),
+        evidence=_memory_ids(view, evidence) if evidence else (),
+        confidence=data("fact_confidence")[version],
+        version=version,
+        view=view,
     )
 
 

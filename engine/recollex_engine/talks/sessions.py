@@ -220,14 +220,14 @@ class Sessions:
             likeness, text = max(likest, default=(0.0, ""))
             events = [kind for kind in features.events if kind in policy.events]
             turn = AssessedTurn(
-                replace(statement, said_at=said),
-                said,
-                cost,
-                vector,
-                policy.salience(features, 1.0 - min(1.0, max(0.0, likeness))),
-                same_words(text, statement.text),
-                tuple(events) if "event" in policy.triggers else (),
-                session.heard,
+                statement=replace(statement, said_at=said),
+                said_at=said,
+                tokens=cost,
+                vector=vector,
+                salience=policy.salience(features, 1.0 - min(1.0, max(0.0, likeness))),
+                repeated=same_words(text, statement.text),
+                events=tuple(events) if "event" in policy.triggers else (),
+                place=session.heard,
             )
             places[turn.place] = number
             if (writing := session.hear(turn, policy)) is not None:

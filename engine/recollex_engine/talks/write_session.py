@@ -218,14 +218,12 @@ def summary(turns: list[AssessedTurn]) -> Statement:
     ]
     return Statement(
         "\n".join(turn.statement.text for turn in turns),
-        turns[-1].said_at,
-        None,
-        last.network,
-        last.context,
-        last.document,
-        None,
-        tuple(dict.fromkeys(name for turn in turns for name in turn.statement.entities)),
-        last.tags,
-        {"write_turns": sources},
-        min((end for end in ends if end is not None), default=None),
+        said_at=turns[-1].said_at,
+        network=last.network,
+        context=last.context,
+        document=last.document,
+        entities=tuple(dict.fromkeys(name for turn in turns for name in turn.statement.entities)),
+        tags=last.tags,
+        metadata={"write_turns": sources},
+        valid_until=min((end for end in ends if end is not None), default=None),
     )
