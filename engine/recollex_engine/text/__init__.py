@@ -1,1 +1,1 @@
-"""What is read off a text without a model: terms, names, passages, tokens, cues."""
+"""What is found in a text without a model: terms, names, passages, tokens, cues."""

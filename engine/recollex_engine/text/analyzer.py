@@ -1,4 +1,4 @@
-"""From text to terms: what the keyword arm indexes and what a query asks of it.
+"""How does a text become terms? The keyword arm indexes and looks up the terms made here.
 
 A text becomes a sequence of tokens in text order, one per position:
 
@@ -6,14 +6,15 @@ A text becomes a sequence of tokens in text order, one per position:
 2. Words are runs of letters, digits and combining marks of any script. An apostrophe between
    letters and a dot between digits do not end a word (`o'brien`, `3.5`, `192.168.0.1`), nor does a
    comma before three digits (`10,000` -> `10000`). Everything else separates, so a URL, an address,
-   a user name or a hashtag falls into its parts: any part finds it, and the quoted whole finds it
-   as a phrase. Emoji and other symbols are no tokens.
+   a user name or a hashtag is split into its parts: a search for any part finds it, and so does a
+   search for the whole in quotes, as a phrase. Emoji and other symbols are no tokens.
 3. Scripts written without spaces (Han, kana, Hangul, Thai, Lao, Khmer, Burmese) become overlapping
-   bigrams, one per position; a run of one character is that character.
+   bigrams, one per position; a run of one character becomes that character.
 4. English stop words become None, which keeps their position for phrases. Other languages have no
-   stop list: BM25 weighs their common words down by itself.
-5. Snowball stemming, then accents are dropped. English and "none" drop accents first, so that
-   `cafés` and `cafes` meet; the other stemmers read accents, so there the stem is folded instead.
+   stop list: BM25 gives their common words a low weight by itself.
+5. Words are stemmed by Snowball, then accents are dropped. English and "none" drop accents first,
+   so that `cafés` and `cafes` become one term; the stemmers of other languages need the accents,
+   so there the accents of the stem are dropped.
 """
 
 import re
@@ -29,10 +30,11 @@ from recollex_engine.errors import InputError
 from recollex_engine.text.word_lists import STOP_WORDS
 
 ANALYZER_VERSION = 1
-"""Raised whenever the same text may give other tokens; postings of another version are rebuilt."""
+"""Increased when the same text may give other tokens. Postings of another version are rebuilt."""
 
 LONGEST_TERM = 128
-"""Characters of one word; a longer run is cut into terms of this length (a SHA-512 in hex fits)."""
+"""Limit of a word in characters; a longer run is cut into terms of this length (a SHA-512 in hex
+has 128)."""
 
 _MEMO_WORDS = 65_536
 _MEMO_WORD_CHARS = 32
@@ -70,20 +72,20 @@ _ELISION = re.compile(
 )
 _ELIDING = frozenset({"french", "italian", "catalan"})
 _QUOTED = re.compile(r'(?<!\w)"([^"“”]*)"(?!\w)|“([^"“”]*)”')
-# Sorting a run of combining marks takes quadratic time, so long texts are normalised in stretches
-# that end, where they can, before an ASCII character: no composition crosses one.
+# Sorting a run of combining marks takes quadratic time. So a long text is normalised in stretches,
+# which end before an ASCII character where possible: no composition crosses such a character.
 _STRETCH = re.compile(r"(?s).{1,1024}(?=[\x00-\x7f]|\Z)|.{1,1024}")
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A query as the keyword arm reads it.
+    """A query as the keyword arm uses it.
 
-    `terms`: each term once, in order of first occurrence, those inside phrases included; empty
-    when every word is a stop word. `phrases`: the quoted parts that hold a term, trimmed of stop
-    words at both ends; None inside one stands for any single token. `text`: the query without the
-    quotation marks of its phrases, for the arms that read sentences. `only_phrases`: whether every
-    term stands in a phrase.
+    terms: each term once, in order of first occurrence, those inside phrases included. Empty if
+    every word is a stop word.
+    phrases: the quoted parts that hold a term, without stop words at both ends. None inside a
+    phrase stands for any single token.
+    text: the query without the quotation marks of its phrases, for the arms that read sentences.
     """
 
     terms: tuple[str, ...]
@@ -92,7 +94,7 @@ class ParsedQuery:
 
     @property
     def only_phrases(self) -> bool:
-        """Whether the query is quotes and nothing else but stop words."""
+        """Whether every term stands in a phrase: outside the quotes are only stop words."""
         return set(self.terms) <= {word for phrase in self.phrases for word in phrase}
 
 
@@ -104,10 +106,10 @@ def check_language(language: object) -> None:
 
 
 class Analyzer:
-    """Tokens of texts and queries in one language.
+    """Makes the tokens of texts and queries in one language.
 
     `language` is a Snowball algorithm's name ("english", "german", ...) or "none" for no stemming;
-    another name raises `InputError`. An analyzer may be shared by threads.
+    another name raises `InputError`. Threads: may be shared.
 
     >>> Analyzer().sequence("Alice's cafés don't close before 10,000 people leave")
     ['alic', 'cafe', None, 'close', 'befor', '10000', 'peopl', 'leav']
@@ -164,7 +166,7 @@ text='who said the Grand Canyon?')
 
 
 class _Memo(dict[str, str | None]):
-    """Folded word -> token. Bounded; a race between threads only computes a word twice."""
+    """Cache: folded word -> token. Bounded. In a race of threads a word is computed twice."""
 
     def __init__(self, language: str) -> None:
         super().__init__()
@@ -219,8 +221,8 @@ def _without_accents(word: str) -> str:
 def _wide_word() -> re.Pattern[str]:
     r"""Return the word pattern for any script, with the combining marks of this Python's Unicode.
 
-    Python's `\w` leaves marks out, which would cut Hindi at every vowel sign. Variation selectors
-    follow only emoji and digits, and are left out here too.
+    Python's `\w` does not match marks, so it would cut a Hindi word at every vowel sign. Variation
+    selectors follow only emoji and digits; this pattern leaves them out too.
     """
     marks = "".join(
         chr(c)

@@ -14,20 +14,21 @@ COMPANY_WEIGHT = 0.3
 RECENCY_WEIGHT = 0.2
 MATCH_THRESHOLD = 0.75
 FULL_COMPANY = 10
-"""Shared memories from which the company signal is at its full 1.0."""
+"""Number of shared memories at which the company signal reaches its maximum, 1.0."""
 RECENCY_US = 7 * 86_400_000_000
-"""The gap after which the recency signal has fallen to 1/e: 7 days."""
+"""The time gap at which the recency signal has fallen to 1/e: 7 days."""
 
 CANDIDATES = 32
-"""Known names of one word that a new one is scored against, at most: the most similar of them."""
-_ROUNDING = 1e-9  # sums of the same parts in another order differ by less
+"""Limit of the known names, per word of a new name, that it is scored against: the most similar."""
+_ROUNDING = 1e-9  # bound of the difference between sums of the same terms in another order
 
 
 class EntityTable:
-    """The names of one agent's entities, in memory, rebuilt from the log by `add`.
+    """The names of one agent's entities, in memory. A replay of the log rebuilds it by `add`.
 
-    One writer at a time; callers of `resolve` hold its lock too. Resolution depends on what was
-    added before, so its outcome is recorded and never recomputed on replay.
+    Threads: one writer at a time; callers of `resolve` hold the writer's lock too.
+    Resolution depends on the names that were added before. So its outcome is recorded in the log
+    and never computed again on replay.
 
     >>> table = EntityTable()
     >>> table.add("Bob Chen", 7)
@@ -37,16 +38,16 @@ class EntityTable:
 
     def __init__(self) -> None:
         self._entity_of: dict[str, int] = {}
-        self._as_written: dict[str, int] = {}  # spares folding a surface that was met before
+        self._as_written: dict[str, int] = {}  # cache by unfolded name: saves folding it again
         self._first: set[int] = set()  # entities whose first name is known
-        self._block: dict[str, list[str]] = {}  # three letters that start a word -> first names
+        self._block: dict[str, list[str]] = {}  # first three letters of a word -> first names
 
     def __len__(self) -> int:
         """Return the number of different names."""
         return len(self._entity_of)
 
     def add(self, surface: str, entity_id: int) -> None:
-        """Record that `surface` names the entity. A name already known keeps its entity."""
+        """Record that `surface` names the entity. A name that is known already keeps its entity."""
         name = fold_name(surface)
         if name in self._entity_of:
             return
@@ -58,7 +59,7 @@ class EntityTable:
             self._block.setdefault(key, []).append(name)
 
     def get(self, surface: str) -> int | None:
-        """Return the entity of a name that is known, whatever its case and accents."""
+        """Return the entity of a known name, whatever its case and accents; None if unknown."""
         entity = self._as_written.get(surface)
         if entity is None:
             entity = self._entity_of.get(fold_name(surface))
@@ -74,30 +75,32 @@ class EntityTable:
         shared: Callable[[int, Sequence[int]], int],
         last_seen: Callable[[int], int],
     ) -> int | None:
-        """Return the entity that `surface` names at `at_us`, or None: the caller makes a new one.
+        """Return the entity that `surface` names at `at_us`; None if the caller must make one.
 
-        A folded name that is known is its entity. Otherwise the best candidate with a score of at
-        least `MATCH_THRESHOLD` (Memora 2.3.2; ties: the lower id):
+        If the folded name is known, its entity is returned. Otherwise the best candidate with a
+        score of at least `MATCH_THRESHOLD` is returned (Memora 2.3.2; ties: the lower id):
 
             score = 0.5 * (1 - levenshtein / longer length)
                   + 0.3 * min(1, shared(candidate, others) / 10)
                   + 0.2 * exp(-|at_us - last_seen(candidate)| / 7 days)
 
         `others` are the entities already resolved in this memory. None of them is a candidate: two
-        names in one memory are distinct, as the paper's prose wants ("entities mentioned together
-        frequently are likely distinct"). Its formula, though, *adds* the co-occurrence, so
-        `shared` cannot count memories of the candidate with this name, which would then speak for
-        the opposite of the prose. Read as the candidate's memories together with another entity of
-        this memory it does what a sum should: the same company speaks for the same person. Under
-        this formula the paper's example, "Alice" on Monday and "Alice Chen" on Tuesday, scores at
-        most .25 + .3 + .17 and stays below its own threshold.
+        names in one memory are distinct, as the paper's prose demands ("entities mentioned together
+        frequently are likely distinct"). But the paper's formula *adds* the co-occurrence. If
+        `shared` counted the memories of the candidate together with this name, the formula would
+        say the opposite of the prose. So `shared` counts the candidate's memories together with
+        another entity of this memory: the same company is evidence for the same person. With this
+        formula the paper's own example, "Alice" on Monday and "Alice Chen" on Tuesday, scores at
+        most .25 + .3 + .17 and stays below the paper's threshold.
 
         Candidates share the first three letters of some word with the name (so also any whole
-        word). The first name of each is compared, not those that were taken for it since: a guess
-        that rests on a guess drifts away. A name similarity below the threshold is not scored,
-        however good the company and recent the time: the printed sum alone makes "Greek" of a
-        "Greta" and one place of "Wuhan Plaza" and "Wuhan City". Of names that are all alike ("Name
-        123", "Name 124") the `CANDIDATES` most similar of a word are.
+        word). Only the first name of each candidate is compared, not the names that were resolved
+        to it since: a guess that rests on another guess drifts away. A candidate whose name
+        similarity is below the threshold is not scored, however good the company and however
+        recent the time: the printed sum alone would merge "Greek" with "Greta" and "Wuhan Plaza"
+        with "Wuhan City". Where many names are alike ("Name 123", "Name 124"), only the
+        `CANDIDATES` most similar names of each word are scored.
+
         Cost: 0.1 us for each candidate, and the callbacks for those that may still be the best.
         """
         name = fold_name(surface)

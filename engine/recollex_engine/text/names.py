@@ -10,7 +10,7 @@ import unicodedata
 from recollex_engine.text.word_lists import CALENDAR, COMMON_WORDS, NOT_NAMES
 
 LONGEST_NAME = 100
-"""Characters of a surface; a longer capitalised run is no name."""
+"""Limit in characters; a longer capitalised run is no name."""
 
 _UP = "A-Z" + "".join(
     chr(c)
@@ -43,18 +43,19 @@ mildred clement olive clive steve
 """
 _NAMES_LIKE_INFLECTIONS = frozenset(_INFLECTED_NAMES.split())
 _WORD = re.compile(r"\w+(?:['\u2019&-]\w+)*")
-_LONG_TEXT = 2000  # characters from which its words are collected once, not searched per name
+_LONG_TEXT = 2000  # characters; words of a longer text are collected once, not searched per name
 _BEFORE_SENTENCE_START = " \t\"'\u201c\u2018(*_"
 _WITHIN_SENTENCE = ",;&'\u2019-)/%"
 
 
 def find_names(text: str, speaker: str | None = None) -> list[str]:
-    """Return the names in `text` as written, in order, each once, the speaker's first.
+    """Return the names in `text` as written, in order, each once, the speaker's name first.
 
     A name is a capitalised sequence ("Mountain View", "University of Oslo", "Dr. Bob Chen", without
-    a possessive 's), an acronym, or one capitalised word. One word is no name if it is a function
-    word, an interjection, a greeting, a month or a weekday; if it is also written small in this
-    text; or, at the start of a sentence, if it is an ordinary word. Shouted words are no names.
+    a possessive 's), an acronym, or one capitalised word. A single word is no name if it is a
+    function word, an interjection, a greeting, a month or a weekday; if the text also has it in
+    lower case; or if it is an ordinary word at the start of a sentence. Words that are written in
+    capitals for emphasis are no names.
 
     Cost: about 8 us for 25 words.
 
@@ -103,8 +104,8 @@ def _is_name(word: str, text: str, start: int, words: frozenset[str] | None) -> 
 def _names_of(sequence: str, text: str, start: int, words: frozenset[str] | None) -> list[str]:
     """Return the names in a run of several capitalised words at `start`.
 
-    Words that are never part of a name divide the run ("Hey Mel", "Bob I"); a gerund or adverb goes
-    when it starts a sentence ("Seeing Melanie").
+    Words that are never part of a name divide the run ("Hey Mel", "Bob I"). A gerund or an adverb
+    is dropped where it starts a sentence ("Seeing Melanie").
     """
     names = []
     part: list[str] = []
@@ -177,10 +178,10 @@ def _starts_sentence(text: str, start: int) -> bool:
 
 
 def fold_name(surface: str) -> str:
-    """Return the form under which two surfaces are the same name.
+    """Return the normal form of a name: two names are the same if their normal forms are equal.
 
-    Case, accents, dots, the kind of spaces and apostrophes, a leading "the" and a closing
-    possessive do not tell names apart.
+    The normal form ignores case, accents, dots, the kind of spaces and apostrophes, a leading
+    "the", and a possessive 's at the end.
 
     >>> fold_name("The  Café Réal's"), fold_name("Dr. O'Neil")
     ('cafe real', "dr o'neil")

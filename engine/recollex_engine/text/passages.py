@@ -1,7 +1,8 @@
-"""Where a long text is cut into the passages that the arms index.
+"""Where is a long text cut into the passages that the arms index?
 
-A passage is a stretch of whole sentences of about 100 words: an encoder reads no more than 256 word
-pieces, and BM25 finds a needle in a short passage that a long text would dilute.
+A passage is a run of whole sentences with about 100 words. Passages are short for two reasons: an
+encoder reads no more than 256 word pieces, and a rare detail weighs more for BM25 in a short
+passage than in a long text.
 """
 
 import re
@@ -10,7 +11,7 @@ SLACK = 1.3
 """A text, or a sentence, of up to this many times the wanted words is left whole."""
 
 _LONGEST_WORD = 16
-"""A longer run without spaces counts as several words, so that no passage is without bound."""
+"""A longer run without spaces counts as several words, so that every passage has a bound."""
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff"
@@ -32,11 +33,12 @@ _WIDE_STOPS = frozenset("\u3002\uff01\uff1f\uff61")
 def split(text: str, words: int = 100) -> list[tuple[int, int]]:
     """Return the character spans of the passages of `text`, in order.
 
-    The spans are not empty, touch each other and cover the text; an empty text has none. A text of
-    up to `SLACK * words` words is one span. A longer one is cut after sentences (or lines) into
-    passages of about equal size near `words`, none above twice `words`; a sentence longer than
-    `SLACK * words` is itself cut between words, and a run without spaces anywhere. A character of a
-    script written without spaces, and a word of one character, count half a word.
+    The spans are not empty, touch each other and cover the text; an empty text has no span. A text
+    of up to `SLACK * words` words is one span. A longer text is cut after sentences (or lines) into
+    passages of about equal size near `words`; no passage exceeds twice `words`. A sentence longer
+    than `SLACK * words` is itself cut between words, and a run without spaces at any place. A
+    character of a script written without spaces counts half a word, and so does a word of one
+    character.
 
     Cost: linear; 0.2 us for a short text, about 1 us a word for a long one.
 
@@ -46,7 +48,7 @@ def split(text: str, words: int = 100) -> list[tuple[int, int]]:
     longest = SLACK * words
     if not text:
         return []
-    if len(text) <= 2 * longest:  # no text has more than half a word in each of its characters
+    if len(text) <= 2 * longest:  # a text has at most half a word per character
         return [(0, len(text))]
     units = _units(text, words)
     left = sum(size for _, size in units)
@@ -68,7 +70,7 @@ def split(text: str, words: int = 100) -> list[tuple[int, int]]:
 
 
 def _units(text: str, words: int) -> list[tuple[int, float]]:
-    """Return (end, words) of each sentence, or of each part of one too long to keep whole."""
+    """Return (end, words) of each sentence, or of each part of a sentence that is too long."""
     units: list[tuple[int, float]] = []
     sentence: list[tuple[int, float, bool]] = []  # end, words, whether a word ends here
     size = 0.0

@@ -1,7 +1,8 @@
-"""What does a question say about itself? Cues that need no model: how, about whom, when.
+"""What do the words of a question say about the answer? Cues that need no model.
 
-Cues are read from the words alone, once a recall. They are English; a question in another language
-has none, and is answered by what it means and the words it shares.
+A cue says whom the question addresses, whether it asks for a time, and whether it wants the latest
+or the first. Cues are read from the words alone, once a recall. They are English; a question in
+another language has no cues, and is answered by its meaning and its words alone.
 """
 
 import re
@@ -29,7 +30,8 @@ _JOINED = bytes(code if chr(code).isalnum() or code in b"'-" else 32 for code in
     b" " * 128
 )
 
-# Runs of letters and digits without one of which an expression cannot match: it is not tried.
+# Runs of letters and digits. A text that holds none of a set cannot match the set's regular
+# expression, which is then not tried.
 _OF_HEARER = frozenset(
     {
         *("we", "our", "ours", "us", "let", "lets", "you", "your", "yours", "i"),
@@ -53,13 +55,14 @@ _OF_FIRST = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Cues:
-    """What a question shows.
+    """The cues of a question.
 
     addressed: it speaks to its hearer ("what did we settle on?", "Hi, I'm back."), so it is a turn
-    of a talk that goes on rather than a question about the past. asks_when: its answer is a time.
-    supposes: it asks what would be or may be so ("Would Ann like Oslo?"), which no moment tells.
-    order: 1 if it wants the latest, -1 the first, 0 neither. words: its words in lower case, by
-    which the people it names are known.
+    of a running conversation rather than a question about the past.
+    asks_when: its answer is a time.
+    supposes: it asks what would be or may be so ("Would Ann like Oslo?"); no time answers that.
+    order: 1 if it wants the latest, -1 if it wants the first, 0 for neither.
+    words: its words in lower case. The people that it names are looked up in them.
 
     >>> cues = read_cues("When did Ann first visit Oslo?")
     >>> cues.asks_when, cues.order, cues.addressed, "ann" in cues.words
@@ -74,7 +77,7 @@ class Cues:
 
 
 def first_name(person: str) -> str | None:
-    """Return the first word of a name as it stands among the words of a question; None without.
+    """Return the first word of a name in the form of `Cues.words`, None for a name without words.
 
     >>> first_name("Anne-Marie Dubois")
     'anne-marie'
@@ -84,14 +87,14 @@ def first_name(person: str) -> str | None:
 
 
 NO_CUES = Cues(addressed=False, asks_when=False, supposes=False, order=0, words=frozenset())
-"""What a question shows that has not been read."""
+"""The cues of a question whose text has not been read."""
 
 
 def _words_and_runs(folded: str) -> tuple[set[str], set[str]]:
     """Return the words of a text, without 's, and its runs of letters and digits."""
     if not folded.isascii():
         return {_bare(word) for word in _WORD.findall(folded)}, set(_RUN.findall(folded))
-    # what translates bytes and splits at spaces takes a quarter of an expression's time
+    # To translate bytes and to split at spaces takes a quarter of a regular expression's time.
     pieces = folded.encode().translate(_JOINED).decode().split()
     if "'" not in folded and "-" not in folded:
         words = set(pieces)
@@ -112,7 +115,7 @@ def _bare(word: str) -> str:
 
 
 def read_cues(text: str) -> Cues:
-    """Return the cues of a question; cost some 5 us."""
+    """Return the cues of a question. Cost: about 5 us."""
     folded = text.lower().replace("\u2019", "'")
     words, runs = _words_and_runs(folded)
     last = not _OF_LAST.isdisjoint(runs) and _LAST.search(folded) is not None

@@ -1,4 +1,4 @@
-"""How many tokens a text costs the model that will read it: what a token budget counts in."""
+"""How many tokens does a text cost the model that will read it? Token budgets count these."""
 
 import hashlib
 import os
@@ -19,7 +19,7 @@ ENCODING = "cl100k_base"
 FALLBACK = "wordpiece"
 
 DOWNLOAD_SECONDS = 10.0
-"""How long the first `open_counter` of a process waits for a vocabulary that is not on disk."""
+"""Seconds that the first `open_counter` of a process waits for a vocabulary that is not on disk."""
 
 _VOCABULARY = "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
 _LONGEST_RUN = 512
@@ -40,10 +40,10 @@ class _Encoding(Protocol):
 
 
 class TokenCounter:
-    """Counts tokens; `name` says whose: "cl100k_base" or "wordpiece" (the embedder's own).
+    """Counts the tokens of a vocabulary: "cl100k_base" or "wordpiece" (the embedder's own).
 
-    A text that looks like a special token ("<|endoftext|>") is counted as the plain text it is. A
-    counter may be shared by threads.
+    A text that looks like a special token ("<|endoftext|>") is counted as plain text. Threads: may
+    be shared.
     """
 
     def __init__(
@@ -57,11 +57,11 @@ class TokenCounter:
         self._count_joined = count_joined
 
     def count(self, text: str) -> int:
-        """Return the number of tokens of `text`, 0 when it is empty.
+        """Return the number of tokens of `text`, 0 if it is empty.
 
         Runs of more than 512 characters without a space (or of spaces alone) are counted in pieces
-        of 512, because a byte-pair merge of one run takes quadratic time in tiktoken up to 0.12;
-        this adds at most one token a piece. Cost: linear, about 10 us for 25 words.
+        of 512 characters, because the byte-pair merge of one run takes quadratic time in tiktoken
+        up to 0.12. This adds at most one token a piece. Cost: linear, about 10 us for 25 words.
         """
         if len(text) <= _LONGEST_RUN:
             return self._count(text)
@@ -71,10 +71,10 @@ class TokenCounter:
         return sum(map(self._count, _pieces(runs)))
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
-        """Return `count` of each text, in order, in one call that leaves the interpreter.
+        """Return `count` of each text, in order, by one call of native code.
 
-        Texts are joined by the token that ends a text, at which tiktoken cuts before it looks for
-        words, so each is counted as if it stood alone.
+        Texts are joined by the token that ends a text. tiktoken cuts there before it looks for
+        words, so each text is counted as if it were alone.
         """
         if self._count_joined is None:
             return [self.count(text) for text in texts]
@@ -86,12 +86,12 @@ class TokenCounter:
 
 
 def open_counter(fallback: Callable[[str], int] | None) -> TokenCounter:
-    """Return a counter by tiktoken's cl100k_base, or by `fallback` if it cannot be had.
+    """Return a counter by tiktoken's cl100k_base, or by `fallback` if that is not available.
 
-    tiktoken reads its vocabulary from the folder TIKTOKEN_CACHE_DIR names, or downloads it there
-    once. The download is given `DOWNLOAD_SECONDS` and tried once per process; what it found then
-    holds until the process ends, so the counts of one process agree. Without vocabulary and without
-    `fallback`, raises `ModelError`.
+    tiktoken reads its vocabulary from the folder that TIKTOKEN_CACHE_DIR names, or downloads it
+    there once. The download may take `DOWNLOAD_SECONDS` and is tried once per process. Its outcome
+    holds until the process ends, so the counts of one process agree. Raises `ModelError` without
+    vocabulary and without `fallback`.
 
     >>> counter = open_counter(lambda text: len(text.split()))
     >>> counter.name in ("cl100k_base", "wordpiece")
@@ -116,7 +116,7 @@ def _encoding() -> _Encoding | None:
     if _on_disk():
         return _load()
     found: list[_Encoding | None] = []
-    # tiktoken's download has no time limit of its own; a daemon thread cannot hold the process.
+    # tiktoken's download has no time limit; a daemon thread does not delay the end of the process.
     download = threading.Thread(target=lambda: found.append(_load()), daemon=True)
     download.start()
     download.join(DOWNLOAD_SECONDS)
@@ -134,7 +134,7 @@ def _count_joined(encoding: _Encoding, texts: Sequence[str]) -> list[int]:
 
 
 def _on_disk() -> bool:
-    """Return whether tiktoken would find the vocabulary where it looks before downloading."""
+    """Return whether the vocabulary is where tiktoken looks before it downloads."""
     folder = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
     if folder is None:
         folder = str(Path(tempfile.gettempdir()) / "data-gym-cache")
@@ -144,7 +144,7 @@ def _on_disk() -> bool:
 
 def _load() -> _Encoding | None:
     try:
-        import tiktoken  # 60 ms and a vocabulary of 1.7 MB: only when tokens are counted
+        import tiktoken  # takes 60 ms and loads 1.7 MB: only when tokens are counted
 
         return tiktoken.get_encoding(ENCODING)
     except Exception:  # no package, no network, a bad proxy, a wrong hash: each means the fallback
@@ -152,7 +152,7 @@ def _load() -> _Encoding | None:
 
 
 def _pieces(runs: list[str]) -> Iterable[str]:
-    """Yield the text again, in stretches none of whose runs is longer than `_LONGEST_RUN`."""
+    """Yield the text in stretches whose runs are at most `_LONGEST_RUN` characters long."""
     held: list[str] = []
     for run in runs:
         if len(run) <= _LONGEST_RUN:

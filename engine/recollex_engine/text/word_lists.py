@@ -1,7 +1,7 @@
-"""The English word lists that the analyzer and the name finder share, and nothing else.
+"""The English word lists that `analyzer` and `names` share.
 
-Each list is a frozen set of folded words (lower case, straight apostrophes). They are part of what
-`ANALYZER_VERSION` in `analyzer` versions: changing `STOP_WORDS` changes stored postings.
+Each list is a frozen set of folded words (lower case, straight apostrophes). A change of
+`STOP_WORDS` changes stored postings and needs a new `ANALYZER_VERSION` in `analyzer`.
 """
 
 _STOP_WORDS = """
@@ -18,8 +18,8 @@ werent whats wouldnt youre youve
 http https www
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
-"""Words that carry no term. `will`, `may`, `can`, `no`, `not` and `us` are not among them: each is
-also a name or turns a statement round, and BM25 weighs a common word down by itself."""
+"""Words that become no term. `will`, `may`, `can`, `no`, `not` and `us` are not in the list: each
+is also a name or negates a statement, and BM25 gives a common word a low weight by itself."""
 
 _NOT_NAMES = """
 ha hehe heh
@@ -50,7 +50,8 @@ whoever whole whom whose why will wish with within without woah wonderful woo wo
 wow wrong xoxo y'all yay ye yea yeah yep yes yessir yet yikes yo you your yours yum yup
 """
 NOT_NAMES = frozenset(_NOT_NAMES.split())
-"""Capitalised or not, these alone name nobody: function words, interjections, greetings, roles."""
+"""Words that are no name when they stand alone, even if capitalised: function words, interjections,
+greetings, roles."""
 
 _CALENDAR = """
 january february march april may june july august september october november december
@@ -159,4 +160,4 @@ words work worked workout workouts works world worries worry worse worst worth w
 written yard year years yoga young younger youth zero
 """
 COMMON_WORDS = frozenset(_COMMON_WORDS.split())
-"""Words that begin sentences without being names. Words that are first names are left out."""
+"""Words that may begin a sentence without being a name. Words that are first names are left out."""
