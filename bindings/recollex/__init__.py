@@ -33,9 +33,14 @@ if TYPE_CHECKING:
     from recollex_engine.facts.events import Event
     from recollex_engine.facts.facts import Conflict, Fact, FactList
     from recollex_engine.models.encoder import Encoder, load_encoder
-    from recollex_engine.models.given import GivenVectors
+<<<<<<< HEAD
+    from recollex_engine.models.given_vectors import GivenVectors
     from recollex_engine.recall.memory import Memory
     from recollex_engine.recall.recall import Recall
+=======
+    from recollex_engine.models.given_vectors import GivenVectors
+    from recollex_engine.recall.memory import Memory, Recall
+>>>>>>> 1678bac (Name model and index modules by what they hold)
     from recollex_engine.recall.subgraph import Subgraph
     from recollex_engine.state.closure import Closure
     from recollex_engine.talks.write_policy import WritePolicy
@@ -89,7 +94,7 @@ _HOMES = {
     "Event": "recollex_engine.facts.events",
     "Fact": "recollex_engine.facts.facts",
     "FactList": "recollex_engine.facts.facts",
-    "GivenVectors": "recollex_engine.models.given",
+    "GivenVectors": "recollex_engine.models.given_vectors",
     "LogEntry": "recollex_engine.agents.logbook",
     "Memory": "recollex_engine.recall.memory",
     "Mention": "recollex_engine.domain.literals",

@@ -10,7 +10,7 @@ import pytest
 import recollex
 from recollex_engine.errors import UnknownIdError
 from recollex_engine.log import writer as log
-from recollex_engine.models.given import GivenVectors
+from recollex_engine.models.given_vectors import GivenVectors
 from recollex_engine.writing import checkpoint
 from recollex_engine.writing import graph_building as graphs
 

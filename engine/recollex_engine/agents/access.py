@@ -7,9 +7,9 @@ from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import ClosedError, ModelMismatchError, ReadOnlyError
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.models.embedder import Embedder
+from recollex_engine.state.page_prefault import map_ahead
 from recollex_engine.state.read_replica import Reader
 from recollex_engine.state.replica import Replica
-from recollex_engine.state.residency import map_ahead
 from recollex_engine.state.view import View
 from recollex_engine.storage.disk import enough_files
 from recollex_engine.text.token_counter import TokenCounter, open_counter

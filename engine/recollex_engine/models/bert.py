@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from recollex_engine.errors import ModelError
 from recollex_engine.models.description import read_json
-from recollex_engine.models.tensors import read_tensors
+from recollex_engine.models.safetensors_file import read_tensors
 
 Floats = NDArray[np.float32]
 

@@ -245,7 +245,7 @@ def _tokenizer(folder: Path) -> str:
 
 
 def _graph(weights: Weights, tokenizer: str, precision: Precision) -> bytes:
-    from recollex_engine.models.graph import (  # onnx: conversion only
+    from recollex_engine.models.onnx_graph import (  # onnx: conversion only
         float_graph,
         float_score_graph,
         int8_graph,

@@ -19,10 +19,10 @@ from recollex_engine.models.backends import (
     open_backend,
 )
 from recollex_engine.models.convert import Converted, converted
+from recollex_engine.models.fastest_backend import Auto, fastest
 from recollex_engine.models.micro_batch import CORES, MicroBatch
+from recollex_engine.models.onnx_folder import ready_made
 from recollex_engine.models.pairs import Pair, Pairs, StoredPieces
-from recollex_engine.models.probe import Auto, fastest
-from recollex_engine.models.ready import ready_made
 from recollex_engine.models.score_cache import ScoreCache
 from recollex_engine.models.session import open_tokenizer
 from recollex_engine.models.weights import is_folder

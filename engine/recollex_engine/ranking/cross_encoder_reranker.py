@@ -10,8 +10,8 @@ import numpy.typing as npt
 from recollex_engine.domain.checks import check_count
 from recollex_engine.models.backends import Running
 from recollex_engine.models.cross_encoder import DEFAULT_CROSS_ENCODER, load_cross_encoder
+from recollex_engine.models.fastest_backend import Auto
 from recollex_engine.models.pairs import StoredPieces
-from recollex_engine.models.probe import Auto
 from recollex_engine.ranking.candidates import Candidates
 from recollex_engine.ranking.reranking import REPLACING, Combination
 from recollex_engine.state.word_pieces import find_pieces

@@ -38,7 +38,7 @@ def admitted_memories(view: View, question: Question) -> npt.NDArray[np.uint8]:
         mask_networks(view.of_memories("network"), bits, mask)
     if interval is not None:
         start, end = view.of_memories("event_start"), view.of_memories("event_end")
-        mask = view.columns.spans.overlapping(start, end, *interval, mask)
+        mask = view.columns.event_times.overlapping(start, end, *interval, mask)
     if (moment := question.as_world) is not None:
         start, end = view.of_memories("event_start"), view.of_memories("valid_end")
         mask_holding(start, end, moment, mask)

@@ -113,7 +113,7 @@ def _in_range(
 ) -> tuple[npt.NDArray[np.uint8], Ranked]:
     """Return the mask of allowed memories whose event overlaps the range, and those near enough."""
     start, end = view.of_memories("event_start"), view.of_memories("event_end")
-    inside = view.columns.spans.overlapping(start, end, found.start, found.end, allowed)
+    inside = view.columns.event_times.overlapping(start, end, found.start, found.end, allowed)
     return inside, scan(view, 0, view.rows, query, inside, floor, budget)
 
 
@@ -137,7 +137,7 @@ def _closed(view: View, found: TimeRange) -> tuple[int, int]:
     if first != EARLIEST and last != LATEST:
         return first, last
     start, end = view.of_memories("event_start"), view.of_memories("event_end")
-    earliest, latest = view.columns.spans.bounds(start, end)
+    earliest, latest = view.columns.event_times.bounds(start, end)
     if first == EARLIEST:
         first = min(earliest, last - 1)
     if last == LATEST:

@@ -26,11 +26,11 @@ from recollex_engine.domain.schema import (
 from recollex_engine.domain.settings import Settings
 from recollex_engine.state.chain import Chain
 from recollex_engine.state.column_set import ColumnSet
+from recollex_engine.state.event_time_index import EventTimeIndex
 from recollex_engine.state.fact_state import FactState
 from recollex_engine.state.hubs import Hubs
 from recollex_engine.state.label_lists import LabelLists
 from recollex_engine.state.mention_counts import MentionMarks
-from recollex_engine.state.spans import Spans
 from recollex_engine.state.speakers import Speakers
 from recollex_engine.state.tail import Tail
 from recollex_engine.storage.dictionary import Dictionary
@@ -83,7 +83,7 @@ class Columns:
         self.tail = Tail(0)
         self.label_lists = LabelLists()
         self.speakers = Speakers(self.label)
-        self.spans = Spans()
+        self.event_times = EventTimeIndex()
         self._labels: dict[int, str] = {}
         self._entity_names: dict[int, str] = {}
         self._find_again()

@@ -9,7 +9,7 @@ import recollex
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.question import Question
 from recollex_engine.domain.schema import NETWORKS
-from recollex_engine.models.given import GivenVectors
+from recollex_engine.models.given_vectors import GivenVectors
 from recollex_engine.ranking.filters import admitted_memories
 
 HOUR = 3_600_000_000

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.state.spans import Spans
+from recollex_engine.state.event_time_index import EventTimeIndex
 
 settings.register_profile("engine", deadline=None)
 settings.load_profile("engine")
@@ -13,7 +13,7 @@ def test_views_of_any_size_in_any_order_see_their_own_memories(seed, sizes):
     rng = np.random.default_rng(seed)
     start = np.sort(rng.integers(0, 90, 400)) - rng.choice([0, 0, 0, 50], 400)
     end = start + rng.choice([0, 1, 30], 400)
-    spans = Spans()
+    spans = EventTimeIndex()
     for n in sizes:
         since, until = sorted(rng.integers(-10, 100, 2).tolist())
         mask = rng.choice(np.array([0, 1], np.uint8), n)
@@ -25,7 +25,7 @@ def test_views_of_any_size_in_any_order_see_their_own_memories(seed, sizes):
 
 def test_what_is_known_is_not_read_again():
     start = np.arange(640, dtype=np.int64)
-    spans, mask = Spans(), np.ones(640, np.uint8)
+    spans, mask = EventTimeIndex(), np.ones(640, np.uint8)
     spans.overlapping(start, start, 0, 1, mask)
     start = start + 10_000  # nobody does so: but who looks only at what may meet sees none of it
     assert not spans.overlapping(start, start, 10_000, 10_700, mask).any()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from recollex_engine.errors import CorruptError, ModelError
-from recollex_engine.models.tensors import read_tensors
+from recollex_engine.models.safetensors_file import read_tensors
 
 shapes = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
 arrays = hnp.arrays(

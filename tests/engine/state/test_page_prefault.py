@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine.state import residency
-from recollex_engine.state.residency import map_ahead, map_resident
+from recollex_engine.state import page_prefault
+from recollex_engine.state.page_prefault import map_ahead, map_resident
 
 PAGES = 16_384
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks the kernel of Linux")
@@ -54,8 +54,8 @@ def test_only_whole_pages_within_an_array_are_touched(path):
 
 def test_no_more_than_the_most_is_mapped(path, monkeypatch):
     supported(path)
-    monkeypatch.setattr(residency, "PART", 64 * mmap.PAGESIZE)
-    monkeypatch.setattr(residency, "MOST", 200 * mmap.PAGESIZE)
+    monkeypatch.setattr(page_prefault, "PART", 64 * mmap.PAGESIZE)
+    monkeypatch.setattr(page_prefault, "MOST", 200 * mmap.PAGESIZE)
     assert map_resident([opened(path), opened(path)]) == 192 * mmap.PAGESIZE
 
 
@@ -81,7 +81,7 @@ def test_a_system_that_cannot_is_let_be(path, monkeypatch, call):
         mincore = staticmethod(lambda *_: 0)
 
     monkeypatch.setattr(Refusing, call, staticmethod(lambda *_: -1))
-    monkeypatch.setattr(residency, "_libc", Refusing)
+    monkeypatch.setattr(page_prefault, "_libc", Refusing)
     assert map_resident([opened(path)]) == 0
 
 
@@ -101,7 +101,7 @@ def test_an_agent_is_mapped_once_behind_its_first_recall_and_answers_the_same(
         store.agent("a").retain(texts, embedding=vectors)
 
     def ask(least, read_only):
-        monkeypatch.setattr(residency, "LEAST", least)
+        monkeypatch.setattr(page_prefault, "LEAST", least)
         embedder = recollex.GivenVectors(64)
         with recollex.open(tmp_path, embedder=embedder, read_only=read_only) as store:
             agent = store.agent("a")

@@ -4,9 +4,9 @@ import onnxruntime
 import pytest
 
 from recollex_engine.errors import ModelError
-from recollex_engine.models import probe
+from recollex_engine.models import fastest_backend
 from recollex_engine.models.cross_encoder import load_cross_encoder
-from recollex_engine.models.probe import fastest
+from recollex_engine.models.fastest_backend import fastest
 
 
 class Loads:
@@ -15,8 +15,8 @@ class Loads:
     def __init__(self, monkeypatch, **ms):
         self.ms = ms
         self.loaded = []
-        monkeypatch.setattr(probe, "measure", lambda way: self.ms[way])
-        monkeypatch.setattr(probe, "_version", lambda package: "1.0")
+        monkeypatch.setattr(fastest_backend, "measure", lambda way: self.ms[way])
+        monkeypatch.setattr(fastest_backend, "_version", lambda package: "1.0")
 
     def __call__(self, place, way):
         self.loaded.append(way)
@@ -52,13 +52,13 @@ def test_other_models_and_versions_are_measured_anew(monkeypatch, cache):
     loads = Loads(monkeypatch, int8=9, bf16=7)
     fastest("judge", loads)
     fastest("another", loads)
-    monkeypatch.setattr(probe, "_version", lambda package: "2.0")
+    monkeypatch.setattr(fastest_backend, "_version", lambda package: "2.0")
     fastest("judge", loads)
     assert len(loads.loaded) == 6
 
 
 def test_where_there_is_one_way_nothing_is_measured(monkeypatch):
-    monkeypatch.setattr(probe, "_version", lambda package: "")
+    monkeypatch.setattr(fastest_backend, "_version", lambda package: "")
     assert fastest("judge", None) == "int8"
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
     assert fastest("judge", None) == "fp16"
@@ -83,8 +83,8 @@ def test_a_real_judge_can_be_measured():
             self.seen += texts
             return [0.5] * len(texts)
 
-    assert probe.measure(Judge()) > 0
-    assert len(set(Judge.seen)) == len(Judge.seen) == probe.PAIRS * (probe.REPEATS + 1)
+    assert fastest_backend.measure(Judge()) > 0
+    assert len(set(Judge.seen)) == len(Judge.seen) == fastest_backend.PAIRS * (fastest_backend.REPEATS + 1)
 
 
 def test_auto_loads_a_judge_without_weights_with_the_usual_error():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recollex_engine.models.bert import read_bert
-from recollex_engine.models.graph import float_graph, int8_graph, quantise
+from recollex_engine.models.onnx_graph import float_graph, int8_graph, quantise
 from recollex_engine.models.session import open_session
 
 erf = np.vectorize(math.erf)
@@ -114,7 +114,7 @@ def test_quantised_columns_are_within_half_a_step():
 
 
 def test_the_oracle_agrees_on_minilm(minilm):
-    from recollex_engine.models.tensors import read_tensors
+    from recollex_engine.models.safetensors_file import read_tensors
     from recollex_engine.models.weights import find_weights
 
     encoder = minilm("fp32")

@@ -16,14 +16,14 @@ Times = npt.NDArray[np.int64]
 _EMPTY = np.empty((3, 0), np.int64)
 
 
-class Spans:
+class EventTimeIndex:
     """The event times of one agent's memories, as far as a reader has asked for them.
 
     Of every whole run of 64 memories the earliest start, the latest start and the latest end.
     Memory: 24 bytes a run. Threads: any number.
 
     >>> at = np.arange(200, dtype=np.int64)
-    >>> Spans().overlapping(at, at + 1, 70, 73, np.ones(200, np.uint8)).nonzero()[0].tolist()
+    >>> EventTimeIndex().overlapping(at, at + 1, 70, 73, np.ones(200, np.uint8)).nonzero()[0].tolist()
     [70, 71, 72]
     """
 
