@@ -121,7 +121,7 @@ def open(
             language=language,
             threads=threads,
             clock=system_clock if clock is None else lambda: to_micros(clock(), "clock()"),
-            watching=opening_bar,
+            start_progress=opening_bar,
         )
     )
 

@@ -43,7 +43,7 @@ def serve(arguments: Arguments) -> int:
             arguments.store,
             read_embedder(embedder),
             durability=arguments.durability,
-            flushed=telemetry.metrics.flushed,
+            on_flush=telemetry.metrics.flushed,
         )
     )
     _raise_limit_of_files()

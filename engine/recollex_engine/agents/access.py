@@ -51,8 +51,8 @@ class Access:
                     self._shared.durability,
                     self._shared.clock,
                     self._embedder_for,
-                    self._shared.flushed,
-                    self._shared.watching,
+                    self._shared.on_flush,
+                    self._shared.start_progress,
                 )
                 try:
                     if writer.settings is not None:
@@ -94,7 +94,7 @@ class Access:
                 if self._reader is None:
                     if not (self.folder / "log").exists():
                         return None
-                    self._reader = Reader(self.folder, self._embedder_for, self._shared.watching)
+                    self._reader = Reader(self.folder, self._embedder_for, self._shared.start_progress)
         now = self._reader.view()
         return now if op is None else self._reader.replica.view(op)
 

@@ -22,7 +22,7 @@ from recollex_engine.errors import (
     StoreFullError,
 )
 from recollex_engine.log.durability import MODES, Durability
-from recollex_engine.log.progress import Watching
+from recollex_engine.log.progress import StartProgress
 from recollex_engine.models.embedder import Embedder, checked
 from recollex_engine.storage.disk import replace_file
 from recollex_engine.text.analyzer import check_language
@@ -43,8 +43,8 @@ class Store:
         store.json         {"recollex_store": 1}
         agents/<name>/     one agent; characters beyond A-Z a-z 0-9 _ . - are percent-encoded
 
-    ``flushed`` is told how many seconds each flush of a log took, in whichever thread it happened;
-    ``watching`` how far the opening of an agent is, where it must read much of its log.
+    ``on_flush`` is told how many seconds each flush of a log took, in whichever thread it happened;
+    ``start_progress`` how far the opening of an agent is, where it must read much of its log.
 
     Threads: any number. Nothing is put on disk before something is retained.
     """
@@ -59,8 +59,8 @@ class Store:
         language: str = "english",
         threads: int = 1,
         clock: Clock = system_clock,
-        flushed: Callable[[float], None] | None = None,
-        watching: Watching | None = None,
+        on_flush: Callable[[float], None] | None = None,
+        start_progress: StartProgress | None = None,
     ) -> None:
         if durability not in MODES:
             raise InputError(f"durability must be one of {', '.join(MODES)}, got {durability!r}")
@@ -84,8 +84,8 @@ class Store:
             threads,
             self._background,
             self._building,
-            flushed,
-            watching,
+            on_flush,
+            start_progress,
         )
 
     def _check_format(self) -> None:

@@ -27,7 +27,7 @@ class GroupCommit:
     A flush that fails may have lost bytes that the system will never report again, so the first
     failure poisons the object: that wait and every later call raise, with the failure as cause.
 
-    ``flushed`` is told how many seconds each flush took, by the thread that flushed.
+    ``on_flush`` is told how many seconds each flush took, by the thread that flushed.
 
     Threads: any number may call anything. The background thread exists only while there is
     something to flush, so thousands of idle writers cost no threads.
@@ -38,14 +38,14 @@ class GroupCommit:
         mode: Durability,
         flush: Callable[[], int],
         name: str,
-        flushed: Callable[[float], None] | None = None,
+        on_flush: Callable[[float], None] | None = None,
     ) -> None:
         if mode not in MODES:
             raise InputError(f"durability must be one of {', '.join(MODES)}, got {mode!r}")
         self.mode: Durability = mode
         self._flush = flush
         self._name = name
-        self._told = flushed
+        self._on_flush = on_flush
         self._changed = threading.Condition()
         self._flushing = False
         self._flushed_op = 0
@@ -114,8 +114,8 @@ class GroupCommit:
                 self._changed.notify_all()
         if not flushed:
             self.check()
-        elif self._told is not None:
-            self._told(time.perf_counter() - began)
+        elif self._on_flush is not None:
+            self._on_flush(time.perf_counter() - began)
 
     def poison(self, cause: BaseException) -> None:
         """Make every later call raise, with ``cause`` behind it."""

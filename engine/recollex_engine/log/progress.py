@@ -11,12 +11,12 @@ from typing import TypeAlias
 LONG = 20_000
 """Operations that take about a second to read."""
 
-Watching: TypeAlias = Callable[[int], AbstractContextManager[Callable[[int], None] | None]]
+StartProgress: TypeAlias = Callable[[int], AbstractContextManager[Callable[[int], None] | None]]
 """Given how many operations are to be read, makes what is told how many more of them are."""
 
 
-def watched(
-    watching: Watching | None, left: int
+def progress_for(
+    start_progress: StartProgress | None, left: int
 ) -> AbstractContextManager[Callable[[int], None] | None]:
     """Return what is told of the reading of ``left`` operations; nobody where they are few."""
-    return nullcontext() if watching is None or left < LONG else watching(left)
+    return nullcontext() if start_progress is None or left < LONG else start_progress(left)

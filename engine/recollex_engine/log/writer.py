@@ -70,12 +70,12 @@ class LogWriter:
         durability: Durability = "always",
         known_op: int = 0,
         before_flush: Callable[[], None] | None = None,
-        flushed: Callable[[float], None] | None = None,
+        on_flush: Callable[[float], None] | None = None,
         read: Callable[[LogFollower], None] | None = None,
     ) -> None:
         self.folder = folder
         self._before_flush = before_flush  # what the log speaks of must be durable before it is
-        self._commits = GroupCommit(durability, self._flush, f"the log {folder}", flushed)
+        self._commits = GroupCommit(durability, self._flush, f"the log {folder}", on_flush)
         self._lock = threading.RLock()  # position, and the bytes behind it
         self._descriptor_lock = threading.Lock()  # taken before _lock; held while flushing
         self._fd = -1

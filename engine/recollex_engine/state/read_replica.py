@@ -6,7 +6,7 @@ from pathlib import Path
 
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError, ModelMismatchError
-from recollex_engine.log.progress import Watching, watched
+from recollex_engine.log.progress import StartProgress, progress_for
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.state.replica import LOG, Reembedded, Replica, ask_ahead
 from recollex_engine.state.view import View
@@ -30,10 +30,10 @@ class Reader:
         self,
         folder: Path,
         check: Callable[[Settings], object],
-        watching: Watching | None = None,
+        start_progress: StartProgress | None = None,
     ) -> None:
         self._check = check
-        self._watching = watching
+        self._watching = start_progress
         self._lock = threading.Lock()
         self._is_whole = False
         self._mismatch: ModelMismatchError | None = None
@@ -53,7 +53,7 @@ class Reader:
                 # All that is in the log, not only what COMMIT says: after a loss of power the word
                 # may be older than the log, and what was acknowledged must be seen.
                 left = self._commit.op - replica.published
-                with watched(self._watching, left) as progress:
+                with progress_for(self._watching, left) as progress:
                     replica.follow(follower, None, check_vectors=True, progress=progress)
                 if replica.settings is not None:
                     self._check(replica.settings)

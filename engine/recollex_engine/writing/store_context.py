@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from recollex_engine.clock import Clock
 from recollex_engine.log.durability import Durability
-from recollex_engine.log.progress import Watching
+from recollex_engine.log.progress import StartProgress
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.text.analyzer import Analyzer
 
@@ -15,7 +15,7 @@ from recollex_engine.text.analyzer import Analyzer
 class StoreContext:
     """What an agent shares with the others of its store; ``create`` makes its folder.
 
-    ``flushed`` is told how many seconds each flush of a log took, ``watching`` how far an opening
+    ``on_flush`` is told how many seconds each flush of a log took, ``start_progress`` how far an opening
     is that takes long.
     """
 
@@ -28,8 +28,8 @@ class StoreContext:
     threads: int
     background: Executor
     building: Executor
-    flushed: Callable[[float], None] | None = None
-    watching: Watching | None = None
+    on_flush: Callable[[float], None] | None = None
+    start_progress: StartProgress | None = None
     analyzers: dict[str, Analyzer] = field(default_factory=dict)
 
     def analyzer(self, language: str) -> Analyzer:

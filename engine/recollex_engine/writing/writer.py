@@ -21,7 +21,7 @@ from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError, InputError, UnknownIdError
 from recollex_engine.log.durability import Durability
 from recollex_engine.log.format import BEFORE_ALL_TIMES
-from recollex_engine.log.progress import Watching, watched
+from recollex_engine.log.progress import StartProgress, progress_for
 from recollex_engine.log.reader import LogFollower, Operation, Transaction
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.state.replica import LOG, Replica, ask_ahead
@@ -52,8 +52,8 @@ class Writer:
         durability: Durability,
         clock: Clock,
         embedder_for: Callable[[Settings], TextEmbedder],
-        flushed: Callable[[float], None] | None = None,
-        watching: Watching | None = None,
+        on_flush: Callable[[float], None] | None = None,
+        start_progress: StartProgress | None = None,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.lock_file = WriterLock(folder / "LOCK")
@@ -72,7 +72,7 @@ class Writer:
 
             def read(follower: LogFollower) -> None:
                 try:
-                    self._recover(follower, watching)
+                    self._recover(follower, start_progress)
                 except CorruptError as error:
                     if self.settings is None or error.path != self.replica.vectors_path:
                         raise
@@ -82,7 +82,7 @@ class Writer:
                 folder / LOG,
                 self.replica.position,
                 durability=durability,
-                flushed=flushed,
+                on_flush=on_flush,
                 before_flush=self._flush_vectors,
                 read=read,
             )
@@ -91,7 +91,7 @@ class Writer:
                 self.replica = Replica(folder)
                 follower = LogFollower(folder / LOG, self.replica.position)
                 try:
-                    self._recover(follower, watching)
+                    self._recover(follower, start_progress)
                 finally:
                     follower.close()
             # Never back, not even after the manifest was lost: readers wait for a greater one.
@@ -104,13 +104,13 @@ class Writer:
             self._let_go()
             raise
 
-    def _recover(self, follower: LogFollower, watching: Watching | None) -> None:
+    def _recover(self, follower: LogFollower, start_progress: StartProgress | None) -> None:
         """Apply what the log holds beyond the last checkpoint, and see that its vectors are there.
 
         Raises `CorruptError` with the path of the vectors file if they are not.
         """
         replica = self.replica
-        with watched(watching, self.commit_word.op - replica.published) as progress:
+        with progress_for(start_progress, self.commit_word.op - replica.published) as progress:
             replica.follow(follower, None, check_vectors=True, progress=progress)
         if replica.columns.rows:
             replica.rows_of_file(0, replica.columns.rows)
