@@ -33,14 +33,9 @@ if TYPE_CHECKING:
     from recollex_engine.facts.events import Event
     from recollex_engine.facts.facts import Conflict, Fact, FactList
     from recollex_engine.models.encoder import Encoder, load_encoder
-<<<<<<< HEAD
     from recollex_engine.models.given_vectors import GivenVectors
     from recollex_engine.recall.memory import Memory
     from recollex_engine.recall.recall import Recall
-=======
-    from recollex_engine.models.given_vectors import GivenVectors
-    from recollex_engine.recall.memory import Memory, Recall
->>>>>>> 1678bac (Name model and index modules by what they hold)
     from recollex_engine.recall.subgraph import Subgraph
     from recollex_engine.state.closure import Closure
     from recollex_engine.talks.write_policy import WritePolicy

@@ -35,7 +35,7 @@ from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.log.reader import LogReader
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.description import PAPER_THRESHOLDS
-from recollex_engine.state import mention_counts as mention_marks
+from recollex_engine.state import mention_counts
 from recollex_engine.text import entity_table
 from recollex_engine.writing import checkpoint, maintenance
 
@@ -234,8 +234,8 @@ class Law(RuleBasedStateMachine):
         self.patch.setattr(checkpoint, "LOG_BYTES", 6_000)
         self.patch.setattr(maintenance, "CLOSING_TAIL", 12)
         self.patch.setattr(entity_table, "MATCH_THRESHOLD", 0.6)  # "Bob Chenn" is Bob Chen
-        self.patch.setattr(mention_marks, "STRIDE", 3)
-        self.patch.setattr(mention_marks, "MOST", 3)
+        self.patch.setattr(mention_counts, "STRIDE", 3)
+        self.patch.setattr(mention_counts, "MOST", 3)
         self.patch.setattr(os, "fsync", lambda fd: None)
         self.patch.setattr(os, "fdatasync", lambda fd: None)
         self.folder = Path(tempfile.mkdtemp())

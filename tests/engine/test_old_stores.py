@@ -10,7 +10,7 @@ import pytest
 import recollex
 from recollex_engine.errors import UnknownIdError
 from recollex_engine.state.postings import FORMAT
-from recollex_engine.storage.array_file import read_pack, write_pack
+from recollex_engine.storage.array_file import read_arrays, write_arrays
 from recollex_engine.writing import checkpoint
 
 STORE = Path(__file__).with_name("data") / "store-0.1.0.tar.gz"
@@ -110,8 +110,8 @@ def test_posting_lists_of_formats_before_answer_alike_and_the_next_checkpoint_wr
     paths = sorted((tmp_path / "agents" / "ann").glob("segment-*/postings-*"))
     assert len(paths) == 3
     for path in paths:
-        arrays, meta = read_pack(path)
-        write_pack(path, as_version(version, arrays, meta), meta | {"format": version})
+        arrays, meta = read_arrays(path)
+        write_arrays(path, as_version(version, arrays, meta), meta | {"format": version})
     with opened(tmp_path, read_only=True) as store:
         assert recalled(store) == before
     with opened(tmp_path) as store:
@@ -124,4 +124,4 @@ def test_posting_lists_of_formats_before_answer_alike_and_the_next_checkpoint_wr
         assert recalled(store) == before
         assert ann.verify().ok
     paths = sorted((tmp_path / "agents" / "ann").glob("segment-*/postings-*"))
-    assert [read_pack(path)[1]["format"] for path in paths] == [FORMAT] * 3
+    assert [read_arrays(path)[1]["format"] for path in paths] == [FORMAT] * 3

@@ -17,11 +17,11 @@ def models(arguments: Arguments) -> int:
 
 def _list(arguments: Arguments) -> int:
     """Print the converted models, and those known by name that are not here."""
-    for each in catalogue.kept():
+    for each in catalogue.cached_models():
         state = "whole" if each.damage is None else "DAMAGED"
         what = f"{each.fingerprint or each.folder.name} ({each.kind or 'unknown'})"
         print(f"{what}  {each.bytes / 1e6:.1f} MB  {state}  from {each.source or '?'}")
-    for description, remedy in catalogue.missing():
+    for description, remedy in catalogue.missing_models():
         print(f"{description.name}  not here: {remedy}")
     say(f"converted models are kept in {cache_folder()}")
     return 0
@@ -47,7 +47,7 @@ def _verify(arguments: Arguments) -> int:
     """Check converted models against their hashes, all or a given one's; 1 if one is damaged."""
     wanted = None if arguments.model is None else model_name(arguments.model)
     code, found = 0, False
-    for each in catalogue.kept():
+    for each in catalogue.cached_models():
         name = each.fingerprint or each.folder.name
         if wanted is not None and not _is_of(wanted, each):
             continue
@@ -64,7 +64,7 @@ def _verify(arguments: Arguments) -> int:
     return code
 
 
-def _is_of(model: str, kept: catalogue.Kept) -> bool:
+def _is_of(model: str, kept: catalogue.CachedModel) -> bool:
     if kept.fingerprint:
         return kept.fingerprint.rsplit("@", 1)[0] == model
     return kept.folder.name.rsplit("-", 3)[0] == model.replace("/", "--")
@@ -72,7 +72,7 @@ def _is_of(model: str, kept: catalogue.Kept) -> bool:
 
 def _bench(arguments: Arguments) -> int:
     """Time an encoder on this machine."""
-    speed = catalogue.measure(_model(arguments), arguments.precision)
+    speed = catalogue.measure_encoder(_model(arguments), arguments.precision)
     print(
         f"{speed.fingerprint}: a question {speed.query_p50:.2f} ms (p99 {speed.query_p99:.2f}), "
         f"{speed.texts_per_second:.0f} texts/s of {speed.tokens} tokens, one thread"

@@ -8,7 +8,7 @@ from typing import Any
 from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.errors import ProtocolError
 from recollex_engine.recall.memory_columns import Columns
-from recollex_engine.storage.dictionary import split
+from recollex_engine.storage.dictionary import split_strings
 from recollex_kernels.memories.gathering import END, NETWORK, RECORDED, SAID, START, TOKENS
 
 _BYTES = {"numbers": 48, "ends": 16, "score": 8}
@@ -56,7 +56,7 @@ class ReceivedColumns:
 
     @cached_property
     def _strings(self) -> list[str]:
-        return split(self._told["strings"], self._read("q", self._told["ends"]))
+        return split_strings(self._told["strings"], self._read("q", self._told["ends"]))
 
     @property
     def id(self) -> list[str]:

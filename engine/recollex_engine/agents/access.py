@@ -8,7 +8,7 @@ from recollex_engine.errors import ClosedError, ModelMismatchError, ReadOnlyErro
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.state.page_prefault import map_ahead
-from recollex_engine.state.read_replica import Reader
+from recollex_engine.state.read_replica import ReadReplica
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.view import View
 from recollex_engine.storage.disk import enough_files
@@ -31,7 +31,7 @@ class Access:
         self._opening = threading.RLock()
         self._writer: Writer | None = None
         self._maintenance: Maintenance | None = None
-        self._reader: Reader | None = None
+        self._reader: ReadReplica | None = None
         self._counter: TokenCounter | None = None
         self._facts: FactView | None = None
         self.clock = context.clock
@@ -94,7 +94,9 @@ class Access:
                 if self._reader is None:
                     if not (self.folder / "log").exists():
                         return None
-                    self._reader = Reader(self.folder, self._embedder_for, self._shared.start_progress)
+                    self._reader = ReadReplica(
+                        self.folder, self._embedder_for, self._shared.start_progress
+                    )
         now = self._reader.view()
         return now if op is None else self._reader.replica.view(op)
 

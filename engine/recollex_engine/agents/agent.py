@@ -24,7 +24,7 @@ from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.packing import nothing
 from recollex_engine.recall.pipeline import recall
 from recollex_engine.recall.recall import Recall
-from recollex_engine.state.gc_pause import paused
+from recollex_engine.state.gc_pause import gc_paused
 from recollex_engine.state.replica import Replica
 from recollex_engine.text.analyzer import ANALYZER_VERSION
 from recollex_engine.writing.correction import find_correction, find_statements
@@ -151,14 +151,14 @@ class Agent(Access):
         settings = writer.settings if writer is not None else None
         analyzer = self._shared.analyzer(settings.language if settings else self._shared.language)
         chosen = [statements[place] for place in fresh]
-        with paused(len(chosen) >= BATCH):
+        with gc_paused(len(chosen) >= BATCH):
             prepared = prepare(chosen, said, analyzer, self.counter())
         own = None if given is None else given[fresh]
         known = {place for place, at in enumerate(fresh) if at in plan.known}
         told, vectors = embed(prepared, known, own, embedder, self._shared.threads, progress)
         open_writer = self._writing()
         self._create(open_writer, embedder, recorded_at)
-        with paused(len(chosen) >= BATCH):
+        with gc_paused(len(chosen) >= BATCH):
             new = iter(
                 open_writer.retain(
                     told,

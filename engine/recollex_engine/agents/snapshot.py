@@ -17,7 +17,7 @@ import orjson
 from recollex_engine.agents.agent import Agent
 from recollex_engine.agents.store import agent_folder, create_store
 from recollex_engine.clock import system_clock
-from recollex_engine.domain.settings import REEMBED, Settings, told
+from recollex_engine.domain.settings import REEMBED, Settings, settings_of
 from recollex_engine.errors import CorruptError, FormatError, InputError, ModelMismatchError
 from recollex_engine.log.files import LogFile, compressed_path, file_numbers, plain_path
 from recollex_engine.log.format import START, Position
@@ -25,7 +25,7 @@ from recollex_engine.log.reader import LogFollower
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.embedder import Embedder, Progress
 from recollex_engine.state.replica import LOG, Replica
-from recollex_engine.state.vector_batches import Batch, Batches, sums
+from recollex_engine.state.vector_batches import VectorBatch, VectorBatches, batch_checksums
 from recollex_engine.storage.disk import flush_folder
 from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter
 from recollex_engine.writing.restoration import restore_vectors
@@ -49,7 +49,7 @@ def snapshot(agent: Agent, op: int, path: Path, progress: Progress | None = None
         settings = replica.settings
         assert settings is not None
         follower = LogFollower(source)
-        batches = Batches()
+        batches = VectorBatches()
         try:
             then = _read(follower, batches, op, progress)
             end, rows = follower.position, batches.rows
@@ -59,10 +59,13 @@ def snapshot(agent: Agent, op: int, path: Path, progress: Progress | None = None
                 _copy_vectors(replica, copy.path, rows)
             records = []
             if then != settings:
-                payload = {"settings": settings.to_payload(), "batches": sums(copy.rows(rows))}
+                payload = {
+                    "settings": settings.to_payload(),
+                    "batches": batch_checksums(copy.rows(rows)),
+                }
                 records = [(REEMBED, orjson.dumps(payload))]
             elif rows:
-                changed = [Batch(b.first, b.end, found) for b, found in batches.damaged(copy)]
+                changed = [VectorBatch(b.first, b.end, found) for b, found in batches.damaged(copy)]
                 records = [("restore", orjson.dumps(asdict(batch))) for batch in changed]
             if records:
                 _read(follower, batches, replica.published, None)  # what was embedded since
@@ -93,7 +96,7 @@ def replay(
             place = compressed_path if file.suffix == ".gz" else plain_path
             shutil.copyfile(file, place(folder / LOG, number))
         with LogWriter(folder / LOG) as writer:  # checks the chain
-            batches, follower = Batches(), LogFollower(folder / LOG)
+            batches, follower = VectorBatches(), LogFollower(folder / LOG)
             try:
                 settings = _read(follower, batches, None, None)
             finally:
@@ -126,20 +129,20 @@ def replay(
 
 
 def _read(
-    follower: LogFollower, batches: Batches, until_op: int | None, progress: Progress | None
+    follower: LogFollower, batches: VectorBatches, until_op: int | None, progress: Progress | None
 ) -> Settings | None:
     """Take in what the log says of vectors; return the settings that it comes to, if any."""
     settings = None
     for transaction in follower.read_new(until_op):
         for operation in transaction.operations:
             batches.add(operation)
-            settings = told(operation.kind, operation.payload) or settings
+            settings = settings_of(operation.kind, operation.payload) or settings
         if progress is not None:
             progress(len(transaction.operations))
     return settings
 
 
-def _check(batches: Batches, vectors: VectorsReader) -> None:
+def _check(batches: VectorBatches, vectors: VectorsReader) -> None:
     """Raise `CorruptError` unless the vectors are what the log says."""
     vectors.rows(batches.rows)
     for batch, found in batches.damaged(vectors):

@@ -15,7 +15,7 @@ from recollex_engine.state.applying import apply
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.postings import Postings
 from recollex_engine.state.replica import LOG, Replica
-from recollex_engine.state.vector_batches import Batches
+from recollex_engine.state.vector_batches import VectorBatches
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def verify(agent: Agent, progress: Callable[[int], None] | None = None) -> Verif
     replica = agent.replica()
     problems: list[str] = []
     fresh = Columns(replica.folder / "none", None)
-    batches = Batches()
+    batches = VectorBatches()
     follower = LogFollower(replica.folder / LOG, START, verify=True)
     try:
         for transaction in follower.read_new(view.op):
@@ -74,7 +74,7 @@ def verify(agent: Agent, progress: Callable[[int], None] | None = None) -> Verif
     return Verification(fresh.op, fresh.memories, fresh.rows, tuple(problems))
 
 
-def _compare_vectors(batches: Batches, replica: Replica, problems: list[str]) -> None:
+def _compare_vectors(batches: VectorBatches, replica: Replica, problems: list[str]) -> None:
     if not batches.in_force:
         return
     try:

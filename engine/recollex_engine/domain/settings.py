@@ -61,7 +61,7 @@ class Settings:
         return cls(**payload)
 
 
-def told(kind: str, payload: Mapping[str, Any] | None) -> Settings | None:
+def settings_of(kind: str, payload: Mapping[str, Any] | None) -> Settings | None:
     """Return the settings that an operation puts in force; None for one that puts none."""
     if payload is None or kind not in ("create", REEMBED):
         return None

@@ -42,8 +42,8 @@ class FactView:
         self.op = op
         self.world = world
         self.state = columns.facts
-        self.sight = self.state.sight()
-        self.data = self.sight.data
+        self.tables = self.state.tables()
+        self.data = self.tables.data
         self._names: dict[int, str] = {}
         self._identities: Identities | None = None
         self._counts: dict[str, int] = {}
@@ -62,7 +62,7 @@ class FactView:
         """Return how many items of a table (fact, event, node) the view covers."""
         count = self._counts.get(kind)
         if count is None:
-            recorded, held = self.data(f"{kind}_op"), self.sight.held[kind]
+            recorded, held = self.data(f"{kind}_op"), self.tables.counts[kind]
             count = self._counts[kind] = bisect_right(recorded, self.op, 0, held)
         return count
 
@@ -91,7 +91,7 @@ class FactView:
     def version_of(self, key: int, kind: str = "fact") -> int | None:
         """Return the newest version of the id with number ``key`` that the view covers."""
         version = self.state.newest(kind, key)
-        while version != NONE and version >= self.sight.held[kind]:
+        while version != NONE and version >= self.tables.counts[kind]:
             version = int(self.columns.array(f"{kind}_previous")[version])
         recorded, previous = self.data(f"{kind}_op"), self.data(f"{kind}_previous")
         while version != NONE and recorded[version] > self.op:
@@ -168,7 +168,7 @@ class FactView:
 
     def newest_node(self, entity: int) -> int | None:
         """Return the newest record of an entity that the view covers; None for none."""
-        head = self.sight.heads["node_entity"]
+        head = self.tables.heads["node_entity"]
         if entity >= len(head) or head[entity] == NONE:
             return None
         recorded = self.data("node_op")
@@ -178,7 +178,7 @@ class FactView:
 
     def entries(self, keys: str, key: int) -> Iterator[int]:
         """Yield the entries of a chain of `CHAINS`, newest first; some may be beyond the view."""
-        head = self.sight.heads[keys]
+        head = self.tables.heads[keys]
         entry = int(head[key]) if key < len(head) else NONE
         if entry != NONE:
             previous = self.data(CHAINS[keys])
@@ -191,7 +191,7 @@ class FactView:
 
         All are covered by the view.
         """
-        head = self.sight.incoming[kind]
+        head = self.tables.incoming[kind]
         entry = int(head[target]) if target < len(head) else NONE
         if entry != NONE:
             previous, recorded = self.data("edge_target_previous"), self.data("edge_op")

@@ -35,16 +35,16 @@ class Norm:
 class Layer:
     """One layer: attention, add and norm, two linears with a GELU between, add and norm.
 
-    ``mix`` makes query, key and value at once, side by side, the query already divided by the
-    root of a head's size.
+    ``query_key_value`` makes query, key and value at once, side by side. The query is already
+    divided by the root of a head's size.
     """
 
-    mix: Linear
-    gather: Linear
-    after_attention: Norm
-    widen: Linear
-    narrow: Linear
-    after_widening: Norm
+    query_key_value: Linear
+    attention_output: Linear
+    attention_norm: Norm
+    intermediate: Linear
+    output: Linear
+    output_norm: Norm
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Bert:
     words: Floats
     positions: Floats
     types: Floats
-    after_embedding: Norm
+    embedding_norm: Norm
     layers: tuple[Layer, ...]
     heads: int
 
@@ -88,7 +88,7 @@ def read_bert(folder: Path) -> Bert:
 
     """
     config = _Config(folder)
-    parts = _Parts(folder)
+    parts = _Tensors(folder)
     size = config.size
     tensor, linear = parts.tensor, parts.linear
 
@@ -103,15 +103,15 @@ def read_bert(folder: Path) -> Bert:
         )
         root = np.float32(np.sqrt(size / config.heads))
         return Layer(
-            mix=Linear(
+            query_key_value=Linear(
                 np.concatenate([query.weight / root, key.weight, value.weight], axis=1),
                 np.concatenate([query.bias / root, key.bias, value.bias]),
             ),
-            gather=linear(f"{name}.attention.output.dense", size, size),
-            after_attention=norm(f"{name}.attention.output.LayerNorm"),
-            widen=linear(f"{name}.intermediate.dense", size, config.wide),
-            narrow=linear(f"{name}.output.dense", config.wide, size),
-            after_widening=norm(f"{name}.output.LayerNorm"),
+            attention_output=linear(f"{name}.attention.output.dense", size, size),
+            attention_norm=norm(f"{name}.attention.output.LayerNorm"),
+            intermediate=linear(f"{name}.intermediate.dense", size, config.wide),
+            output=linear(f"{name}.output.dense", config.wide, size),
+            output_norm=norm(f"{name}.output.LayerNorm"),
         )
 
     types = tensor("embeddings.token_type_embeddings.weight", config.types, size)
@@ -120,7 +120,7 @@ def read_bert(folder: Path) -> Bert:
         words=tensor("embeddings.word_embeddings.weight", config.words, size),
         positions=positions + types[0],
         types=types - types[0],
-        after_embedding=norm("embeddings.LayerNorm"),
+        embedding_norm=norm("embeddings.LayerNorm"),
         layers=tuple(layer(f"encoder.layer.{n}") for n in range(config.layers)),
         heads=config.heads,
     )
@@ -135,7 +135,7 @@ def read_classifier(folder: Path) -> Classifier:
 
     """
     bert = read_bert(folder)
-    parts = _Parts(folder)
+    parts = _Tensors(folder)
     labels = parts.rows_of("classifier.weight")
     if labels != 1:
         raise ModelError(f"{parts.path}: the classifier has {labels} labels, a cross-encoder has 1")
@@ -148,7 +148,7 @@ def read_classifier(folder: Path) -> Classifier:
     )
 
 
-class _Parts:
+class _Tensors:
     """The tensors of a weights file by the names that a bare encoder gives them."""
 
     def __init__(self, folder: Path) -> None:

@@ -21,7 +21,7 @@ _REPEATS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedModel:
     """A converted model in the cache; ``damage`` says what is wrong with it, None if it is whole.
 
     kind: "encoder" or "cross-encoder". fingerprint: empty where it cannot be read.
@@ -35,7 +35,7 @@ class Kept:
     damage: str | None
 
 
-def kept() -> Iterator[Kept]:
+def cached_models() -> Iterator[CachedModel]:
     """Yield the converted models in the cache, by the name of their folder.
 
     Cost: every file is read once, to hash it.
@@ -51,14 +51,14 @@ def kept() -> Iterator[Kept]:
             record: dict[str, Any] = read_json(folder / "description.json")
             scores = record["model"]["pooling"] == "score"
         except (ModelError, KeyError, TypeError):
-            yield Kept(folder, "", "", "", size, wrong or "its description cannot be read")
+            yield CachedModel(folder, "", "", "", size, wrong or "its description cannot be read")
             continue
         kind = "cross-encoder" if scores else "encoder"
         found = str(record.get("fingerprint", "")), kind, str(record.get("source", ""))
-        yield Kept(folder, *found, size, wrong)
+        yield CachedModel(folder, *found, size, wrong)
 
 
-def missing() -> list[tuple[ModelDescription, str]]:
+def missing_models() -> list[tuple[ModelDescription, str]]:
     """Return the models known by name whose weights are not here, with what to type."""
     absent = []
     for description in KNOWN_MODELS:
@@ -70,7 +70,7 @@ def missing() -> list[tuple[ModelDescription, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Speed:
+class EncoderSpeed:
     """How fast an encoder runs: a question's milliseconds, and texts of so many tokens a second."""
 
     fingerprint: str
@@ -80,7 +80,7 @@ class Speed:
     tokens: int
 
 
-def measure(name_or_folder: str | Path, precision: Running) -> Speed:
+def measure_encoder(name_or_folder: str | Path, precision: Running) -> EncoderSpeed:
     """Return how fast an encoder runs here, on one thread. Cost: about a second."""
     encoder = load_encoder(name_or_folder, precision)
     encoder.embed([_TEXT])
@@ -96,4 +96,4 @@ def measure(name_or_folder: str | Path, precision: Running) -> Speed:
     seconds = time.perf_counter() - started
     p50, p99 = np.percentile(taken, [50, 99]).tolist()
     tokens = encoder.count_tokens(texts[0])
-    return Speed(encoder.fingerprint, p50, p99, len(texts) / seconds, tokens)
+    return EncoderSpeed(encoder.fingerprint, p50, p99, len(texts) / seconds, tokens)

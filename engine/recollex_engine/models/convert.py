@@ -275,20 +275,22 @@ def _graph(weights: Weights, tokenizer: str, precision: Precision) -> bytes:
     pooling, normalise = weights.description.pooling, weights.description.normalise
     if precision != "int8":
         return float_graph(bert, pooling, normalise, half=precision == "fp16")
-    watched = float_graph(bert, "mean", False, taps=True)
-    return int8_graph(bert, pooling, normalise, _spreads(bert, watched, words))
+    tapped = float_graph(bert, "mean", False, taps=True)
+    return int8_graph(bert, pooling, normalise, _spreads(bert, tapped, words))
 
 
-def _spreads(bert: Bert, watched: bytes, tokenizer: Any) -> Mapping[int, Floats]:
-    """Return the factor of every channel at the inputs of ``mix`` and ``widen``, layer by layer.
+def _spreads(bert: Bert, tapped: bytes, tokenizer: Any) -> Mapping[int, Floats]:
+    """Return the smoothing factors: one for each channel of each input that a norm gives.
+
+    The inputs are those of ``query_key_value`` and ``intermediate``, layer by layer.
 
     Equation (SmoothQuant, Xiao et al., 2023, equation 4), over the calibration sentences:
         s[j] = max|x[j]|^a / max|w[j]|^(1 - a),  a = 0.7
     divided by its geometric mean and rounded to a power of two, so that the scaling is exact and
-    the last bits of another machine's arithmetic do not change the graph. ``watched`` is the float
+    the last bits of another machine's arithmetic do not change the graph. ``tapped`` is the float
     graph with its taps; one that takes token types is shown each sentence beside the next.
     """
-    session = open_session(watched)
+    session = open_session(tapped)
     in_pairs = "token_type_ids" in [part.name for part in session.get_inputs()]
     tokenizer.enable_truncation(len(bert.positions))
     largest = np.zeros((2 * len(bert.layers), bert.dimension), dtype=np.float32)
@@ -300,7 +302,9 @@ def _spreads(bert: Bert, watched: bytes, tokenizer: Any) -> Mapping[int, Floats]
             inputs["token_type_ids"] = np.array([encoding.type_ids], dtype=np.int64)
         taps = session.run(None, inputs)[1:]
         largest = np.maximum(largest, [np.abs(tap[0]).max(axis=0) for tap in taps])
-    linears = [part for layer in bert.layers for part in (layer.mix, layer.widen)]
+    linears = [
+        part for layer in bert.layers for part in (layer.query_key_value, layer.intermediate)
+    ]
     return {n: _spread(seen, linears[n].weight) for n, seen in enumerate(largest)}
 
 

@@ -19,10 +19,10 @@ from recollex_engine.models.backends import (
     open_backend,
 )
 from recollex_engine.models.convert import Converted, converted
-from recollex_engine.models.fastest_backend import Auto, fastest
+from recollex_engine.models.fastest_backend import Auto, fastest_precision
 from recollex_engine.models.micro_batch import CORES, MicroBatch
-from recollex_engine.models.onnx_folder import ready_made
-from recollex_engine.models.pairs import Pair, Pairs, StoredPieces
+from recollex_engine.models.onnx_folder import read_onnx_folder
+from recollex_engine.models.pairs import Pair, PairTokenizer, StoredPieces
 from recollex_engine.models.score_cache import ScoreCache
 from recollex_engine.models.session import open_tokenizer
 from recollex_engine.models.weights import is_folder
@@ -33,7 +33,7 @@ DEFAULT_CROSS_ENCODER = "cross-encoder/ms-marco-MiniLM-L-6-v2"
 _SCORES = 32_768
 """Scores of recent pairs that are kept: 7 MB."""
 _SHARED = 512
-"""Pairs of concurrent calls that a GPU takes together."""
+"""PairTokenizer of concurrent calls that a GPU takes together."""
 _INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 
 
@@ -82,7 +82,7 @@ class CrossEncoder:
         self._tokenizer = open_tokenizer(model.folder / "tokenizer.json")
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(self.max_length)
-        self._pairs = Pairs(self._tokenizer, self.max_length)
+        self._pairs = PairTokenizer(self._tokenizer, self.max_length)
         if model.given is not None:
             self._check(model.given)
 
@@ -216,7 +216,7 @@ def load_cross_encoder(
     which is run as it is (see `ready`): a pair at a time in "int8", in batches else.
 
     ``precision`` "auto" takes the one that a measurement on this machine found fastest, see
-    `probe.fastest`. Cost: as `load_encoder`.
+    `fastest_backend.fastest_precision`. Cost: as `load_encoder`.
 
     Raises:
         ModelError: the weights cannot be found or read, or are no cross-encoder's; the message
@@ -231,7 +231,7 @@ def load_cross_encoder(
         if "/" not in key:
             key = place = f"cross-encoder/{key}"
     with _loading:
-        running = fastest(place, _open) if precision == "auto" else precision
+        running = fastest_precision(place, _open) if precision == "auto" else precision
         if (key, running) not in _loaded:
             _loaded[key, running] = _open(place, running)
         return _loaded[key, running]
@@ -239,7 +239,7 @@ def load_cross_encoder(
 
 def _open(place: str | Path, running: Running) -> CrossEncoder:
     precision = graph_precision(running)
-    if is_folder(place) and (model := ready_made(Path(place))) is not None:
+    if is_folder(place) and (model := read_onnx_folder(Path(place))) is not None:
         return CrossEncoder(model, running)
     return CrossEncoder(converted(place, precision, scoring=True), running)
 

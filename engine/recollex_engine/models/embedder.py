@@ -74,7 +74,7 @@ def embed_all(
 
 
 @dataclass(frozen=True, slots=True)
-class ReadPieces:
+class TokenizedTexts:
     """What an embedder's tokenizer made of passages: the ids of each, and whose they are.
 
     of: returns the ids of a short text.
@@ -87,7 +87,7 @@ class ReadPieces:
 
 def embed_with_pieces(
     embedder: Embedder, texts: Sequence[str], threads: int = 1, progress: Progress | None = None
-) -> tuple[npt.NDArray[np.float32], ReadPieces | None]:
+) -> tuple[npt.NDArray[np.float32], TokenizedTexts | None]:
     """Return the vectors of `embed_all`, and what the tokenizer made of the texts.
 
     None where it does not tell: `Encoder` does, a caller's own class that has no such method of its
@@ -102,7 +102,7 @@ def embed_with_pieces(
     if ids is None:
         return found, None
     source: Any = embedder
-    return found, ReadPieces(source.vocabulary, ids, source.pieces)
+    return found, TokenizedTexts(source.vocabulary, ids, source.pieces)
 
 
 def _checked_vectors(

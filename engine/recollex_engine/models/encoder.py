@@ -28,7 +28,7 @@ from recollex_engine.models.sentence_transformers_encoder import (
 )
 from recollex_engine.models.session import open_tokenizer
 from recollex_engine.models.truncation import warn_of
-from recollex_engine.models.vocabulary import Ids, vocabulary
+from recollex_engine.models.vocabulary import Ids, vocabulary_name
 from recollex_engine.models.weights import is_folder
 
 Vector = NDArray[np.float32]
@@ -107,7 +107,7 @@ class Encoder:
         prefix = self._description.passage_prefix
         framed = self._encode("a").ids[1:-1] == self._encode("a", special=False).ids
         divided = not prefix or prefix[-1].isspace()
-        return vocabulary(self._tokenizer) if framed and divided else None
+        return vocabulary_name(self._tokenizer) if framed and divided else None
 
     def embed_query(self, text: str) -> Vector:
         """Return the vector of a query, float32[dimension], of length 1, read-only.

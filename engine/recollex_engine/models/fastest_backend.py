@@ -31,14 +31,16 @@ REPEATS = 3
 _WORD = "memory "
 
 
-class Judge(Protocol):
+class PairScorer(Protocol):
     """What is measured."""
 
     def scores(self, query: str, texts: list[str], threads: int = 1, /) -> npt.NDArray[np.float64]:
         """Return a score a text."""
 
 
-def fastest(place: str | Path, load: Callable[[str | Path, Running], Judge]) -> Running:
+def fastest_precision(
+    place: str | Path, load: Callable[[str | Path, Running], PairScorer]
+) -> Running:
     """Return the precision in which model ``place`` judges pairs fastest on this machine.
 
     Looked at: fp16 if there is a GPU, else int8, and bf16 if OpenVINO is installed and the CPU
@@ -82,7 +84,7 @@ def candidates() -> list[Running]:
     return ways
 
 
-def measure(judge: Judge) -> float:
+def measure(judge: PairScorer) -> float:
     """Return the milliseconds of a thread that pairs of mixed lengths take, the best of a few."""
     best = float("inf")
     for repeat in range(REPEATS + 1):  # the first warms up; new texts, since scores are remembered

@@ -19,7 +19,7 @@ _LONGEST = 512
 _GRAPHS = ("model.onnx", "onnx/model.onnx")
 
 
-def ready_made(folder: Path) -> Converted | None:
+def read_onnx_folder(folder: Path) -> Converted | None:
     """Return the model whose graph lies in ``folder``; None where there are weights, or no graph.
 
     Read are at most 512 tokens, and two fewer than there are positions: some families keep two.

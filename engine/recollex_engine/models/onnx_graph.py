@@ -14,10 +14,11 @@ time. On MiniLM the plain scheme gives a mean cosine of 0.992 to the float vecto
 at nearly the same speed, with the embedding table in 8 bits too (a row of it is quantised like a
 column of a weight, and is a row of floats again before anything is added):
 
-- the inputs of ``mix`` and ``widen`` come from a norm and have a few channels ten times larger
-  than the rest, which would take all 8 bits. Each channel is divided by its ``spread`` and the
-  weight's row multiplied by it (SmoothQuant, Xiao et al., 2023, equation 4): the same product;
-- the input of ``narrow`` is a GELU's output: never below -0.17, so it is lifted by 0.17 and all
+- the inputs of ``query_key_value`` and ``intermediate`` come from a norm and have a few channels
+  ten times larger than the rest, which would take all 8 bits. Each channel is divided by
+  its ``spread`` and the weight's row is multiplied by it, which leaves the product as it is
+  (SmoothQuant, Xiao et al., 2023, equation 4);
+- the input of ``output`` is a GELU's output: never below -0.17, so it is lifted by 0.17 and all
   255 steps serve the positive side, with a scale per token, since a few tokens are far larger.
 """
 
@@ -44,29 +45,30 @@ def float_graph(
     """Return the serialised float graph of ``bert``, with ``half`` in 16-bit floats.
 
     With the pooling "tokens" a vector for each token is the output: float32[batch, length,
-    dimension]. With ``taps``, the inputs of each layer's ``mix`` and ``widen`` are outputs too,
-    after the vector, in that order, layer by layer: float32[batch, length, dimension].
+    dimension]. With ``taps``, the inputs of each layer's ``query_key_value`` and ``intermediate``
+    are outputs too, after the vector, in that order, layer by layer: float32[batch, length,
+    dimension].
     """
-    drawing = _Half() if half else _Float()
-    _, away = drawing.mask()
-    hidden, tapped = drawing.encode(bert, {}, away)
-    hidden = drawing.single(hidden)
-    tokens = drawing.unsqueeze(drawing.op("Cast", "attention_mask", to=TensorProto.FLOAT), 2)
+    builder = _HalfBuilder() if half else _FloatBuilder()
+    _, mask_bias = builder.mask()
+    hidden, tapped = builder.encode(bert, {}, mask_bias)
+    hidden = builder.single(hidden)
+    tokens = builder.unsqueeze(builder.op("Cast", "attention_mask", to=TensorProto.FLOAT), 2)
     if pooling == "tokens":
         vector = hidden
     elif pooling == "cls":
-        vector = drawing.first(hidden)
+        vector = builder.first(hidden)
     else:
-        total = drawing.op(
-            "ReduceSum", drawing.op("Mul", hidden, tokens), drawing.axes(1), keepdims=0
+        total = builder.op(
+            "ReduceSum", builder.op("Mul", hidden, tokens), builder.axes(1), keepdims=0
         )
-        vector = drawing.op(
-            "Div", total, drawing.op("ReduceSum", tokens, drawing.axes(1), keepdims=0)
+        vector = builder.op(
+            "Div", total, builder.op("ReduceSum", tokens, builder.axes(1), keepdims=0)
         )
     if normalise:
-        vector = drawing.normalised(vector)
+        vector = builder.normalised(vector)
     shape = ["batch", "length"]
-    return drawing.model(
+    return builder.model(
         {"input_ids": shape, "attention_mask": shape}, [vector, *(tapped if taps else [])]
     )
 
@@ -76,20 +78,21 @@ def int8_graph(
 ) -> bytes:
     """Return the serialised int8 graph of ``bert``, the pooling as in `float_graph`.
 
-    ``spreads[2n]`` and ``spreads[2n + 1]``, float32[dimension], are those of layer n's ``mix``
-    and ``widen``. They should be powers of two: dividing by one rounds nothing.
+    ``spreads[2n]`` and ``spreads[2n + 1]``, float32[dimension], are those of layer n's
+    ``query_key_value`` and ``intermediate``. They should be powers of two: dividing by one of
+    them rounds nothing.
     """
-    drawing = _Int8()
-    hidden, _ = drawing.encode(bert, spreads, None)
+    builder = _Int8Builder()
+    hidden, _ = builder.encode(bert, spreads, None)
     if pooling == "tokens":
         vector = hidden
     elif pooling == "cls":
-        vector = drawing.first(hidden)
+        vector = builder.first(hidden)
     else:
-        vector = drawing.op("ReduceMean", hidden, drawing.axes(1), keepdims=0)
+        vector = builder.op("ReduceMean", hidden, builder.axes(1), keepdims=0)
     if normalise:
-        vector = drawing.normalised(vector)
-    return drawing.model({"input_ids": [1, "length"]}, [vector])
+        vector = builder.normalised(vector)
+    return builder.model({"input_ids": [1, "length"]}, [vector])
 
 
 def float_score_graph(classifier: Classifier, taps: bool = False, half: bool = False) -> bytes:
@@ -98,14 +101,14 @@ def float_score_graph(classifier: Classifier, taps: bool = False, half: bool = F
     ``input_ids``, ``attention_mask``, ``token_type_ids`` int64[batch, length] -> float32[batch],
     a number without bounds.
     """
-    drawing = _Half() if half else _Float()
-    _, away = drawing.mask()
-    hidden, tapped = drawing.encode(classifier.bert, {}, away, "token_type_ids")
-    hidden = drawing.single(hidden)
+    builder = _HalfBuilder() if half else _FloatBuilder()
+    _, mask_bias = builder.mask()
+    hidden, tapped = builder.encode(classifier.bert, {}, mask_bias, "token_type_ids")
+    hidden = builder.single(hidden)
     shape = ["batch", "length"]
-    return drawing.model(
+    return builder.model(
         {"input_ids": shape, "attention_mask": shape, "token_type_ids": shape},
-        [drawing.judge(hidden, classifier), *(tapped if taps else [])],
+        [builder.judge(hidden, classifier), *(tapped if taps else [])],
     )
 
 
@@ -114,15 +117,15 @@ def int8_score_graph(classifier: Classifier, spreads: Mapping[int, Floats]) -> b
 
     ``input_ids``, ``token_type_ids`` int64[1, length] -> float32[1]. The head stays in floats.
     """
-    drawing = _Int8()
-    hidden, _ = drawing.encode(classifier.bert, spreads, None, "token_type_ids")
+    builder = _Int8Builder()
+    hidden, _ = builder.encode(classifier.bert, spreads, None, "token_type_ids")
     shape: list[int | str] = [1, "length"]
-    return drawing.model(
-        {"input_ids": shape, "token_type_ids": shape}, [drawing.judge(hidden, classifier)]
+    return builder.model(
+        {"input_ids": shape, "token_type_ids": shape}, [builder.judge(hidden, classifier)]
     )
 
 
-class _Float:
+class _FloatBuilder:
     """A graph being drawn: nodes, constants, and the names that join them."""
 
     floats = TensorProto.FLOAT
@@ -181,15 +184,15 @@ class _Float:
     def mask(self) -> tuple[str, str]:
         """Return the attention mask in floats, and what it adds to attention scores."""
         mask = self.op("Cast", "attention_mask", to=self.floats)
-        away = self.op(
+        mask_bias = self.op(
             "Mul", self.op("Sub", self.constant(np.float32(1)), mask), self.constant(_MASKED)
         )
-        return mask, self.unsqueeze(away, 1, 2)
+        return mask, self.unsqueeze(mask_bias, 1, 2)
 
     def judge(self, hidden: str, classifier: Classifier) -> str:
         """Draw the head: one number for each first token."""
-        pooled = self.op("Tanh", _Float.linear(self, self.first(hidden), classifier.pool))
-        score = _Float.linear(self, pooled, classifier.classify)
+        pooled = self.op("Tanh", _FloatBuilder.linear(self, self.first(hidden), classifier.pool))
+        score = _FloatBuilder.linear(self, pooled, classifier.classify)
         return self.op("Squeeze", score, self.axes(1))
 
     def norm(self, x: str, part: Norm) -> str:
@@ -200,7 +203,7 @@ class _Float:
         self,
         bert: Bert,
         spreads: Mapping[int, Floats],
-        away: str | None,
+        mask_bias: str | None,
         types: str | None = None,
     ) -> tuple[str, list[str]]:
         """Return the last hidden states, and the input of each linear that follows a norm."""
@@ -209,28 +212,28 @@ class _Float:
         positions = self.op("Slice", self.constant(bert.positions), zero, length, zero)
         embedded = self.op("Add", self.table(bert.words), positions)
         if types is not None:
-            told_apart = self.op("Gather", self.constant(bert.types), types, axis=0)
-            embedded = self.op("Add", embedded, told_apart)
-        x = self.norm(embedded, bert.after_embedding)
+            typed = self.op("Gather", self.constant(bert.types), types, axis=0)
+            embedded = self.op("Add", embedded, typed)
+        x = self.norm(embedded, bert.embedding_norm)
         tapped = []
         for n, layer in enumerate(bert.layers):
             tapped.append(x)
-            mixed = self.linear_of_norm(x, layer.mix, spreads.get(2 * n))
-            seen = self.linear(self.attend(mixed, bert, away), layer.gather)
-            x = self.norm(self.op("Add", seen, x), layer.after_attention)
+            mixed = self.linear_of_norm(x, layer.query_key_value, spreads.get(2 * n))
+            seen = self.linear(self.attend(mixed, bert, mask_bias), layer.attention_output)
+            x = self.norm(self.op("Add", seen, x), layer.attention_norm)
             tapped.append(x)
             x = self.norm(
                 self.op("Add", self.think(x, layer, spreads.get(2 * n + 1)), x),
-                layer.after_widening,
+                layer.output_norm,
             )
         return x, tapped
 
     def think(self, x: str, layer: Layer, spread: Floats | None) -> str:
         return self.linear_of_gelu(
-            self.op("Gelu", self.linear_of_norm(x, layer.widen, spread)), layer.narrow
+            self.op("Gelu", self.linear_of_norm(x, layer.intermediate, spread)), layer.output
         )
 
-    def attend(self, mixed: str, bert: Bert, away: str | None) -> str:
+    def attend(self, mixed: str, bert: Bert, mask_bias: str | None) -> str:
         """Draw ``softmax(q k') v`` per head; the query is already scaled."""
         heads, size = bert.heads, bert.dimension // bert.heads
         shape = self.constant(np.array([0, 0, 3 * heads, size]))
@@ -239,8 +242,8 @@ class _Float:
             3, "Split", split, self.constant(np.array([heads] * 3)), axis=1
         )
         scores = self.op("MatMul", query, self.op("Transpose", key, perm=[0, 1, 3, 2]))
-        if away is not None:
-            scores = self.op("Add", scores, away)
+        if mask_bias is not None:
+            scores = self.op("Add", scores, mask_bias)
         seen = self.op("MatMul", self.op("Softmax", scores, axis=-1), value)
         back = self.constant(np.array([0, 0, bert.dimension]))
         return self.op("Reshape", self.op("Transpose", seen, perm=[0, 2, 1, 3]), back)
@@ -258,8 +261,8 @@ class _Float:
         return bytes(model.SerializeToString())
 
 
-class _Half(_Float):
-    """The same drawing in 16-bit floats up to the last hidden states."""
+class _HalfBuilder(_FloatBuilder):
+    """The same graph in 16-bit floats up to the last hidden states."""
 
     floats = TensorProto.FLOAT16
 
@@ -278,8 +281,8 @@ class _Half(_Float):
         return self.op("Div", vector, self.op("Sqrt", squares))
 
 
-class _Int8(_Float):
-    """The same drawing with 8-bit linears."""
+class _Int8Builder(_FloatBuilder):
+    """The same graph with 8-bit linears."""
 
     def table(self, words: Floats) -> str:
         columns, scales = quantise(words.T)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollex_engine.errors import InputError
-from recollex_engine.models.vocabulary import MOST_PIECES, Ids, vocabulary
+from recollex_engine.models.vocabulary import MOST_PIECES, Ids, vocabulary_name
 
 REMEMBERED = 65_536
 """Texts whose tokens are remembered: 250 bytes for one of 64 tokens."""
@@ -53,7 +53,7 @@ class StoredPieces:
         return StoredPieces(self.ids, self.starts[places], self.ends[places], headings)
 
 
-class Pairs:
+class PairTokenizer:
     """Makes pairs of at most ``max_length`` tokens, the very ones that the tokenizer makes of both.
 
     BERT's tokenizers split at spaces and put a pair together of its parts, so what a text comes to
@@ -73,7 +73,7 @@ class Pairs:
         self._changing = threading.Lock()
         self._dtype = np.uint16 if tokenizer.get_vocab_size() <= 1 << 16 else np.uint32
         self._parts = self._frame()
-        self.vocabulary = None if self._parts is None else vocabulary(tokenizer)
+        self.vocabulary = None if self._parts is None else vocabulary_name(tokenizer)
         added = tokenizer.get_added_tokens_decoder().values()
         held = "|".join(re.escape(token.content) for token in added)
         self._added = re.compile(held or "(?!)", re.IGNORECASE)  # never taken apart
@@ -156,7 +156,7 @@ class Pairs:
         if len(heads) != len(places):
             heads = [head for n in places.tolist() if (head := headings[n]) is not None]
         before = np.array([len(head) for head in heads], np.int64)
-        first, second = fitted(len(asked), before + sizes[places], self._max - 3)
+        first, second = truncated_sizes(len(asked), before + sizes[places], self._max - 3)
         start, stop = self._parts
         ends = np.cumsum(first + second + 3)
         begins = ends - (first + second + 3)
@@ -215,7 +215,7 @@ class Pairs:
         return [None if each.overflowing else each.ids for each in found]
 
 
-def fitted(
+def truncated_sizes(
     first: int, second: NDArray[np.int64], room: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return how many tokens are kept of a question of ``first`` and of texts of ``second`` tokens.
@@ -223,7 +223,7 @@ def fitted(
     Together at most ``room``, by the rule of the library tokenizers: the longer gives way, and both
     where the shorter has more than half of the room.
 
-    >>> fitted(4, np.array([5, 9, 2]), 9)
+    >>> truncated_sizes(4, np.array([5, 9, 2]), 9)
     (array([4, 4, 4]), array([5, 5, 2]))
     """
     firsts = np.full_like(second, first)

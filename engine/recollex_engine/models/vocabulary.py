@@ -18,7 +18,7 @@ _MAKING = ("model", "normalizer", "pre_tokenizer", "added_tokens")
 _BERT = ("WordPiece", "BertNormalizer", "BertPreTokenizer")
 
 
-def vocabulary(tokenizer: Any) -> str | None:
+def vocabulary_name(tokenizer: Any) -> str | None:
     """Return the name of what a tokenizer makes ids of: "wordpiece-" and 16 hex digits.
 
     They are a hash of all that the ids of a text depend on: its words and their numbers, how a text

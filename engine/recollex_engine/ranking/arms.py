@@ -200,7 +200,7 @@ def semantic(
         return compare(view, 0, view.rows, query, allowed, floor, budget)
     admitted = view.share_open if allowed is view.open else share(allowed)
     # a walk goes on from kept / admitted nodes, and admitted * rows would be compared
-    if admitted * admitted * view.rows < COMPARED * graphs[0].kept(admitted, budget):
+    if admitted * admitted * view.rows < COMPARED * graphs[0].walk_width(admitted, budget):
         return compare(view, 0, view.rows, query, allowed, floor, budget)
     parts, proposed, covered = [], [], 0
     wanted = max(PROPOSED, PROPOSED_EACH * budget)

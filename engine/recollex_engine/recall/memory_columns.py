@@ -17,7 +17,7 @@ from recollex_engine.ranking.explanation import Explanation, explanations
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.state.closure import Closed, closed_by
 from recollex_engine.state.view import View
-from recollex_engine.storage.dictionary import split
+from recollex_engine.storage.dictionary import split_strings
 from recollex_kernels.memories.gathering import (
     CLOSED,
     CONTEXT,
@@ -138,7 +138,7 @@ class MemoryColumns:
 
     @cached_property
     def _strings(self) -> list[str]:
-        return split(self._gathered[1].tobytes(), self._gathered[2].tolist())
+        return split_strings(self._gathered[1].tobytes(), self._gathered[2].tolist())
 
     @cached_property
     def id(self) -> list[str]:

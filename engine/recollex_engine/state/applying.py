@@ -22,12 +22,12 @@ from recollex_engine.domain.schema import (
     STOP_WORD,
     metadata_label,
 )
-from recollex_engine.domain.settings import told
+from recollex_engine.domain.settings import settings_of
 from recollex_engine.log.reader import Operation
 from recollex_engine.state.columns import Columns, Rows
 from recollex_engine.state.fact_applying import KINDS, StagedFacts
-from recollex_engine.state.word_pieces import VOCABULARY, decoded
-from recollex_engine.storage.dictionary import Newcomers
+from recollex_engine.state.word_pieces import VOCABULARY, decode_pieces
+from recollex_engine.storage.dictionary import BatchInterner
 
 
 def apply(columns: Columns, operations: Iterable[Operation], rows: Rows) -> None:
@@ -43,8 +43,8 @@ class _Staged:
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
-        self.labels = Newcomers(columns.dictionary["labels"])
-        self.folded = Newcomers(columns.dictionary["names"])
+        self.labels = BatchInterner(columns.dictionary["labels"])
+        self.folded = BatchInterner(columns.dictionary["names"])
         self.memory: list[tuple[int, ...]] = []  # in the order of MEMORY, then ends of the lists
         self.row: list[tuple[int, ...]] = []
         self.op: list[tuple[int, ...]] = []
@@ -81,7 +81,7 @@ class _Staged:
         if payload is not None:
             if kind in RETAINING:
                 self._retain(operation.op, payload)
-            elif (settings := told(kind, payload)) is not None:
+            elif (settings := settings_of(kind, payload)) is not None:
                 self.columns.settings = settings
             elif kind in CLOSING:
                 self.closed.extend((memory, operation.op) for memory in payload["memories"])
@@ -181,7 +181,7 @@ class _Staged:
             at["term"] += len(terms)
             self.row.append((memory, start, end, tokens[place + several], length, at["term"]))
         if pieces := payload.get("pieces"):
-            self.piece += map(decoded, pieces)
+            self.piece += map(decode_pieces, pieces)
             self.piece_rows += range(self.rows, self.rows + len(pieces))
         self.rows += len(payload["terms"])
         self.first_rows.append(self.rows)

@@ -30,7 +30,7 @@ from recollex_engine.state.event_time_index import EventTimeIndex
 from recollex_engine.state.fact_state import FactState
 from recollex_engine.state.hubs import Hubs
 from recollex_engine.state.label_lists import LabelLists
-from recollex_engine.state.mention_counts import MentionMarks
+from recollex_engine.state.mention_counts import MentionCounts
 from recollex_engine.state.speakers import Speakers
 from recollex_engine.state.tail import Tail
 from recollex_engine.storage.dictionary import Dictionary
@@ -49,7 +49,7 @@ Rows = Callable[[int, int], npt.NDArray[np.uint16]]
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredCounts:
     """How many items of each column and dictionary a checkpoint left on disk."""
 
     settings: Settings
@@ -66,7 +66,7 @@ class Columns:
     compared with the view's op.
     """
 
-    def __init__(self, folder: Path, stored: Stored | None = None) -> None:
+    def __init__(self, folder: Path, stored: StoredCounts | None = None) -> None:
         self.settings = stored.settings if stored else None
         counts = stored.columns if stored else {}
         generation = stored.generation if stored else 0
@@ -105,7 +105,7 @@ class Columns:
         self._latest[array("id")] = np.arange(len(closed_by), dtype=np.uint32)
         self.mentions = Chain(array("mention_entity"), self.entities)
         self.incoming = Chain(array("link_target"), self.memories)
-        self.mention_marks = MentionMarks()
+        self.mention_counts = MentionCounts()
         self.hubs = Hubs()
         self.facts = FactState(self.column, self.dictionary)
 

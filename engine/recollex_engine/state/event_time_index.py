@@ -22,8 +22,8 @@ class EventTimeIndex:
     Of every whole run of 64 memories the earliest start, the latest start and the latest end.
     Memory: 24 bytes a run. Threads: any number.
 
-    >>> at = np.arange(200, dtype=np.int64)
-    >>> EventTimeIndex().overlapping(at, at + 1, 70, 73, np.ones(200, np.uint8)).nonzero()[0].tolist()
+    >>> at, mask = np.arange(200, dtype=np.int64), np.ones(200, np.uint8)
+    >>> EventTimeIndex().overlapping(at, at + 1, 70, 73, mask).nonzero()[0].tolist()
     [70, 71, 72]
     """
 

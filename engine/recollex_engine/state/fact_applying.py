@@ -15,7 +15,7 @@ from recollex_engine.domain.fact_schema import (
 from recollex_engine.domain.literals import ENTITY, to_column
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.columns import Columns
-from recollex_engine.storage.dictionary import Newcomers
+from recollex_engine.storage.dictionary import BatchInterner
 
 KINDS = frozenset(
     {
@@ -32,7 +32,7 @@ class StagedFacts:
     ``labels`` are those of the run. Names that an operation met first are for `applying`.
     """
 
-    def __init__(self, columns: Columns, labels: Newcomers) -> None:
+    def __init__(self, columns: Columns, labels: BatchInterner) -> None:
         self.columns = columns
         self.labels = labels
         self.fact: list[tuple[Any, ...]] = []

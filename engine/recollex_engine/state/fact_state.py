@@ -25,19 +25,19 @@ INCOMING = {RELATIONS.index(relation): kind for relation, kind in TARGETS.items(
 """What the target of an edge is, by the number of its relation."""
 
 
-class Sight:
+class FactTables:
     """Heads of chains, and the columns behind them, as they were when ``applied`` runs were in.
 
     The heads are taken at once and a column when it is first needed, so never before them: what a
-    head names is there (see `chain.Chain`). ``held``: how many items of each table are there; what
+    head names is there (see `chain.Chain`). ``counts``: how many items each table has; what
     lies behind them in a column means nothing. Views of any earlier operation may share one.
     """
 
-    __slots__ = ("_columns", "_data", "applied", "heads", "held", "incoming")
+    __slots__ = ("_columns", "_data", "applied", "counts", "heads", "incoming")
 
     def __init__(self, columns: ColumnSet, state: "FactState") -> None:
         self.applied = state.applied  # first: what is applied meanwhile makes this one outdated
-        self.held = {table: columns[f"{table}_op"].count for table in TABLES}
+        self.counts = {table: columns[f"{table}_op"].count for table in TABLES}
         self.heads = {name: chain.head for name, chain in state.chains.items()}
         self.incoming = {kind: chain.head for kind, chain in state.incoming.items()}
         self._columns = columns
@@ -92,14 +92,14 @@ class FactState:
         """The entities that a merge or an alias ever named: all others are themselves."""
         self._identities: dict[int, Identities] = {}
         self.applied = 0  # runs of operations since opening
-        self._sight = Sight(columns, self)
+        self._tables = FactTables(columns, self)
 
-    def sight(self) -> Sight:
-        """Return the newest sight, the same while nothing was applied. Cost: 0.2 us."""
-        sight = self._sight
-        if sight.applied != self.applied:
-            sight = self._sight = Sight(self._columns, self)
-        return sight
+    def tables(self) -> FactTables:
+        """Return the newest tables, the same while nothing was applied. Cost: 0.2 us."""
+        tables = self._tables
+        if tables.applied != self.applied:
+            tables = self._tables = FactTables(self._columns, self)
+        return tables
 
     def _incoming(self, kind: str) -> Chain:
         """Return the chain of the edges that lead to nodes of one kind."""

@@ -16,7 +16,7 @@ _was_enabled = False
 
 
 @contextmanager
-def paused(when: bool) -> Iterator[None]:
+def gc_paused(when: bool) -> Iterator[None]:
     """Pause the collector during the body, if ``when``, which should take milliseconds.
 
     The last of several bodies that overlap, in any threads, starts it again, if it was running

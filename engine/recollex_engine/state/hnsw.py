@@ -40,7 +40,7 @@ Questions are harder than rows: so `SHARE` of the rows' is asked for, and one st
 """
 SHARE, NEAREST, SAMPLED = 0.99, 100, 64
 """Which share of how many nearest must be found, for how many rows of a graph."""
-PART = 65_536
+COMPARED_ROWS = 65_536
 """Rows that the sampled ones are compared with at once."""
 LEAST_OF_EACH = 16
 """Rows that each of several graphs proposes beside twice its share of them."""
@@ -52,7 +52,7 @@ EXPANSION_LINK = 64
 CHUNK = 1_024
 """Rows that are added before it is asked whether to go on."""
 
-Coded: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32], npt.NDArray[np.uint32]]
+CodedRows: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32], npt.NDArray[np.uint32]]
 """Of rows: the codes of their vectors in four bits, their steps, and their memories."""
 
 _MAGIC, _VERSION = b"usearch", 2
@@ -144,7 +144,7 @@ class Hnsw:
         rows, columns = _numbers(self.nodes, 0, np.uint32, 2)
         return self.nodes[_SIZES + rows * columns :]
 
-    def kept(self, share: float, budget: int) -> int:
+    def walk_width(self, share: float, budget: int) -> int:
         """Return how many nodes a walk keeps for ``budget`` rows, if that share is allowed.
 
         A walk that keeps allowed nodes alone goes on from as many more as are not: so it needs no
@@ -156,7 +156,7 @@ class Hnsw:
 
     def search(
         self,
-        coded: Coded,
+        coded: CodedRows,
         allowed: npt.NDArray[np.uint8],
         query: npt.NDArray[np.float32],
         count: int,
@@ -173,7 +173,7 @@ class Hnsw:
 
         Raises `CorruptError` where the graph is of other rows.
         """
-        width = max(1, self.kept(share, budget) // graphs)
+        width = max(1, self.walk_width(share, budget) // graphs)
         most = max(1, min(count, 2 * count // graphs + LEAST_OF_EACH))
         farthest = int(PATIENCE * width / max(share, 1 / len(allowed)))
         while True:
@@ -235,7 +235,7 @@ def _numbers(nodes: npt.NDArray[np.uint8], at: int, kind: Any, count: int) -> li
 
 def least_width(
     graph: Hnsw,
-    coded: Coded,
+    coded: CodedRows,
     proposed: int,
     codes: Callable[[int, int], npt.NDArray[np.int8]],
 ) -> int:
@@ -273,8 +273,8 @@ def _exact(
     queries = asked.astype(np.float32)
     best = np.empty((len(asked), 0), np.float32)
     rows = np.empty((len(asked), 0), np.int64)
-    for start in range(first_row, end_row, PART):
-        part = codes(start, min(start + PART, end_row)).astype(np.float32)
+    for start in range(first_row, end_row, COMPARED_ROWS):
+        part = codes(start, min(start + COMPARED_ROWS, end_row)).astype(np.float32)
         part /= np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1)
         best = np.hstack([best, queries @ part.T])
         numbers = np.arange(start, start + len(part))

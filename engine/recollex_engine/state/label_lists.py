@@ -16,7 +16,7 @@ import numpy.typing as npt
 from recollex_kernels.memories.filters import keep_listed, mask_labels
 from recollex_kernels.words.postings import build_postings
 
-BEHIND = 4096
+UNINDEXED = 4096
 """Memories behind the inverse, besides an eighth of it, from which it is made anew."""
 
 FREQUENT = 8
@@ -89,7 +89,7 @@ class LabelLists:
     ) -> _Inverse:
         """Return an inverse of about as many memories; it may go beyond them, whose mask ends."""
         inverse = self._inverse
-        if memories <= inverse.memories + inverse.memories // 8 + BEHIND:
+        if memories <= inverse.memories + inverse.memories // 8 + UNINDEXED:
             return inverse
         with self._lock:
             inverse = self._inverse

@@ -21,7 +21,7 @@ MOST = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class PrefixCounts:
     """The first `end` mentions: how many name each entity, and the newest of them.
 
     counts uint32[entities], heads uint32[entities]: `chain.NONE` for an entity not named yet.
@@ -32,7 +32,7 @@ class Mark:
     counts: npt.NDArray[np.uint32]
     heads: npt.NDArray[np.uint32]
 
-    def extended(self, mentions: npt.NDArray[np.uint32], end: int) -> "Mark":
+    def extended(self, mentions: npt.NDArray[np.uint32], end: int) -> "PrefixCounts":
         """Return the mark at ``end``; cost O(end - self.end + entities)."""
         if end == self.end:
             return self
@@ -43,15 +43,15 @@ class Mark:
         heads = np.full(size, NONE, np.uint32)
         heads[: len(self.heads)] = self.heads
         heads[new] = np.arange(self.end, end, dtype=np.uint32)  # the last one written stays
-        return Mark(end, counts, heads)
+        return PrefixCounts(end, counts, heads)
 
 
-class MentionMarks:
+class MentionCounts:
     """Marks of one agent's list of mentions, which only grows.
 
     Threads: any number.
 
-    >>> marks = MentionMarks()
+    >>> marks = MentionCounts()
     >>> marks.at(np.array([0, 1, 0, 0], np.uint32), 3).counts
     array([2, 1], dtype=uint32)
     """
@@ -60,10 +60,10 @@ class MentionMarks:
         self._lock = threading.Lock()
         self._stride = STRIDE
         empty = np.empty(0, np.uint32)
-        self._marks = [Mark(0, empty, empty)]
+        self._marks = [PrefixCounts(0, empty, empty)]
         self._newest = self._marks[0]  # of the latest view asked for: the next is a little later
 
-    def at(self, mentions: npt.NDArray[np.uint32], end: int) -> Mark:
+    def at(self, mentions: npt.NDArray[np.uint32], end: int) -> PrefixCounts:
         """Return the mark at ``end`` of the list ``mentions``, which may go on behind it.
 
         Cost: O(entities + stride); the first time, O(end).
@@ -86,10 +86,10 @@ class MentionMarks:
             return found
 
 
-def weights(counts: npt.NDArray[np.uint32]) -> npt.NDArray[np.float32]:
+def entity_weights(counts: npt.NDArray[np.uint32]) -> npt.NDArray[np.float32]:
     """Return 1 / (1 + ln n) for each count n, 1 for none: float32, the same bits at every place.
 
-    >>> weights(np.array([0, 1, 3], np.uint32)).round(3).tolist()
+    >>> entity_weights(np.array([0, 1, 3], np.uint32)).round(3).tolist()
     [1.0, 1.0, 0.47699999809265137]
     """
     found: npt.NDArray[np.float32] = _WEIGHTS[np.minimum(counts, len(_WEIGHTS) - 1)]

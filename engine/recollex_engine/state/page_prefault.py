@@ -25,7 +25,7 @@ LEAST = 16 << 20
 """Bytes of an array from which it is worth it: small agents are opened by the thousand."""
 MOST = 1 << 30
 """Bytes that are mapped ahead for one agent."""
-PART = 8 << 20
+CHUNK = 8 << 20
 """Bytes that are mapped, or left, at once."""
 
 _POPULATE_READ = 22  # of Linux 5.14; older ones refuse it
@@ -62,16 +62,16 @@ def _touched(view: View) -> Iterable[Array]:
 def map_resident(arrays: Sequence[Array]) -> int:
     """Map the pages of ``arrays`` that lie in memory; return how many bytes were mapped.
 
-    Only whole parts of `PART` bytes that lie in memory, and no more than `MOST` bytes. Returns
+    Only whole parts of `CHUNK` bytes that lie in memory, and no more than `MOST` bytes. Returns
     early where the system cannot do it.
     """
     mapped = 0
-    flags = np.empty(PART // PAGE, np.uint8)
+    flags = np.empty(CHUNK // PAGE, np.uint8)
     for array in arrays:
         address = -(-array.ctypes.data // PAGE) * PAGE
         end = (array.ctypes.data + array.nbytes) // PAGE * PAGE
-        for at in range(address, end, PART):
-            size = min(PART, end - at)
+        for at in range(address, end, CHUNK):
+            size = min(CHUNK, end - at)
             if mapped + size > MOST:
                 return mapped
             if _libc.mincore(at, size, flags.ctypes.data) != 0:

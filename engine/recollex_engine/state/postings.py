@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.errors import CorruptError, FormatError
-from recollex_engine.storage.array_file import read_pack, write_pack
+from recollex_engine.storage.array_file import read_arrays, write_arrays
 from recollex_kernels.words.impacts import grade_postings
 from recollex_kernels.words.postings import build_postings, divide_postings
 from recollex_kernels.words.segments import Lists, parts_in
@@ -120,7 +120,7 @@ class Postings:
             "first_memory": self.first_memory,
             "end_memory": self.end_memory,
         }
-        write_pack(path, arrays, meta)
+        write_arrays(path, arrays, meta)
 
     @classmethod
     def read(cls, path: Path, words: npt.NDArray[np.uint32]) -> "Postings":
@@ -131,7 +131,7 @@ class Postings:
         graded, 40 ms, until a checkpoint writes them. Raises `CorruptError` for arrays that do not
         fit each other.
         """
-        arrays, meta = read_pack(path)
+        arrays, meta = read_arrays(path)
         first, end = meta["first_memory"], meta["end_memory"]
         if meta.get("format") == 2:
             return replace(cls._graded(first, **arrays, lengths=words[first:end]), outdated=True)

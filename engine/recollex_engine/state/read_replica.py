@@ -8,7 +8,7 @@ from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError, ModelMismatchError
 from recollex_engine.log.progress import StartProgress, progress_for
 from recollex_engine.log.reader import LogFollower
-from recollex_engine.state.replica import LOG, Reembedded, Replica, ask_ahead
+from recollex_engine.state.replica import LOG, Reembedded, Replica, read_files_ahead
 from recollex_engine.state.view import View
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.disk import enough_files
@@ -17,7 +17,7 @@ REOPEN_ROWS = 32_768
 """Rows applied since opening at which a reader starts over from the newest checkpoint."""
 
 
-class Reader:
+class ReadReplica:
     """An agent's folder, opened for reading; it never writes a byte and never waits for a writer.
 
     ``check`` is given the agent's settings on opening, and again where it was moved to another
@@ -37,7 +37,7 @@ class Reader:
         self._lock = threading.Lock()
         self._is_whole = False
         self._mismatch: ModelMismatchError | None = None
-        ask_ahead(folder)
+        read_files_ahead(folder)
         with enough_files(folder):
             self._commit = CommitWord(folder / "COMMIT")
             self._open(folder)

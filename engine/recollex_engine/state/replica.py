@@ -15,20 +15,20 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.schema import PIECES, schema
-from recollex_engine.domain.settings import REEMBED, Settings, told
+from recollex_engine.domain.settings import REEMBED, Settings, settings_of
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import START, Position
 from recollex_engine.log.reader import LogFollower, Operation, Transaction, last_of_kind
 from recollex_engine.state.applying import apply
-from recollex_engine.state.columns import Columns, Stored
-from recollex_engine.state.gc_pause import paused
-from recollex_engine.state.hnsw import Coded, Hnsw
+from recollex_engine.state.columns import Columns, StoredCounts
+from recollex_engine.state.gc_pause import gc_paused
+from recollex_engine.state.hnsw import CodedRows, Hnsw
 from recollex_engine.state.manifest import GraphEntry, Manifest, SegmentEntry
 from recollex_engine.state.postings import Postings
 from recollex_engine.state.timeline import Timeline
-from recollex_engine.state.vector_batches import Batches
+from recollex_engine.state.vector_batches import VectorBatches
 from recollex_engine.state.view import Indexes, Segment, View
-from recollex_engine.storage.disk import ask_for
+from recollex_engine.storage.disk import read_ahead
 from recollex_engine.storage.vectors_file import VectorsReader
 from recollex_kernels.vectors.codes import eight_bits
 
@@ -44,10 +44,10 @@ PAST_VIEWS = 4
 _AHEAD = 1 << 18  # bytes of a file that are asked for before they are needed
 
 
-def ask_ahead(folder: Path) -> None:
+def read_files_ahead(folder: Path) -> None:
     """Ask the disk for what the opening of a small agent needs behind its log."""
     for name in ("vectors.f16", "COMMIT"):
-        ask_for(folder / name, _AHEAD)
+        read_ahead(folder / name, _AHEAD)
 
 
 class Reembedded(Exception):  # noqa: N818 - not an error: the caller starts over
@@ -111,13 +111,15 @@ class Replica:
 
     def _start_from(self, manifest: Manifest | None) -> None:
         stored = (
-            Stored(manifest.settings, manifest.columns, manifest.dictionaries, manifest.generation)
+            StoredCounts(
+                manifest.settings, manifest.columns, manifest.dictionaries, manifest.generation
+            )
             if manifest
             else None
         )
         self.position: Position = manifest.position if manifest else START
         moved = self._reembedded(self.position)
-        self._settings = told(moved.kind, moved.payload) if moved else None
+        self._settings = settings_of(moved.kind, moved.payload) if moved else None
         self._known = moved.op if moved else 0
         self.columns = self._open_columns(stored)
         self.vectors: VectorsReader | None = None
@@ -150,7 +152,7 @@ class Replica:
         assert self.settings is not None
         return self.folder / self.settings.vectors_file
 
-    def _open_columns(self, stored: Stored | None) -> Columns:
+    def _open_columns(self, stored: StoredCounts | None) -> Columns:
         home = self.folder / (stored.settings.columns_folder if stored else "columns")
         try:
             columns = Columns(home, stored)
@@ -211,11 +213,11 @@ class Replica:
         or `Reembedded` where vectors are no longer those of this replica; then it may hold a part
         of what was found, and must not be used further.
         """
-        batches = Batches(self.columns.rows)
+        batches = VectorBatches(self.columns.rows)
         groups = _groups(follower.read_new(until_op))
         while True:
             before = self.columns.op
-            with paused(True):
+            with gc_paused(True):
                 if (transactions := next(groups, None)) is None:
                     break
                 for transaction in transactions:
@@ -266,7 +268,7 @@ class Replica:
         return self.vectors.rows(end)[first:].view(np.uint16)
 
     @property
-    def coded(self) -> Coded:
+    def coded(self) -> CodedRows:
         """The codes, steps and memories of the applied rows, as `Hnsw.search` takes them."""
         array, rows = self.columns.array, self.columns.rows
         codes = array("code4").reshape(rows, self.columns.dimension // 2)

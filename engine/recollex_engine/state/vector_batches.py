@@ -20,7 +20,7 @@ BATCH = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class VectorBatch:
     """Rows [first, end), and the checksum of their bytes."""
 
     first: int
@@ -28,25 +28,25 @@ class Batch:
     sha256: str
 
 
-def sums(rows: NDArray[Any]) -> list[tuple[int, str]]:
+def batch_checksums(rows: NDArray[Any]) -> list[tuple[int, str]]:
     """Return (end, checksum) of `BATCH` rows after `BATCH` rows, as a `reembed` records them."""
     ends = [*range(BATCH, len(rows), BATCH), len(rows)] if len(rows) else []
     return [(end, checksum(rows[max(0, end - 1) // BATCH * BATCH : end])) for end in ends]
 
 
-class Batches:
+class VectorBatches:
     """The batches in force, read off the log from row ``rows`` on.
 
-    >>> batches = Batches()
+    >>> batches = VectorBatches()
     >>> batches.add(Operation(1, 1, "retain", {"vectors": {"rows": 2, "sha256": "a"}}))
     >>> batches.add(Operation(2, 2, "restore", {"first": 0, "end": 2, "sha256": "b"}))
     >>> batches.in_force
-    [Batch(first=0, end=2, sha256='b')]
+    [VectorBatch(first=0, end=2, sha256='b')]
     """
 
     def __init__(self, rows: int = 0) -> None:
         self.rows = rows
-        self.in_force: list[Batch] = []
+        self.in_force: list[VectorBatch] = []
 
     def add(self, operation: Operation) -> None:
         """Take in one operation; they come in order."""
@@ -54,20 +54,20 @@ class Batches:
         if payload is None:
             return
         if operation.kind in RETAINING and (said := payload.get("vectors")):
-            self.in_force.append(Batch(self.rows, self.rows + said["rows"], said["sha256"]))
+            self.in_force.append(VectorBatch(self.rows, self.rows + said["rows"], said["sha256"]))
             self.rows += said["rows"]
         elif operation.kind == "restore":
-            new = Batch(payload["first"], payload["end"], payload["sha256"])
+            new = VectorBatch(payload["first"], payload["end"], payload["sha256"])
             kept = [b for b in self.in_force if b.end <= new.first or new.end <= b.first]
             self.in_force = sorted([*kept, new], key=lambda batch: batch.first)
         elif operation.kind == REEMBED:
             ends = [end for end, _ in payload["batches"]]
             self.in_force = [
-                Batch(first, end, sha256)
+                VectorBatch(first, end, sha256)
                 for first, (end, sha256) in zip([0, *ends], payload["batches"], strict=False)
             ]
 
-    def damaged(self, vectors: VectorsReader) -> list[tuple[Batch, str]]:
+    def damaged(self, vectors: VectorsReader) -> list[tuple[VectorBatch, str]]:
         """Return the batches whose bytes have another checksum, and that one.
 
         Raises `CorruptError` where the file is shorter. Cost: 0.7 ms a megabyte.

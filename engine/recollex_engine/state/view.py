@@ -15,8 +15,8 @@ import numpy.typing as npt
 from recollex_engine.domain.schema import NONE, schema, words
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.entity_merges import Identities
-from recollex_engine.state.hnsw import Coded, Hnsw
-from recollex_engine.state.mention_counts import Mark, weights
+from recollex_engine.state.hnsw import CodedRows, Hnsw
+from recollex_engine.state.mention_counts import PrefixCounts, entity_weights
 from recollex_engine.state.postings import Postings
 from recollex_engine.state.tail import Tail, TailPostings
 from recollex_engine.state.timeline import Timeline
@@ -169,7 +169,7 @@ class View:
         return flat.reshape(self.rows, width)
 
     @cached_property
-    def coded(self) -> Coded:
+    def coded(self) -> CodedRows:
         """The codes, steps and memories of the rows, as `Hnsw.search` takes them."""
         return self.codes, self._buffers["code_step"], self.memory_of_row
 
@@ -191,10 +191,10 @@ class View:
         return self.of_rows("memory_of_row")
 
     @cached_property
-    def _mentions(self) -> Mark:
+    def _mentions(self) -> PrefixCounts:
         """The view's mentions, counted."""
         end = int(self._buffers["mention_offset"][self.memories])
-        return self.columns.mention_marks.at(self._buffers["mention_entity"], end)
+        return self.columns.mention_counts.at(self._buffers["mention_entity"], end)
 
     @cached_property
     def entity_head(self) -> npt.NDArray[np.uint32]:
@@ -245,7 +245,7 @@ class View:
         TEMPR 2.4.3 gives 1 to all. The speakers of a conversation name every turn of it, and would
         drown what is rare. float32[named entities], as the view counts.
         """
-        return weights(self._mentions.counts)
+        return entity_weights(self._mentions.counts)
 
     @cached_property
     def even_weight(self) -> npt.NDArray[np.float32]:

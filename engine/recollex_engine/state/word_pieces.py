@@ -27,7 +27,7 @@ VOCABULARY = "vocabulary"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pieces:
+class PassagePieces:
     """The ids of a memory's passages, an array each, and the name of their vocabulary."""
 
     vocabulary: str
@@ -41,13 +41,13 @@ class Pieces:
         ]
 
 
-def decoded(text: str) -> bytes:
+def decode_pieces(text: str) -> bytes:
     """Return the bytes of the ids of one passage, given as a record holds them."""
     return decode_bytes(text.encode())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class RowPieces:
     """The ids of some rows: those of row i are ids[starts[i]:ends[i]], none where none fit."""
 
     ids: Ids
@@ -57,7 +57,7 @@ class Found:
 
 def find_pieces(
     view: View, rows: npt.NDArray[np.unsignedinteger[Any]], vocabulary: str | None
-) -> Found | None:
+) -> RowPieces | None:
     """Return the ids of ``rows`` in a vocabulary; None where ``view`` holds none in it.
 
     Cost: 10 us and what is read of the column, which may be a map of its file.
@@ -76,4 +76,4 @@ def find_pieces(
     if not all(fits):
         of = np.searchsorted(since, places, side="right") - 1
         ends = np.where(np.array(fits)[of], ends, starts)
-    return Found(view.buffer("piece"), starts, ends)
+    return RowPieces(view.buffer("piece"), starts, ends)

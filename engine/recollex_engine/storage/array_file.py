@@ -25,7 +25,7 @@ MAGIC = b"RCXPACK1"
 ALIGNMENT = 64
 
 
-def write_pack(path: Path, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+def write_arrays(path: Path, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
     """Write ``arrays`` and ``meta`` to ``path``, durable once this returns.
 
     Raises `StoreFullError` when the disk is full; what was at ``path`` stays then.
@@ -56,7 +56,7 @@ def write_pack(path: Path, arrays: dict[str, np.ndarray], meta: dict[str, Any]) 
         raise store_full(error, path, f"write {path.name}") from error
 
 
-def read_pack(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Return the arrays of ``path`` as read-only maps, and its meta.
 
     Raises `CorruptError` for a file that is cut short or not a pack.

@@ -27,7 +27,7 @@ def open_file(path: Path, flags: int) -> int:
         return os.open(path, flags | os.O_CLOEXEC, 0o644)
 
 
-def ask_for(path: Path, size: int) -> None:
+def read_ahead(path: Path, size: int) -> None:
     """Have the first ``size`` bytes of a file read while the caller does something else.
 
     Nothing happens where there is no such file, or no way to ask. Cost: 5 us.

@@ -10,7 +10,7 @@ from recollex_engine.state.columns import Columns
 
 def content_of(columns: Columns, version: int) -> dict[str, Any]:
     """Return what a version of a fact says, as its record said it."""
-    data = columns.facts.sight().data
+    data = columns.facts.tables().data
 
     def value(name: str) -> Any:
         return data(f"fact_{name}")[version]

@@ -18,9 +18,9 @@ from recollex_engine.dates.time_range import find_event_range
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.turn import is_spoken, passages_to_embed
 from recollex_engine.errors import InputError
-from recollex_engine.models.embedder import Embedder, Progress, ReadPieces, embed_with_pieces
+from recollex_engine.models.embedder import Embedder, Progress, TokenizedTexts, embed_with_pieces
 from recollex_engine.models.vocabulary import Ids
-from recollex_engine.state.word_pieces import Pieces
+from recollex_engine.state.word_pieces import PassagePieces
 from recollex_engine.text import passages
 from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.text.names import find_names
@@ -43,7 +43,7 @@ class Prepared:
     event: tuple[int, int] | None
     _counted: Callable[[], list[int]]
     _places: slice
-    pieces: Pieces | None = None
+    pieces: PassagePieces | None = None
 
     @property
     def tokens(self) -> list[int]:
@@ -135,7 +135,7 @@ def embed(
     return told, vectors
 
 
-def _pieces(prepared: Prepared, ids: list[Ids], read: ReadPieces) -> Pieces | None:
+def _pieces(prepared: Prepared, ids: list[Ids], read: TokenizedTexts) -> PassagePieces | None:
     """Return the ids of a statement's passages as a reranker reads them, given the embedder's.
 
     The embedder reads "Ann said: ..." where a reranker reads "Ann: ...".
@@ -146,7 +146,7 @@ def _pieces(prepared: Prepared, ids: list[Ids], read: ReadPieces) -> Pieces | No
             return None
         said, head = len(read.of(f"{speaker} said:")), read.of(f"{speaker}:")
         ids = [np.concatenate([head, each[said:]]) for each in ids]
-    return Pieces(read.vocabulary, tuple(ids))
+    return PassagePieces(read.vocabulary, tuple(ids))
 
 
 def _found(statement: Statement, said_at: int) -> tuple[list[str], tuple[int, int] | None]:

@@ -26,14 +26,14 @@ import numpy as np
 import orjson
 
 from recollex_engine.clock import Clock
-from recollex_engine.domain.settings import REEMBED, Settings, told
+from recollex_engine.domain.settings import REEMBED, Settings, settings_of
 from recollex_engine.errors import CorruptError, FormatError, InputError, LockedError
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.embedder import Embedder, Progress, embed_all
 from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import LOG
-from recollex_engine.state.vector_batches import BATCH, Batches
+from recollex_engine.state.vector_batches import BATCH, VectorBatches
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.disk import flush, replace_file, store_full
 from recollex_engine.storage.lock import WriterLock
@@ -120,12 +120,12 @@ def _alone(path: Path, remedy: str) -> Iterator[None]:
 
 def _state(log: Path) -> tuple[Settings | None, int]:
     """Return the settings in force, and how many passages there are."""
-    settings, batches, follower = None, Batches(), LogFollower(log)
+    settings, batches, follower = None, VectorBatches(), LogFollower(log)
     try:
         for transaction in follower.read_new():
             for operation in transaction.operations:
                 batches.add(operation)
-                settings = told(operation.kind, operation.payload) or settings
+                settings = settings_of(operation.kind, operation.payload) or settings
     finally:
         follower.close()
     return settings, batches.rows

@@ -20,14 +20,14 @@ import orjson
 
 from recollex_engine.clock import Clock
 from recollex_engine.domain.schema import RETAINING
-from recollex_engine.domain.settings import Settings, told
+from recollex_engine.domain.settings import Settings, settings_of
 from recollex_engine.domain.turn import passages_to_embed
 from recollex_engine.errors import CorruptError, ModelError
 from recollex_engine.log.format import START
 from recollex_engine.log.reader import LogFollower, Transaction
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.state.manifest import NAME as MANIFEST
-from recollex_engine.state.vector_batches import Batch, Batches
+from recollex_engine.state.vector_batches import VectorBatch, VectorBatches
 from recollex_engine.storage.disk import flush_folder
 from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter, checksum
 
@@ -73,7 +73,7 @@ def restore_vectors(
         what += f" (rows {lost[0].first} to {lost[-1].end - 1})"
     temporary = path.with_name(path.name + ".restored")
     temporary.unlink(missing_ok=True)
-    runs: list[Batch] = []
+    runs: list[VectorBatch] = []
     warned = expected
     texts = texts_of(LogFollower(log.folder, START).read_new())
     try:
@@ -96,7 +96,7 @@ def restore_vectors(
                     inside = [b for b in lost if run.first <= b.first < run.end]
                     if not all(_is_whole(made, batch) for batch in inside):
                         sha256 = checksum(made.rows(run.end)[run.first :])
-                        runs.append(Batch(run.first, run.end, sha256))
+                        runs.append(VectorBatch(run.first, run.end, sha256))
             writer.sync()
     except BaseException as error:
         with contextlib.suppress(OSError):
@@ -118,13 +118,13 @@ def restore_vectors(
     flush_folder(path.parent)
 
 
-def _read(log: Path) -> tuple[Settings, Batches]:
+def _read(log: Path) -> tuple[Settings, VectorBatches]:
     settings: Settings | None = None
-    batches = Batches()
+    batches = VectorBatches()
     for transaction in LogFollower(log, START).read_new():
         for operation in transaction.operations:
             batches.add(operation)
-            settings = told(operation.kind, operation.payload) or settings
+            settings = settings_of(operation.kind, operation.payload) or settings
     if settings is None:
         raise CorruptError(log, "the settings of an agent", "none")
     return settings, batches
@@ -139,20 +139,22 @@ def _warn(path: Path, what: str, embedder: TextEmbedder) -> None:
     )
 
 
-def _is_whole(held: VectorsReader, batch: Batch) -> bool:
+def _is_whole(held: VectorsReader, batch: VectorBatch) -> bool:
     try:
         return checksum(held.rows(batch.end)[batch.first :]) == batch.sha256
     except CorruptError:
         return False
 
 
-def _runs(batches: list[Batch], lost: list[Batch]) -> Iterator[tuple[Batch, bool]]:
+def _runs(
+    batches: list[VectorBatch], lost: list[VectorBatch]
+) -> Iterator[tuple[VectorBatch, bool]]:
     """Yield runs of neighbouring batches that are all lost, or all held, and which they are."""
     gone = set(lost)
     for is_lost, run in groupby(batches, gone.__contains__):
         first, *rest = run
         last = rest[-1] if rest else first
-        yield Batch(first.first, last.end, ""), is_lost
+        yield VectorBatch(first.first, last.end, ""), is_lost
 
 
 def texts_of(transactions: Iterable[Transaction]) -> Iterator[str]:

@@ -15,8 +15,8 @@ from recollex_engine.text.analyzer import Analyzer
 class StoreContext:
     """What an agent shares with the others of its store; ``create`` makes its folder.
 
-    ``on_flush`` is told how many seconds each flush of a log took, ``start_progress`` how far an opening
-    is that takes long.
+    ``on_flush(seconds)`` is called after each flush of a log; ``start_progress`` shows how far a
+    long opening is.
     """
 
     create: Callable[[], None]

@@ -24,7 +24,7 @@ from recollex_engine.log.format import BEFORE_ALL_TIMES
 from recollex_engine.log.progress import StartProgress, progress_for
 from recollex_engine.log.reader import LogFollower, Operation, Transaction
 from recollex_engine.log.writer import LogWriter
-from recollex_engine.state.replica import LOG, Replica, ask_ahead
+from recollex_engine.state.replica import LOG, Replica, read_files_ahead
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.lock import WriterLock
 from recollex_engine.storage.vectors_file import VectorsWriter, checksum
@@ -57,7 +57,7 @@ class Writer:
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.lock_file = WriterLock(folder / "LOCK")
-        ask_ahead(folder)
+        read_files_ahead(folder)
         try:
             self.clock = clock
             self.lexicon = Lexicon()

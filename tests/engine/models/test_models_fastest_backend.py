@@ -6,7 +6,7 @@ import pytest
 from recollex_engine.errors import ModelError
 from recollex_engine.models import fastest_backend
 from recollex_engine.models.cross_encoder import load_cross_encoder
-from recollex_engine.models.fastest_backend import fastest
+from recollex_engine.models.fastest_backend import fastest_precision
 
 
 class Loads:
@@ -37,42 +37,42 @@ def cache(tmp_path, monkeypatch):
 )
 def test_the_fastest_that_can_be_loaded_is_taken_and_kept(monkeypatch, cache, ms, expected):
     loads = Loads(monkeypatch, **ms)
-    assert fastest("judge", loads) == expected
+    assert fastest_precision("judge", loads) == expected
     assert loads.loaded == ["int8", "bf16"]
-    assert fastest("judge", loads) == expected
+    assert fastest_precision("judge", loads) == expected
     assert loads.loaded == ["int8", "bf16"]
     (kept,) = cache.glob("probe/*.json")
     assert json.loads(kept.read_text())["fastest"] == expected
     kept.write_text("{torn")
-    assert fastest("judge", loads) == expected
+    assert fastest_precision("judge", loads) == expected
     assert loads.loaded == ["int8", "bf16"] * 2
 
 
 def test_other_models_and_versions_are_measured_anew(monkeypatch, cache):
     loads = Loads(monkeypatch, int8=9, bf16=7)
-    fastest("judge", loads)
-    fastest("another", loads)
+    fastest_precision("judge", loads)
+    fastest_precision("another", loads)
     monkeypatch.setattr(fastest_backend, "_version", lambda package: "2.0")
-    fastest("judge", loads)
+    fastest_precision("judge", loads)
     assert len(loads.loaded) == 6
 
 
 def test_where_there_is_one_way_nothing_is_measured(monkeypatch):
     monkeypatch.setattr(fastest_backend, "_version", lambda package: "")
-    assert fastest("judge", None) == "int8"
+    assert fastest_precision("judge", None) == "int8"
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
-    assert fastest("judge", None) == "fp16"
+    assert fastest_precision("judge", None) == "fp16"
 
 
 def test_a_model_that_is_missing_says_so(monkeypatch):
     with pytest.raises(ModelError, match="no int8"):
-        fastest("judge", Loads(monkeypatch, bf16=7))
+        fastest_precision("judge", Loads(monkeypatch, bf16=7))
 
 
 def test_a_cache_that_cannot_be_written_only_costs_time(monkeypatch, cache):
     cache.write_text("a file")
     loads = Loads(monkeypatch, int8=9, bf16=7)
-    assert fastest("judge", loads) == fastest("judge", loads) == "bf16"
+    assert fastest_precision("judge", loads) == fastest_precision("judge", loads) == "bf16"
 
 
 def test_a_real_judge_can_be_measured():
@@ -84,7 +84,11 @@ def test_a_real_judge_can_be_measured():
             return [0.5] * len(texts)
 
     assert fastest_backend.measure(Judge()) > 0
-    assert len(set(Judge.seen)) == len(Judge.seen) == fastest_backend.PAIRS * (fastest_backend.REPEATS + 1)
+    assert (
+        len(set(Judge.seen))
+        == len(Judge.seen)
+        == fastest_backend.PAIRS * (fastest_backend.REPEATS + 1)
+    )
 
 
 def test_auto_loads_a_judge_without_weights_with_the_usual_error():

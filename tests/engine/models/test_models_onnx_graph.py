@@ -77,9 +77,7 @@ def test_taps_are_the_inputs_of_the_linears_that_follow_a_norm(tmp_path, make_mo
     ids = np.array([TEXTS[1]])
     taps = session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[1:]
     assert [tap.shape for tap in taps] == [(1, len(TEXTS[1]), bert.dimension)] * 4
-    for tap, part in zip(
-        taps, [bert.after_embedding, bert.layers[0].after_attention], strict=False
-    ):
+    for tap, part in zip(taps, [bert.embedding_norm, bert.layers[0].attention_norm], strict=False):
         plain = (tap - part.shift) / part.scale
         assert np.abs(plain.mean(axis=2)).max() < 1e-5
 

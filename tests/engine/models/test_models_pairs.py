@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from recollex_engine.errors import InputError
 from recollex_engine.models import pairs as module
-from recollex_engine.models.pairs import Pairs
+from recollex_engine.models.pairs import PairTokenizer
 from recollex_engine.models.session import open_tokenizer
-from recollex_engine.models.vocabulary import vocabulary
+from recollex_engine.models.vocabulary import vocabulary_name
 
 WORDS = ["ann", "Bob", "moved", "oslo,", "raining", "x", "...", "é", "東京", "\n", "[SEP]", "7:45"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=20).map(" ".join)
@@ -33,7 +33,7 @@ def tokenizer(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pairs(tokenizer):
-    return Pairs(tokenizer, 24)
+    return PairTokenizer(tokenizer, 24)
 
 
 @settings(deadline=None, max_examples=200)
@@ -49,7 +49,7 @@ def test_they_are_the_tokenizers(pairs, tokenizer, query, texts):
 
 
 def test_a_text_is_tokenised_once_for_all_questions_while_it_is_remembered(tokenizer, monkeypatch):
-    pairs, asked = Pairs(tokenizer, 24), []
+    pairs, asked = PairTokenizer(tokenizer, 24), []
     plain = pairs._plain
     monkeypatch.setattr(pairs, "_plain", lambda texts: asked.append(list(texts)) or plain(texts))
     monkeypatch.setattr(module, "REMEMBERED", 2)
@@ -70,13 +70,13 @@ def test_a_tokenizer_that_frames_pairs_otherwise_is_asked_for_each(tokenizer):
             found = tokenizer.encode(first, second)
             return type("Encoding", (), {"ids": [*found.ids, 1], "type_ids": found.type_ids})()
 
-    pairs = Pairs(Other(), 24)
+    pairs = PairTokenizer(Other(), 24)
     assert pairs._parts is None
     assert list(pairs.of("who ?", ["ann"])[0].ids) == tokenizer.encode("who ?", "ann").ids
 
 
 def test_threads_may_share_them(tokenizer):
-    pairs, found = Pairs(tokenizer, 24), []
+    pairs, found = PairTokenizer(tokenizer, 24), []
     texts = [f"ann moved {word} . " * n for n, word in enumerate(WORDS)]
     expected = [tokenizer.encode("who ?", text).ids for text in texts]
     threads = [
@@ -153,7 +153,7 @@ def published():
     found = open_tokenizer(Path(next(f for f in files if f.name == "tokenizer.json").locate()))
     found.no_padding()
     found.enable_truncation(24)
-    return found, Pairs(found, 24)
+    return found, PairTokenizer(found, 24)
 
 
 @settings(deadline=None, max_examples=300)
@@ -167,7 +167,7 @@ def test_those_of_a_published_vocabulary_likewise(published, query, parts):
 
 
 def test_a_stored_text_is_not_tokenised(tokenizer, monkeypatch):
-    pairs = Pairs(tokenizer, 24)
+    pairs = PairTokenizer(tokenizer, 24)
     texts, headings = ["ann sat", "bob", "the dog"], ["[Date: 7] ", "[Date: 7] ", "x: "]
     whole = [heading + text for heading, text in zip(headings, texts, strict=True)]
     ids, asked = stored(tokenizer, texts, headings, {1}), []
@@ -188,7 +188,7 @@ def test_a_text_that_was_stored_in_part_is_read_whole_by_who_reads_more(
     monkeypatch.setattr(module, "MOST_PIECES", 20)
     tokenizer.enable_truncation(longest)
     try:
-        pairs = Pairs(tokenizer, longest)
+        pairs = PairTokenizer(tokenizer, longest)
         texts = ["ann " * n for n in (18, 19, 20, 21, 40)]
         for query in ("who", "bob " * 8, "bob " * (longest - 1), "bob " * longest):
             found = pairs.of(query, texts, stored(tokenizer, texts, [""] * 5))
@@ -208,7 +208,7 @@ def test_a_heading_longer_than_the_model_reads_is_read_with_its_text(pairs, toke
 @settings(deadline=None, max_examples=60)
 @given(first=st.integers(0, 30), second=st.lists(st.integers(0, 30), min_size=1))
 def test_what_is_kept_is_what_the_library_keeps(tokenizer, first, second):
-    kept = module.fitted(first, np.array(second, np.int64), 21)
+    kept = module.truncated_sizes(first, np.array(second, np.int64), 21)
     for n, length in enumerate(second):
         types = tokenizer.encode("ann " * first, "bob " * length).type_ids
         expected = (types.count(0) - 2, types.count(1) - 1)
@@ -216,7 +216,7 @@ def test_what_is_kept_is_what_the_library_keeps(tokenizer, first, second):
 
 
 def test_a_family_without_a_vocabulary_has_none(tokenizer):
-    assert Pairs(tokenizer, 24).vocabulary == vocabulary(tokenizer)
+    assert PairTokenizer(tokenizer, 24).vocabulary == vocabulary_name(tokenizer)
 
     class Other:
         def __getattr__(self, name):
@@ -226,7 +226,7 @@ def test_a_family_without_a_vocabulary_has_none(tokenizer):
             found = tokenizer.encode(first, second)
             return type("Encoding", (), {"ids": [*found.ids, 1], "type_ids": found.type_ids})()
 
-    assert Pairs(Other(), 24).vocabulary is None
+    assert PairTokenizer(Other(), 24).vocabulary is None
 
 
 def test_a_heading_is_not_taken_apart_within_an_added_token(tmp_path):
@@ -237,6 +237,6 @@ def test_a_heading_is_not_taken_apart_within_an_added_token(tmp_path):
     tokenizer.no_padding()
     tokenizer.add_tokens(["oslo-paris"])
     tokenizer.enable_truncation(24)
-    pairs, heading = Pairs(tokenizer, 24), "[Date: 7-7] ann Oslo-Paris: oslo-paris "
+    pairs, heading = PairTokenizer(tokenizer, 24), "[Date: 7-7] ann Oslo-Paris: oslo-paris "
     found = pairs.of("who ?", [f"{heading}bob"], stored(tokenizer, ["bob"], [heading]))
     assert as_lists(found) == as_lists(pairs._whole("who ?", [f"{heading}bob"]))

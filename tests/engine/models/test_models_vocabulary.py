@@ -4,7 +4,7 @@ import pytest
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from recollex_engine.models.session import open_tokenizer
-from recollex_engine.models.vocabulary import vocabulary
+from recollex_engine.models.vocabulary import vocabulary_name
 from tests.engine.models.conftest import WORDS, write_tokenizer
 
 
@@ -23,38 +23,41 @@ def given(tmp_path):
 
 
 def test_what_frames_cuts_off_and_fills_up_does_not_count(given):
-    name = vocabulary(made())
+    name = vocabulary_name(made())
     assert name is not None and name.startswith("wordpiece-") and len(name) == 26
-    assert vocabulary(given) == name
+    assert vocabulary_name(given) == name
     given.no_padding()
     given.enable_truncation(7)
     given.post_processor = processors.BertProcessing(("[CLS]", 2), ("[SEP]", 3))
-    assert vocabulary(given) == name
+    assert vocabulary_name(given) == name
 
 
 def test_words_their_numbers_their_case_and_what_was_added_count():
     other = made()
     other.add_special_tokens([AddedToken("[DATE]", special=True)])
     names = [
-        vocabulary(each)
+        vocabulary_name(each)
         for each in (made(), made([*WORDS, "owl"]), made(WORDS[::-1]), made(lowercase=False), other)
     ]
     assert None not in names and len(set(names)) == 5
 
 
 def test_other_families_have_none():
-    assert vocabulary(made(kind=models.WordLevel)) is None
-    assert vocabulary(made(splits=pre_tokenizers.Whitespace())) is None
+    assert vocabulary_name(made(kind=models.WordLevel)) is None
+    assert vocabulary_name(made(splits=pre_tokenizers.Whitespace())) is None
     bare = Tokenizer(models.WordPiece({"[UNK]": 0}, unk_token="[UNK]"))
-    assert vocabulary(bare) is None
+    assert vocabulary_name(bare) is None
 
 
 def test_an_added_token_over_a_space_has_none():
     other = made()
     other.add_tokens(["new york"])
-    assert vocabulary(other) is None
+    assert vocabulary_name(other) is None
 
 
 def test_ids_beyond_16_bits_have_none():
-    assert vocabulary(made([*WORDS, *map(str, range(1 << 16))])) is None
-    assert vocabulary(made([*WORDS, *(f"w{n}" for n in range((1 << 16) - len(WORDS)))])) is not None
+    assert vocabulary_name(made([*WORDS, *map(str, range(1 << 16))])) is None
+    assert (
+        vocabulary_name(made([*WORDS, *(f"w{n}" for n in range((1 << 16) - len(WORDS)))]))
+        is not None
+    )

@@ -15,8 +15,8 @@ from recollex_engine.domain.schema import CLOSED, DICTIONARIES, LISTS, NONE, sch
 from recollex_engine.domain.settings import Settings
 from recollex_engine.log.reader import Operation
 from recollex_engine.state.applying import apply
-from recollex_engine.state.columns import CODED_FROM, Columns, Stored
-from recollex_engine.state.word_pieces import VOCABULARY, Pieces
+from recollex_engine.state.columns import CODED_FROM, Columns, StoredCounts
+from recollex_engine.state.word_pieces import VOCABULARY, PassagePieces
 from recollex_engine.text.names import fold_name
 
 DIMENSION = 8
@@ -123,7 +123,7 @@ class History:
                 np.array([random.randrange(1 << 16) for _ in range(random.randint(0, 3))], "<u2")
                 for _ in range(passages)
             ]
-            payload["pieces"] = Pieces(self.vocabulary, tuple(ids)).encoded()
+            payload["pieces"] = PassagePieces(self.vocabulary, tuple(ids)).encoded()
         self.pieces += [(self.vocabulary, each.tolist()) for each in ids]
         self.memories.append(payload)
         self.opened_by.append(op)
@@ -145,7 +145,7 @@ def persist(columns, folder, generation):
         dictionary.persist(folder, name, generation, sync=False)
     return Columns(
         folder,
-        Stored(
+        StoredCounts(
             columns.settings,
             {name: column.count for name, column in columns.column.items()},
             {name: dictionary.count for name, dictionary in columns.dictionary.items()},
@@ -270,7 +270,7 @@ def test_closures_beyond_what_was_read_of_the_log_are_not_believed(seed, count, 
         columns = Columns(Path(folder))
         apply(columns, history.operations[:kept], history.rows_of)
         columns = persist(columns, Path(folder), 1)
-        stored = Stored(
+        stored = StoredCounts(
             columns.settings,
             {name: column.count for name, column in columns.column.items()},
             {name: dictionary.count for name, dictionary in columns.dictionary.items()},

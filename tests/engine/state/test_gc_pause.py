@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine.state.gc_pause import paused
+from recollex_engine.state.gc_pause import gc_paused
 
 
 def _pause():
-    with paused(True):
+    with gc_paused(True):
         pass
 
 
 def test_it_runs_again_after_the_last_of_overlapping_pauses():
     assert gc.isenabled()
-    with paused(True):
-        with paused(True):
+    with gc_paused(True):
+        with gc_paused(True):
             assert not gc.isenabled()
         assert not gc.isenabled()
         other = threading.Thread(target=_pause)
@@ -29,12 +29,12 @@ def test_it_runs_again_after_the_last_of_overlapping_pauses():
 
 
 def test_it_runs_again_after_an_error_and_stays_off_for_those_who_want_it_off():
-    with pytest.raises(KeyError), paused(True):
+    with pytest.raises(KeyError), gc_paused(True):
         raise KeyError
     assert gc.isenabled()
     gc.disable()
     try:
-        with paused(True):
+        with gc_paused(True):
             pass
         assert not gc.isenabled()
     finally:
@@ -42,7 +42,7 @@ def test_it_runs_again_after_an_error_and_stays_off_for_those_who_want_it_off():
 
 
 def test_a_small_batch_does_not_pause_it():
-    with paused(False):
+    with gc_paused(False):
         assert gc.isenabled()
 
 

@@ -54,7 +54,7 @@ def test_a_graph_is_searched_as_its_vectors_need(tmp_path, monkeypatch):
         def codes_of(first, end, codes=codes):
             return codes[first - 500 : end - 500]
 
-        monkeypatch.setattr(hnsw, "PART", 700)
+        monkeypatch.setattr(hnsw, "COMPARED_ROWS", 700)
         exact = hnsw._exact(codes[:5], codes_of, 500, 3500, 30)
         normal = codes / np.linalg.norm(codes, axis=1, keepdims=True)
         for row, found in enumerate(exact):

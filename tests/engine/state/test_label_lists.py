@@ -17,7 +17,7 @@ def test_views_of_any_size_in_any_order_see_what_their_memories_carry(memories, 
     offsets = np.cumsum([0, *map(len, memories)]).astype(np.uint64)
     labels = np.array([label for own in memories for label in own], np.uint32)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(label_lists, "BEHIND", 4)
+        patch.setattr(label_lists, "UNINDEXED", 4)
         patch.setattr(label_lists, "MASKS", 2)
         for size, data in views:
             n = min(size, len(memories))

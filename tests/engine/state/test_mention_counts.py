@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.state import mention_counts as mention_marks
-from recollex_engine.state.mention_counts import NONE, MentionMarks, weights
+from recollex_engine.state import mention_counts
+from recollex_engine.state.mention_counts import NONE, MentionCounts, entity_weights
 
 
 @settings(deadline=None, max_examples=60)
@@ -15,9 +15,9 @@ from recollex_engine.state.mention_counts import NONE, MentionMarks, weights
 )
 def test_a_mark_counts_the_beginning_of_the_list(mentions, ends, sizes):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mention_marks, "STRIDE", sizes[0])
-        patch.setattr(mention_marks, "MOST", sizes[1])
-        marks = MentionMarks()
+        patch.setattr(mention_counts, "STRIDE", sizes[0])
+        patch.setattr(mention_counts, "MOST", sizes[1])
+        marks = MentionCounts()
         array = np.array([*mentions, 11, 12], np.uint32)  # what is newer than any view
         for end in ends:
             end = min(end, len(mentions))
@@ -34,9 +34,11 @@ def test_a_mark_counts_the_beginning_of_the_list(mentions, ends, sizes):
 def test_a_weight_is_the_same_wherever_it_stands():
     counts = np.array([0, 1, 2, 4095, 4096, 100_000], np.uint32)
     expected = (1 / (1 + np.log(np.maximum(counts, 1)))).astype(np.float32)
-    np.testing.assert_allclose(weights(counts), expected, rtol=1e-6)
+    np.testing.assert_allclose(entity_weights(counts), expected, rtol=1e-6)
     for length in range(1, 40):
-        assert set(weights(np.full(length, 100_000, np.uint32)).tolist()) == {weights(counts)[5]}
-        assert set(weights(np.full(length, 77, np.uint32)).tolist()) == {
-            weights(np.array([77], np.uint32))[0]
+        assert set(entity_weights(np.full(length, 100_000, np.uint32)).tolist()) == {
+            entity_weights(counts)[5]
+        }
+        assert set(entity_weights(np.full(length, 77, np.uint32)).tolist()) == {
+            entity_weights(np.array([77], np.uint32))[0]
         }

@@ -54,7 +54,7 @@ def test_only_whole_pages_within_an_array_are_touched(path):
 
 def test_no_more_than_the_most_is_mapped(path, monkeypatch):
     supported(path)
-    monkeypatch.setattr(page_prefault, "PART", 64 * mmap.PAGESIZE)
+    monkeypatch.setattr(page_prefault, "CHUNK", 64 * mmap.PAGESIZE)
     monkeypatch.setattr(page_prefault, "MOST", 200 * mmap.PAGESIZE)
     assert map_resident([opened(path), opened(path)]) == 192 * mmap.PAGESIZE
 

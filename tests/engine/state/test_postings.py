@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from recollex_engine.errors import CorruptError, FormatError
 from recollex_engine.state import postings
 from recollex_engine.state.postings import FORMAT, Postings
-from recollex_engine.storage.array_file import read_pack, write_pack
+from recollex_engine.storage.array_file import read_arrays, write_arrays
 from recollex_kernels.words.impacts import grade_postings
 from recollex_kernels.words.postings import build_postings
 
@@ -133,7 +133,7 @@ def write_as(version, path, memories, first):
     names = "codes", "limits", "dense", "greatest", "columns"
     rest = {"counts": counts} if version == 2 else dict(zip(names, graded, strict=True))
     meta = {"format": version, "first_memory": first, "end_memory": end}
-    write_pack(path, {"starts": starts, "memories": held, **rest}, meta)
+    write_arrays(path, {"starts": starts, "memories": held, **rest}, meta)
 
 
 def same(found, expected):
@@ -180,14 +180,14 @@ def test_arrays_that_do_not_fit_each_other_are_refused(tmp_path, version):
         build(memories, 0, 3, VOCABULARY).write(path)
     else:
         write_as(version, path, memories, 0)
-    arrays, meta = read_pack(path)
+    arrays, meta = read_arrays(path)
     for name, array in arrays.items():
         wider = array.astype(np.uint64) if name in ("memories", "codes") else array
         for lying in (array[:-1], np.append(array, array[-1:] + 1), wider):
             if (lying.dtype, len(lying)) != (array.dtype, len(array)):
-                write_pack(path, arrays | {name: lying}, meta)
+                write_arrays(path, arrays | {name: lying}, meta)
                 with pytest.raises(CorruptError, match="items"):
                     Postings.read(path, lengths(memories))
-        write_pack(path, {own: held for own, held in arrays.items() if own != name}, meta)
+        write_arrays(path, {own: held for own, held in arrays.items() if own != name}, meta)
         with pytest.raises(CorruptError):
             Postings.read(path, lengths(memories))

@@ -19,7 +19,7 @@ from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.turn import is_spoken
 from recollex_engine.log.reader import LogFollower, LogReader
 from recollex_engine.models.cross_encoder import load_cross_encoder
-from recollex_engine.models.embedder import ReadPieces
+from recollex_engine.models.embedder import TokenizedTexts
 from recollex_engine.models.encoder import load_encoder
 from recollex_engine.models.vocabulary import MOST_PIECES
 from recollex_engine.ranking import cross_encoder_reranker
@@ -28,7 +28,7 @@ from recollex_engine.ranking.cross_encoder_reranker import CrossEncoderReranker
 from recollex_engine.state.applying import apply
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.manifest import Manifest
-from recollex_engine.state.word_pieces import VOCABULARY, decoded, find_pieces
+from recollex_engine.state.word_pieces import VOCABULARY, decode_pieces, find_pieces
 from recollex_engine.writing.preparation import Prepared, _pieces
 from recollex_engine.writing.reembedding import reembed
 from tests.engine.models.conftest import SIZE, tiny_tensors, write_model
@@ -423,7 +423,9 @@ def test_the_record_is_as_documented(folder, encoder):
     logs = [LogReader(path).transactions() for path in folder.rglob("log")]
     payloads = [each.payload or {} for log in logs for t in log for each in t.operations]
     (said,) = [each["pieces"] for each in payloads if each.get("text") == "Ann moved to Oslo."]
-    assert np.frombuffer(decoded(said[0]), "<u2").tolist() == plain(encoder, "Ann moved to Oslo.")
+    assert np.frombuffer(decode_pieces(said[0]), "<u2").tolist() == plain(
+        encoder, "Ann moved to Oslo."
+    )
     assert "=" not in said[0]
     longest = max(len(text) for each in payloads for text in each.get("pieces", []))
     assert longest == -(-MOST_PIECES * 2 * 4 // 3)
@@ -452,7 +454,7 @@ def test_what_the_embedder_read_becomes_what_a_reranker_reads(encoder, speaker, 
     statement = Statement(text, None, None, 0, None, None, speaker)
     prepared = Prepared(statement, 0, spans, [], [], None, list, slice(0))
     ids = [np.array(plain(encoder, read), np.uint16) for read in prepared.texts]
-    found = _pieces(prepared, ids, ReadPieces(encoder.vocabulary, ids, encoder.pieces))
+    found = _pieces(prepared, ids, TokenizedTexts(encoder.vocabulary, ids, encoder.pieces))
     if found is None:  # the first passage ends within the speaker's name
         assert speaker is not None and spans[0][1] < len(speaker) + 2
         return

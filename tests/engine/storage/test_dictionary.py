@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from recollex_engine.errors import CorruptError, InputError, StoreFullError
 from recollex_engine.storage import dictionary as dictionary_module
-from recollex_engine.storage.dictionary import INDEX_FROM, NONE, Dictionary, Newcomers
+from recollex_engine.storage.dictionary import INDEX_FROM, NONE, BatchInterner, Dictionary
 
 WORDS = [f"word {n}" for n in range(3000)]
 
@@ -155,7 +155,7 @@ def test_newcomers_get_the_numbers_that_interning_gives(runs):
     one, other = Dictionary(), Dictionary()
     one.intern("d"), other.intern("d")
     for run in runs:
-        new = Newcomers(other)
+        new = BatchInterner(other)
         assert [new[string] for string in run] == [one.intern(string) for string in run]
         assert other.count <= one.count
         new.add()

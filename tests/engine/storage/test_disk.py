@@ -8,7 +8,7 @@ import pytest
 import recollex
 from recollex_engine import errors
 from recollex_engine.errors import StoreFullError
-from recollex_engine.storage.disk import ask_for, bytes_in, replace_file, write_at
+from recollex_engine.storage.disk import bytes_in, read_ahead, replace_file, write_at
 
 
 def test_replacing_is_all_or_nothing(tmp_path, monkeypatch):
@@ -32,10 +32,10 @@ def test_a_file_is_asked_for_where_there_is_one(tmp_path, monkeypatch):
     if hasattr(os, "posix_fadvise"):
         monkeypatch.setattr(os, "posix_fadvise", lambda fd, *told: asked.append(told))
     before = len(list(Path("/dev/fd").iterdir()))
-    ask_for(path, 9)
+    read_ahead(path, 9)
     assert not asked
     path.write_bytes(b"words")
-    ask_for(path, 9)
+    read_ahead(path, 9)
     assert asked in ([], [(0, 9, getattr(os, "POSIX_FADV_WILLNEED", None))])
     assert len(list(Path("/dev/fd").iterdir())) == before
 
