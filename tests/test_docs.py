@@ -1,59 +1,148 @@
-"""What README.md, ARCHITECTURE.md and CHANGELOG.md say is so."""
+"""What the Markdown pages say is so: their links, their Python and their command lines."""
 
 import argparse
+import io
 import re
 import shlex
+import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
-from recollex.cli import subcommands
+from recollex.cli import main, subcommands
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "bench/README.md", "bindings/SERVER.md"]
+
+
+def found(pattern: str) -> list[str]:
+    """Return the pages whose paths match, from the root of the repository."""
+    return sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern))
+
+
+PAGES = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    *found("docs/**/*.md"),
+    *found("bindings/*.md"),
+    *found("bench/**/README.md"),
+]
+RUNS = found("bench/runs/*/*.md")
+MOST_BYTES = {"README.md": 9 * 1024, "ARCHITECTURE.md": 10 * 1024}
+OWN_TESTS = {"bindings/SERVER.md"}  # tests/bindings/test_server_page.py starts a server for it
+LASTING = {"serve", "top"}  # subcommands that go on until they are ended
+
+
+def text_of(page: str) -> str:
+    return (ROOT / page).read_text("utf-8")
 
 
 def blocks(page: str, language: str) -> list[str]:
-    text = (ROOT / page).read_text("utf-8")
-    return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
+    return re.findall(rf"^```{language}\n(.*?)^```", text_of(page), re.M | re.S)
 
 
-def shell_lines() -> list[str]:
-    lines = (line for page in PAGES for block in blocks(page, "sh") for line in block.splitlines())
+def lines_of(page: str) -> list[str]:
+    lines = (line for block in blocks(page, "sh") for line in block.splitlines())
     return [line.split(" #")[0].strip() for line in lines if line.strip()]
 
 
+def shell_lines() -> list[str]:
+    return [line for page in PAGES for line in lines_of(page)]
+
+
 def targets() -> set[str]:
-    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
+    return set(re.findall(r"^([a-z-]+):", text_of("Makefile"), re.M))
 
 
-def test_the_python_in_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def with_python() -> list[str]:
+    return [page for page in PAGES if blocks(page, "python") and page not in OWN_TESTS]
+
+
+def with_commands() -> list[str]:
+    lines = {page: lines_of(page) for page in PAGES if page not in OWN_TESTS}
+    return [page for page, own in lines.items() if any("recollex " in line for line in own)]
+
+
+class Printed:
+    """Stands in for ``print``: keeps what each line of a snippet printed first."""
+
+    def __init__(self) -> None:
+        self.by_line: dict[int, str] = {}
+
+    def __call__(self, *values: object) -> None:
+        line = sys._getframe(1).f_lineno
+        self.by_line.setdefault(line, " ".join(map(str, values)))
+
+
+def test_pages_with_something_to_run_are_found() -> None:
+    assert "README.md" in with_python() and "README.md" in with_commands()
+
+
+@pytest.mark.parametrize("page", with_python())
+def test_the_python_of_a_page_runs(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    snippets = blocks("README.md", "python")
-    assert snippets
     names: dict[str, object] = {}
-    for snippet in snippets:
-        exec(compile(snippet, "README.md", "exec"), names)
+    for snippet in blocks(page, "python"):
+        names["print"] = printed = Printed()
+        exec(compile(snippet, page, "exec"), names)
+        for number, line in enumerate(snippet.splitlines(), 1):
+            if expected := re.fullmatch(r" *print\(.*\)  # (.*)", line):
+                parts = map(re.escape, re.split(r" ?\.\.\. ?", expected[1]))
+                assert re.match(".*".join(parts), printed.by_line[number], re.S), line
+
+
+def commands(line: str) -> Iterator[list[str]]:
+    """Yield the words of each command of a line, of those that a pipe joins."""
+    words: list[str] = []
+    for word in [*shlex.split(line), "|"]:
+        if word == "|":
+            yield words
+            words = []
+        else:
+            words.append(word)
+
+
+@pytest.mark.parametrize("page", with_commands())
+def test_the_command_lines_of_a_page_work_in_order(
+    page: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for line in lines_of(page):
+        given = ""
+        for words in commands(line):
+            if words[0] == "echo":
+                given = " ".join(words[1:]) + "\n"
+            elif words[0] == "recollex" and words[1] not in LASTING:
+                stdin = io.TextIOWrapper(io.BytesIO(given.encode()), "utf-8")
+                monkeypatch.setattr(sys, "stdin", stdin)
+                assert main(words[1:]) == 0, (line, capsys.readouterr())
+                given = capsys.readouterr().out
 
 
 @pytest.mark.parametrize("line", shell_lines())
 def test_a_shell_line_can_be_typed(line: str) -> None:
-    words = shlex.split(line)
-    if words[0] == "make":
-        goals = {word for word in words[1:] if "=" not in word}
-        assert goals and goals <= targets()
-    elif words[0] == "recollex":
-        subcommands.build().parse_args(words[1:])  # leaves with a message when it is wrong
-    else:
-        assert words[:2] in (["pip", "install"], ["git", "clone"]) or words[0] == "cd"
+    for words in commands(line):
+        if words[0] == "make":
+            goals = {word for word in words[1:] if "=" not in word}
+            assert goals and goals <= targets()
+        elif words[0] == "recollex":
+            subcommands.build().parse_args(words[1:])  # leaves with a message when it is wrong
+        else:
+            assert words[:2] in (["pip", "install"], ["git", "clone"]) or words[0] in {"cd", "echo"}
 
 
 def test_examples_in_help_can_be_typed() -> None:
     actions = subcommands.build()._actions
-    (commands,) = (a for a in actions if isinstance(a, argparse._SubParsersAction))
-    for name, command in commands.choices.items():
+    (choices,) = (a for a in actions if isinstance(a, argparse._SubParsersAction))
+    for name, command in choices.choices.items():
         examples = re.findall(r"^  recollex (.*)$", command.epilog, re.M)
         assert any(shlex.split(line)[0] == name for line in examples), name
         for line in examples:
@@ -62,28 +151,45 @@ def test_examples_in_help_can_be_typed() -> None:
                 subcommands.build().parse_args(words)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, *RUNS])
 def test_links_resolve(page: str) -> None:
-    text = (ROOT / page).read_text("utf-8")
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+    text = re.sub(r"^```.*?^```", "", text_of(page), flags=re.M | re.S)
+    inline = re.findall(r"\]\(([^)\s]+)\)", text)
+    defined = dict(re.findall(r"^\[([^\]]+)\]: (\S+)$", text, re.M))
+    for target in [*inline, *defined.values()]:
         if not re.match(r"[a-z]+:", target):
             path, _, anchor = target.partition("#")
             linked = (ROOT / page).parent / unquote(path) if path else ROOT / page
             assert linked.exists(), target
             assert not anchor or anchor in anchors(linked), target
+    assert set(re.findall(r"\]\[(\w+)\]", text)) <= set(defined)
 
 
-def test_paths_named_in_architecture_exist() -> None:
-    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
-    for path in re.findall(r"`((?:kernels|engine|bindings|tests|bench)/[\w./-]*)`", text):
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", *found("docs/**/*.md")])
+def test_paths_named_in_a_page_exist(page: str) -> None:
+    for path in re.findall(r"`((?:kernels|engine|bindings|tests|bench)/[\w./-]*)`", text_of(page)):
         assert (ROOT / path).exists(), path
 
 
+def test_files_in_the_pictures_of_architecture_exist() -> None:
+    tree = {path for root in ("kernels", "engine", "bindings") for path in found(f"{root}/**/*.py")}
+    for path in re.findall(r"(?<![\w/])\w[\w/]*/\w+\.py", text_of("ARCHITECTURE.md")):
+        assert (ROOT / path).exists() or any(own.endswith(f"/{path}") for own in tree), path
+
+
+@pytest.mark.parametrize("page", sorted(MOST_BYTES))
+def test_a_page_is_short_enough_to_be_read(page: str) -> None:
+    assert len((ROOT / page).read_bytes()) <= MOST_BYTES[page]
+
+
+def test_every_page_of_docs_is_in_its_index() -> None:
+    linked = set(re.findall(r"\]\(([^)\s#]+)\)", text_of("docs/README.md")))
+    assert {page.removeprefix("docs/") for page in found("docs/**/*.md")} - {"README.md"} <= linked
+
+
 def test_the_changelog_has_an_entry_for_this_version() -> None:
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
-    assert re.search(
-        rf"^## {re.escape(version)}\b", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M
-    )
+    version = tomllib.loads(text_of("pyproject.toml"))["project"]["version"]
+    assert re.search(rf"^## {re.escape(version)}\b", text_of("CHANGELOG.md"), re.M)
 
 
 def anchors(page: Path) -> set[str]:
