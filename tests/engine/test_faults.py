@@ -705,14 +705,14 @@ def test_a_flush_that_fails_poisons_the_writer(path, monkeypatch, mode):
     store = recollex.open(path, embedder=recollex.GivenVectors(D), durability=mode)
     agent = store.agent("a")
     fill(agent, 0, 3)
-    agent.engine._writer.log.sync()
+    agent.engine.files.opened_writer.log.sync()
     failing.set()
     if mode == "always":
         with pytest.raises(StoreFullError, match="could not be made durable"):
             fill(agent, 3, 1)
     else:
         fill(agent, 3, 1)  # acknowledged, and lost a moment later
-        commits = agent.engine._writer.log._commits
+        commits = agent.engine.files.opened_writer.log._commits
         with commits._changed:
             assert commits._changed.wait_for(lambda: commits._failure is not None, 5)
     failing.clear()
@@ -736,7 +736,7 @@ def test_a_failure_in_the_background_is_told_at_the_latest_when_closing(path, mo
     fill(store.agent("a"), 0, 3)
     monkeypatch.setattr(log, "flush", refuse)
     fill(store.agent("a"), 3, 1)
-    commits = store.agent("a").engine._writer.log._commits
+    commits = store.agent("a").engine.files.opened_writer.log._commits
     with commits._changed:
         assert commits._changed.wait_for(lambda: commits._failure is not None, 5)
     with pytest.raises(StoreFullError, match="could not be made durable"):

@@ -17,8 +17,7 @@ from recollex.api.revision import Revision
 from recollex.api.sessions import Sessions
 from recollex.api.statements import read_statements
 from recollex.api.transaction import Transaction, alone
-from recollex_engine.agents import agent as engine
-from recollex_engine.agents.cut import Cut
+from recollex_engine.agents.cut import AgentOrCut, Cut
 from recollex_engine.agents.stats import Stats
 from recollex_engine.agents.verification import Verification, verify
 from recollex_engine.clock import from_micros, to_micros
@@ -47,7 +46,7 @@ class Agent(History, Revision):
     Threads: any number may retain and recall at once.
     """
 
-    def __init__(self, agent: engine.Agent) -> None:
+    def __init__(self, agent: AgentOrCut) -> None:
         super().__init__(agent)
         self.facts = Facts(agent, alone(agent))
         self.events = Events(agent, alone(agent))
@@ -104,7 +103,7 @@ class Agent(History, Revision):
         with progress_bar(count, "retaining") as progress:
             if len(set(times)) <= 1:
                 at = times[0] if times else None
-                return self.engine.retain(statements, vectors, at, progress=progress)
+                return self.engine.writable().retain(statements, vectors, at, progress=progress)
             return self._retain_history(statements, vectors, times, progress)
 
     def _retain_history(
@@ -129,7 +128,7 @@ class Agent(History, Revision):
             places = list(run)
             part = slice(places[0], places[-1] + 1)
             own = None if vectors is None else vectors[part]
-            ids += self.engine.retain(statements[part], own, at, progress=progress)
+            ids += self.engine.writable().retain(statements[part], own, at, progress=progress)
         return ids
 
     @overload
@@ -203,7 +202,7 @@ class Agent(History, Revision):
         with progress_bar(len(statements), "retaining") as progress:
             if policy is not None:
                 return self.sessions.write(document_id, statements, policy, at, progress)
-            return self.engine.retain(
+            return self.engine.writable().retain(
                 statements,
                 recorded_at=at,
                 replace_document=document_id if replace else None,
@@ -259,7 +258,7 @@ class Agent(History, Revision):
         'Ann plays the cello.'
         """
         check_flag(explain, "explain")
-        agent = self.engine
+        agent: AgentOrCut = self.engine
         if as_recorded is not None:
             agent = Cut.at(agent, to_micros(as_recorded, "as_recorded"))
         question = read_question(
@@ -352,7 +351,8 @@ class Agent(History, Revision):
         at = micros(recorded_at, "recorded_at")
         given = listed(operations, "operations", "a list of dicts")
         group = dsl.Reader(now=self.engine.clock).one(given, noted(by, why), at)
-        return self.engine.transact(group.operations, group.notes, group.recorded_at, group.where)
+        write = self.engine.writable().transact
+        return write(group.operations, group.notes, group.recorded_at, group.where)
 
     def stats(self) -> Stats:
         """Return how much the agent holds."""
@@ -360,7 +360,7 @@ class Agent(History, Revision):
 
     def checkpoint(self) -> None:
         """Fold what was retained lately into the indexes, now rather than in the background."""
-        self.engine.checkpoint()
+        self.engine.writable().checkpoint()
 
     def verify(self) -> Verification:
         """Check the log's chain, and the columns and indexes against what the log says."""

@@ -8,7 +8,7 @@ from recollex.api import valid_times
 from recollex.api.arguments import checked_id, micros, one_or_more
 from recollex.api.fact_writing import Submit
 from recollex.api.valid_times import Interval
-from recollex_engine.agents import agent as engine
+from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import to_micros
 from recollex_engine.domain.literals import Mention
 from recollex_engine.domain.operations import Link, UpsertEpisode, UpsertEvent
@@ -123,7 +123,7 @@ class EventWriting:
 class Events(EventWriting):
     """The events of an agent, from `Agent.events`: record them, and read them under a cut."""
 
-    def __init__(self, agent: engine.Agent, submit: Submit) -> None:
+    def __init__(self, agent: AgentOrCut, submit: Submit) -> None:
         super().__init__(submit, agent.clock)
         self._agent = agent
 

@@ -7,7 +7,7 @@ from recollex.api import valid_times
 from recollex.api.arguments import checked_id, micros, one_or_more
 from recollex.api.fact_writing import FactWriting, Submit
 from recollex.api.valid_times import Interval
-from recollex_engine.agents import agent as engine
+from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.domain.literals import Object
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.facts.conflicts import all_conflicts
@@ -23,7 +23,7 @@ class Facts(FactWriting):
     then); both together: what was held then to be true at another time.
     """
 
-    def __init__(self, agent: engine.Agent, submit: Submit) -> None:
+    def __init__(self, agent: AgentOrCut, submit: Submit) -> None:
         super().__init__(submit, agent.clock)
         self._agent = agent
 

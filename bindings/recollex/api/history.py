@@ -9,9 +9,8 @@ from typing import Self
 
 from recollex.api.arguments import checked_id, micros, one_or_more
 from recollex.api.progress import progress_bar
-from recollex_engine.agents import agent as engine
 from recollex_engine.agents import difference, logbook, snapshot
-from recollex_engine.agents.cut import Cut
+from recollex_engine.agents.cut import AgentOrCut, Cut
 from recollex_engine.agents.difference import Difference
 from recollex_engine.agents.logbook import LogEntry
 from recollex_engine.clock import to_micros
@@ -22,7 +21,7 @@ from recollex_engine.recall.memory import Memory
 class History:
     """The part of `Agent` that looks back."""
 
-    def __init__(self, agent: engine.Agent) -> None:
+    def __init__(self, agent: AgentOrCut) -> None:
         self.engine = agent
 
     def at(self, as_recorded: datetime) -> Self:

@@ -6,7 +6,7 @@ from typing import Any
 
 from recollex.api.arguments import checked_id, listed, micros
 from recollex.api.statements import read_changes
-from recollex_engine.agents import agent as engine
+from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.domain.act import Act
 from recollex_engine.domain.statement import MAX_TEXT, check_note, check_text
 
@@ -14,7 +14,7 @@ from recollex_engine.domain.statement import MAX_TEXT, check_note, check_text
 class Revision:
     """The part of `Agent` that changes what is held."""
 
-    engine: engine.Agent
+    engine: AgentOrCut
 
     def forget(
         self,
@@ -57,7 +57,8 @@ class Revision:
     ) -> None:
         ids = [id] if isinstance(id, str) else listed(id, "id", "a str or a list of str")
         at = micros(recorded_at, "recorded_at")
-        self.engine.take_away(_act(kind, by, why), [checked_id(one) for one in ids], at)
+        act, checked = _act(kind, by, why), [checked_id(one) for one in ids]
+        self.engine.writable().take_away(act, checked, at)
 
     def correct(
         self,
@@ -94,7 +95,8 @@ class Revision:
         given = read_changes(event_at, network, context, tags, metadata, valid_until)
         at = micros(recorded_at, "recorded_at")
         act = _act("correct", by, why)
-        self.engine.correct(checked_id(id), text, given, act, embedding, at)
+        memory = checked_id(id)
+        self.engine.writable().correct(memory, text, given, act, embedding, at)
 
 
 def _act(kind: str, by: str | None, why: str | None) -> Act:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from recollex.api.arguments import checked_id, micros
-from recollex_engine.agents import agent as engine
+from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.statement import Statement
 from recollex_engine.errors import InputError
@@ -49,7 +49,7 @@ class Sessions:
     ['Ann: I grew up by the sea with Eve.']
     """
 
-    def __init__(self, agent: engine.Agent, recall: Callable[..., Recall]) -> None:
+    def __init__(self, agent: AgentOrCut, recall: Callable[..., Recall]) -> None:
         self._sessions = sessions.Sessions(agent)
         self._recall = recall
 

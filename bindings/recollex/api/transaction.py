@@ -10,7 +10,7 @@ from recollex.api.arguments import as_dict, micros, names_of, noted, one_or_more
 from recollex.api.events import EventWriting
 from recollex.api.fact_writing import FactWriting, Submit
 from recollex.api.statements import read_changes
-from recollex_engine.agents import agent as engine
+from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
 from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.statement import Statement, network_number
@@ -35,7 +35,7 @@ class Transaction:
 
     def __init__(
         self,
-        agent: engine.Agent,
+        agent: AgentOrCut,
         by: str | None,
         why: str | None,
         recorded_at: datetime | None,
@@ -129,15 +129,16 @@ class Transaction:
                 f"operation {place} ({operation.word})"
                 for place, operation in enumerate(self._operations, 1)
             ]
-            self._agent.transact(self._operations, self._notes, self._recorded_at, where)
+            self._agent.writable().transact(self._operations, self._notes, self._recorded_at, where)
 
 
-def alone(agent: engine.Agent) -> Submit:
+def alone(agent: AgentOrCut) -> Submit:
     """Return what records each operation as a transaction of its own."""
 
     def submit(
         operation: Operation, by: str | None, why: str | None, recorded_at: datetime | None
     ) -> None:
-        agent.transact([operation], [noted(by, why)], micros(recorded_at, "recorded_at"))
+        note, at = noted(by, why), micros(recorded_at, "recorded_at")
+        agent.writable().transact([operation], [note], at)
 
     return submit

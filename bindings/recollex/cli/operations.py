@@ -44,7 +44,7 @@ def apply(arguments: Arguments) -> int:
         for done, group in enumerate(groups):
             notes = [shared | note for note in group.notes]
             try:
-                records += agent.engine.transact(
+                records += agent.engine.writable().transact(
                     group.operations, notes, group.recorded_at, group.where
                 )
             except InputError as error:

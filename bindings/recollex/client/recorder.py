@@ -18,6 +18,10 @@ class Recorder:
         self._send = send
         self.clock = system_clock
 
+    def writable(self) -> "Recorder":
+        """Return what can be written to: the recorder itself."""
+        return self
+
     def transact(
         self,
         operations: Sequence[Operation],

@@ -192,7 +192,7 @@ class Workers:
         start = time.perf_counter()
         try:
             with self._agents.using(agent) as opened:
-                with opened.engine.together():
+                with opened.engine.writable().together():
                     for call in grouped:
                         self._do_with(opened, call)
                     start = time.perf_counter()

@@ -143,7 +143,7 @@ def _transact(
         raise InputError("where must be nil or have one str an operation")
     if recorded_at is not None and type(recorded_at) is not int:
         raise InputError("recorded_at must be nil or microseconds")
-    count: int = agent.engine.transact(operations, said, recorded_at, where)
+    count: int = agent.engine.writable().transact(operations, said, recorded_at, where)
     return count
 
 

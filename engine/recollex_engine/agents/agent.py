@@ -1,49 +1,54 @@
-"""What can be done with one agent's memory? What writes to it, and what is read of it."""
+"""How is one agent's memory written? Retained, corrected, forgotten, in transactions."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.agents.access import Access
-from recollex_engine.agents.stats import Stats, count
+from recollex_engine.agents.agent_files import AgentFiles
+from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.act import RETAIN, Act
 from recollex_engine.domain.operations import Operation
-from recollex_engine.domain.question import Question
 from recollex_engine.domain.settings import Settings
 from recollex_engine.domain.statement import MAX_BATCH, Statement, check_embeddings
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
-from recollex_engine.facts.fact_view import FactView
 from recollex_engine.models.embedder import Embedder, Progress
-from recollex_engine.ranking.presets import Preset
-from recollex_engine.recall import lookups as reading
-from recollex_engine.recall.memory import Memory
-from recollex_engine.recall.packing import nothing
-from recollex_engine.recall.pipeline import recall
-from recollex_engine.recall.recall import Recall
 from recollex_engine.state.gc_pause import gc_paused
 from recollex_engine.state.replica import Replica
+from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import ANALYZER_VERSION
+from recollex_engine.text.token_counter import TokenCounter, open_counter
 from recollex_engine.writing.correction import find_correction, find_statements
 from recollex_engine.writing.draft import Draft
 from recollex_engine.writing.fact_draft import FactDraft
 from recollex_engine.writing.lexicon import Lexicon
 from recollex_engine.writing.plan import Plan, find_plan
 from recollex_engine.writing.preparation import Prepared, embed, prepare
+from recollex_engine.writing.store_context import StoreContext
 from recollex_engine.writing.writer import Overtaken, Writer
 
 BATCH = 100
 """Memories in a call from which the garbage collector is paused while they are recorded."""
 
 
-class Agent(Access):
+class Agent(ReadableAgent):
     """One agent's memory in one folder.
 
     Threads: any number may call anything; writes happen in one order.
     """
+
+    def __init__(self, name: str, folder: Path, context: StoreContext) -> None:
+        super().__init__(name, folder, context)
+        self.files = AgentFiles(name, folder, context)
+        self._counter: TokenCounter | None = None
+
+    def writable(self) -> "Agent":
+        """Return what can be written to: the agent itself."""
+        return self
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -61,20 +66,20 @@ class Agent(Access):
         ``replace_document``: the open memories of this document that are not among the statements
         are closed with it.
         """
-        self._check_writable()
+        self.files.check_writable()
         if len(statements) > MAX_BATCH:
             raise InputError(
                 f"one call may retain up to {MAX_BATCH:,} memories, got {len(statements):,}: "
                 "retain them in batches"
             )
-        embedder = self._shared.embedder()
+        embedder = self.context.embedder()
         given = None
         if embeddings is not None:
             given = check_embeddings(embeddings, "embedding", len(statements), embedder.dimension)
         if not statements and replace_document is None:
             return []
         # Everything that may fail comes before the folder is made or anything is written.
-        writer = self._writing() if self.folder.exists() else None
+        writer = self.files.writer() if self.folder.exists() else None
         if recorded_at is not None and writer is not None:
             writer.check_recorded_at(recorded_at)
         try:
@@ -87,7 +92,7 @@ class Agent(Access):
                 progress,
             )
         except Overtaken:
-            writer = self._writing()
+            writer = self.files.writer()
             with writer.lock:  # nobody writes meanwhile
                 ids = self._record(
                     statements,
@@ -113,13 +118,13 @@ class Agent(Access):
 
         See `correction.find_correction`; ``act`` says by whom and why.
         """
-        self._check_writable()
+        self.files.check_writable()
         if not self.folder.exists():
             raise UnknownIdError(id, self.name)
         given = None
         if embedding is not None:
             given = check_embeddings([embedding], "embedding", 1, self.dimension)
-        writer = self._writing()
+        writer = self.files.writer()
         if recorded_at is not None:
             writer.check_recorded_at(recorded_at)
 
@@ -144,19 +149,19 @@ class Agent(Access):
         progress: Progress | None,
     ) -> list[str]:
         """Prepare, embed and record what of ``statements`` the plan does not hold already."""
-        embedder = self._shared.embedder()
-        writer = self._writing() if self.folder.exists() else None
+        embedder = self.context.embedder()
+        writer = self.files.writer() if self.folder.exists() else None
         fresh = [place for place in range(len(statements)) if place not in plan.held]
-        said = self._shared.clock() if recorded_at is None else recorded_at
+        said = self.context.clock() if recorded_at is None else recorded_at
         settings = writer.settings if writer is not None else None
-        analyzer = self._shared.analyzer(settings.language if settings else self._shared.language)
+        analyzer = self.context.analyzer(settings.language if settings else self.context.language)
         chosen = [statements[place] for place in fresh]
         with gc_paused(len(chosen) >= BATCH):
             prepared = prepare(chosen, said, analyzer, self.counter())
         own = None if given is None else given[fresh]
         known = {place for place, at in enumerate(fresh) if at in plan.known}
-        told, vectors = embed(prepared, known, own, embedder, self._shared.threads, progress)
-        open_writer = self._writing()
+        told, vectors = embed(prepared, known, own, embedder, self.context.threads, progress)
+        open_writer = self.files.writer()
         self._create(open_writer, embedder, recorded_at)
         with gc_paused(len(chosen) >= BATCH):
             new = iter(
@@ -174,9 +179,8 @@ class Agent(Access):
         return [plan.held[place] if place in plan.held else next(new) for place in places]
 
     def _after_write(self) -> None:
-        self._writing()
-        assert self._maintenance is not None
-        self._maintenance.after_write()
+        self.files.writer()
+        self.files.maintenance.after_write()
 
     def _create(self, writer: Writer, embedder: Embedder, recorded_at: int | None) -> None:
         """Fix the agent's settings if this is its first write."""
@@ -185,7 +189,7 @@ class Agent(Access):
                 Settings(
                     embedder.fingerprint,
                     embedder.dimension,
-                    self._shared.language,
+                    self.context.language,
                     ANALYZER_VERSION,
                     self.counter().name,
                 ),
@@ -194,12 +198,12 @@ class Agent(Access):
 
     def take_away(self, act: Act, ids: Sequence[str], recorded_at: int | None = None) -> None:
         """Forget or archive memories, as one transaction: they leave every later view."""
-        self._check_writable()
+        self.files.check_writable()
         if not ids:
             return
         if not self.folder.exists():
             raise UnknownIdError(ids[0], self.name)
-        self._writing().take_away(act, ids, self.name, recorded_at)
+        self.files.writer().take_away(act, ids, self.name, recorded_at)
 
     def transact(
         self,
@@ -213,11 +217,11 @@ class Agent(Access):
         ``notes`` say for each who makes it and why, ``where`` what it is called in an error; see
         `FactDraft.add`. Returns how many records it made; one that says nothing new makes none.
         """
-        self._check_writable()
-        self._shared.embedder()
+        self.files.check_writable()
+        self.context.embedder()
         if not operations:
             return 0
-        writer = self._writing() if self.folder.exists() else None
+        writer = self.files.writer() if self.folder.exists() else None
         if recorded_at is not None and writer is not None:
             try:
                 writer.check_recorded_at(recorded_at)
@@ -226,7 +230,7 @@ class Agent(Access):
         try:
             count = self._transact(operations, notes, recorded_at, where)
         except Overtaken:
-            with self._writing().lock:
+            with self.files.writer().lock:
                 count = self._transact(operations, notes, recorded_at, where)
         self._after_write()
         return count
@@ -238,12 +242,12 @@ class Agent(Access):
         recorded_at: int | None,
         where: Sequence[str] | None,
     ) -> int:
-        embedder = self._shared.embedder()
-        writer = self._writing() if self.folder.exists() else None
+        embedder = self.context.embedder()
+        writer = self.files.writer() if self.folder.exists() else None
         as_of, statements = find_statements(writer, self.name, operations, where)
-        said = self._shared.clock() if recorded_at is None else recorded_at
+        said = self.context.clock() if recorded_at is None else recorded_at
         settings = writer.settings if writer is not None else None
-        analyzer = self._shared.analyzer(settings.language if settings else self._shared.language)
+        analyzer = self.context.analyzer(settings.language if settings else self.context.language)
         prepared: Sequence[Prepared] = ()
         if statements:
             prepared = prepare(statements, said, analyzer, self.counter())
@@ -253,8 +257,8 @@ class Agent(Access):
 
         if writer is None:  # what is refused must not make a folder
             fill(Draft(Replica(self.folder), Lexicon()))
-        prepared, vectors = embed(prepared, set(), None, embedder, self._shared.threads, None)
-        writer = self._writing()
+        prepared, vectors = embed(prepared, set(), None, embedder, self.context.threads, None)
+        writer = self.files.writer()
         self._create(writer, embedder, recorded_at)
         link = embedder.thresholds.link
         return len(writer.transact(fill, vectors, recorded_at, link, as_of).operations)
@@ -262,10 +266,10 @@ class Agent(Access):
     @contextmanager
     def together(self) -> Iterator[None]:
         """Let this thread's writes in the body share one flush; see `Writer.together`."""
-        if self._shared.read_only or not self.folder.exists():
+        if self.context.read_only or not self.folder.exists():
             yield  # the first write makes the folder, and is flushed by itself
             return
-        with self._writing().together():
+        with self.files.writer().together():
             yield
 
     def checkpoint(self) -> None:
@@ -273,28 +277,30 @@ class Agent(Access):
 
         Raises `StoreFullError` with everything as it was.
         """
-        self._check_writable()
+        self.files.check_writable()
         if self.folder.exists():
-            self._writing()
-            assert self._maintenance is not None
-            self._maintenance.checkpoint()
+            self.files.writer()
+            self.files.maintenance.checkpoint()
 
     # -- reading ---------------------------------------------------------------------------------
 
-    def recall(self, question: Question, preset: Preset, explain: bool = False) -> Recall:
-        """Return what bears on ``question``, ranked as ``preset`` says."""
-        view = self.view()
-        embedder = self._shared.embedder()
-        now = self._shared.clock() if question.now is None else question.now
-        if view is None or view.columns.settings is None:
-            packed = None if question.packing is None else nothing(question, now, self.counter())
-            return Recall.empty(question.text, packed)
-        settings = view.columns.settings
-        analyzer = self._shared.analyzer(settings.language)
-        name = settings.counter
-        found = recall(view, question, preset, analyzer, embedder, now, name, explain, self.counter)
-        self._after_recall(view)
-        return found
+    def check_open(self) -> None:
+        """Raise `ClosedError` once the agent was closed."""
+        self.files.check_open()
+
+    def view(self, op: int | None = None) -> View | None:
+        """Return what is visible now, or was at operation ``op``; None before the first retain."""
+        return self.files.view(op)
+
+    def replica(self) -> Replica:
+        """Return the state behind `view`; only once there is one."""
+        return self.files.replica()
+
+    def counter(self) -> TokenCounter:
+        """Return the token counter of this process."""
+        if self._counter is None:
+            self._counter = open_counter(lambda text: self.context.embedder().count_tokens(text))
+        return self._counter
 
     def op_at(self, recorded_at: int) -> int:
         """Return the last operation recorded by a time; 0 if there was none.
@@ -307,40 +313,15 @@ class Agent(Access):
             last = int(view.buffer("op_recorded_at")[view.op - 1])
             if recorded_at <= last:
                 return view.columns.op_at(recorded_at)
-        if recorded_at > (now := self._shared.clock()):
+        if recorded_at > (now := self.context.clock()):
             raise InputError(
                 f"as_recorded must not be in the future: it is {from_micros(now)} by the clock, "
                 f"got {from_micros(recorded_at)}"
             )
-        if self._writer is not None:
-            return self._writer.op_at(recorded_at)
+        if (writer := self.files.opened_writer) is not None:
+            return writer.op_at(recorded_at)
         return view.op if view is not None else 0
 
-    def facts(self, recorded: int | None = None, world: int | None = None) -> FactView:
-        """Return the facts of a cut: as recorded by a moment, and as of a moment of the world."""
-        view = self.view()
-        if view is None:
-            return FactView.empty(world)
-        columns = view.columns
-        op = view.op if recorded is None else self.op_at(recorded)
-        last = self._facts
-        if last is not None and (last.columns, last.op, last.world) == (columns, op, world):
-            return last
-        self._facts = found = FactView(columns, op, world)
-        return found
-
-    def get(self, id: str) -> Memory:
-        """Return the memory with this id; see `reading.get`."""
-        return reading.get(self.view(), id, self.name)
-
-    def history(self, id: str) -> list[Memory]:
-        """Return every version of a memory; see `reading.history`."""
-        return reading.history(self.view(), id, self.name)
-
-    def list(self, after: str | None, limit: int) -> list[Memory]:
-        """Return up to ``limit`` open memories in recorded order, behind the memory ``after``."""
-        return reading.page(self.view(), after, limit, self.name)
-
-    def stats(self) -> Stats:
-        """Return what the agent holds."""
-        return count(self.view(), self.folder)
+    def close(self) -> None:
+        """Finish what is pending and let the next writer in; the second call does nothing."""
+        self.files.close()

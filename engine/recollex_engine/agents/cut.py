@@ -1,8 +1,10 @@
 """What did the agent know then? The agent as of a recorded time, for reading alone."""
 
 from dataclasses import replace
+from typing import NoReturn, TypeAlias
 
 from recollex_engine.agents.agent import Agent
+from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.question import Question
 from recollex_engine.errors import InputError, ReadOnlyError
@@ -10,9 +12,10 @@ from recollex_engine.ranking.presets import Preset
 from recollex_engine.recall.recall import Recall
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.view import View
+from recollex_engine.text.token_counter import TokenCounter
 
 
-class Cut(Agent):
+class Cut(ReadableAgent):
     """An agent as the operations recorded by one moment left it.
 
     Invariant: what it answers does not depend on anything recorded later. A recall equals, bit for
@@ -21,14 +24,15 @@ class Cut(Agent):
     Threads: any number. It needs its agent open.
     """
 
-    def __init__(self, agent: Agent, op: int, recorded_at: int) -> None:
-        vars(self).update(vars(agent))  # its name, folder, analyzers, token counter
+    def __init__(self, agent: ReadableAgent, op: int, recorded_at: int) -> None:
+        super().__init__(agent.name, agent.folder, agent.context)
+        self._mapped_ahead = agent._mapped_ahead
         self.recorded_at = recorded_at
         self._agent = agent
         self._op = op
 
     @classmethod
-    def at(cls, agent: Agent, recorded_at: int) -> "Cut":
+    def at(cls, agent: ReadableAgent, recorded_at: int) -> "Cut":
         """Return ``agent`` as of ``recorded_at``, in microseconds: all that was recorded by then.
 
         Raises `InputError` for a moment that is still to come. Beside a writer in this process the
@@ -49,7 +53,7 @@ class Cut(Agent):
 
     def view(self, op: int | None = None) -> View | None:
         """Return what was visible; None before the first operation."""
-        self._agent._check_open()
+        self._agent.check_open()
         at = self._op if op is None else min(op, self._op)
         return self._agent.view(at) if at else None
 
@@ -62,15 +66,22 @@ class Cut(Agent):
         now = self.recorded_at if question.now is None else question.now
         return super().recall(replace(question, now=now, exact=True), preset, explain)
 
-    def close(self) -> None:
-        """Do nothing: there is nothing of its own to close."""
+    def counter(self) -> TokenCounter:
+        """Return the token counter of this process."""
+        return self._agent.counter()
 
-    def _check_open(self) -> None:
-        self._agent._check_open()
+    def check_open(self) -> None:
+        """Raise `ClosedError` once the agent was closed."""
+        self._agent.check_open()
 
-    def _check_writable(self) -> None:
-        self._check_open()
+    def writable(self) -> NoReturn:
+        """Raise `ReadOnlyError`: the past cannot be changed."""
+        self.check_open()
         raise ReadOnlyError(
             f"this is agent {self.name!r} as of {from_micros(self.recorded_at)}, and the past "
             "cannot be changed: write to the agent itself"
         )
+
+
+AgentOrCut: TypeAlias = Agent | Cut
+"""An agent as it is or was: `writable` returns the one and refuses for the other."""

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from recollex_engine.agents.agent import Agent
+from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.schema import CLOSING
 from recollex_engine.log.files import LogFile, file_numbers
@@ -50,7 +50,7 @@ class LogEntry:
 
 
 def entries(
-    agent: Agent,
+    agent: ReadableAgent,
     since: int | None = None,
     until: int | None = None,
     kinds: Collection[str] | None = None,
@@ -78,7 +78,7 @@ def entries(
         follower.close()
 
 
-def kinds(agent: Agent) -> list[str]:
+def kinds(agent: ReadableAgent) -> list[str]:
     """Return the kinds of operation in the log, sorted. Cost: O(operations), without reading it."""
     view = agent.view()
     if view is None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import orjson
 
-from recollex_engine.agents.agent import Agent
+from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.agents.store import agent_folder, create_store
 from recollex_engine.clock import system_clock
 from recollex_engine.domain.settings import REEMBED, Settings, settings_of
@@ -34,7 +34,7 @@ _CHUNK = 1 << 20
 _ROWS = 4096
 
 
-def snapshot(agent: Agent, op: int, path: Path, progress: Progress | None = None) -> None:
+def snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | None = None) -> None:
     """Make of ``agent`` as of operation ``op`` an agent of the store at ``path``.
 
     Its log is the beginning of this log, byte for byte. Where vectors were lost since and embedded

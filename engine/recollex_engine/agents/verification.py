@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recollex_engine.agents.agent import Agent
 from recollex_engine.agents.fact_verification import problems_of
+from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.domain.schema import CLOSED, CODE, DICTIONARIES, schema
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import START
@@ -37,7 +37,7 @@ class Verification:
         return not self.problems
 
 
-def verify(agent: Agent, progress: Callable[[int], None] | None = None) -> Verification:
+def verify(agent: ReadableAgent, progress: Callable[[int], None] | None = None) -> Verification:
     """Return what differs between the agent's files and its log replayed from the beginning.
 
     Checks the hash chain, the checksum of every batch of vectors, every column and dictionary, the

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.agents.agent import Agent
+from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.act import Act
 from recollex_engine.domain.statement import Statement
@@ -55,7 +55,7 @@ class Sessions:
     Threads: any number; one is served at a time.
     """
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: AgentOrCut) -> None:
         self._agent = agent
         self._talks: OrderedDict[str, Talk] = OrderedDict()
         self._lock = threading.RLock()
@@ -86,7 +86,7 @@ class Sessions:
 
         Raises as `Agent.retain` does, with the tiers as they were.
         """
-        self._agent.retain([], recorded_at=recorded_at)  # refuses what cannot be written
+        self._agent.writable().retain([], recorded_at=recorded_at)  # refuses what cannot be written
         with self._lock:
             if recorded_at is None:
                 self.forget_expired()
@@ -176,7 +176,7 @@ class Sessions:
         kept = read_memories(view, over.tolist())
         ids = [memory.id for memory in kept if "write_sensitive" in memory.metadata]
         act = Act("forget", "write policy", "a sensitive turn, kept for a short time")
-        self._agent.take_away(act, ids, recorded_at)
+        self._agent.writable().take_away(act, ids, recorded_at)
         return ids
 
     def _hear(
@@ -244,7 +244,7 @@ class Sessions:
     ) -> list[str]:
         """Retain what triggers wrote, as one transaction."""
         statements = [described(writing, said or {}) for writing in writings]
-        return self._agent.retain(statements, recorded_at=recorded_at, progress=progress)
+        return self._agent.writable().retain(statements, recorded_at=recorded_at, progress=progress)
 
     def _keep(self, document: str, talk: Talk) -> None:
         self._talks[document] = talk

@@ -94,7 +94,7 @@ def test_an_agent_is_mapped_once_behind_its_first_recall_and_answers_the_same(
         threads.append(map_ahead(view))
         return threads[-1]
 
-    monkeypatch.setattr("recollex_engine.agents.access.map_ahead", noted)
+    monkeypatch.setattr("recollex_engine.agents.readable_agent.map_ahead", noted)
     vectors = np.random.default_rng(1).normal(size=(600, 64)).astype(np.float32)
     texts = [f"Ann saw boat {n}." for n in range(600)]
     with recollex.open(tmp_path, embedder=recollex.GivenVectors(64)) as store:

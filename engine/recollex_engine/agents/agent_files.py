@@ -5,21 +5,18 @@ from pathlib import Path
 
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import ClosedError, ModelMismatchError, ReadOnlyError
-from recollex_engine.facts.fact_view import FactView
 from recollex_engine.models.embedder import Embedder
-from recollex_engine.state.page_prefault import map_ahead
 from recollex_engine.state.read_replica import ReadReplica
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.view import View
 from recollex_engine.storage.disk import enough_files
-from recollex_engine.text.token_counter import TokenCounter, open_counter
 from recollex_engine.writing.maintenance import Maintenance
 from recollex_engine.writing.store_context import StoreContext
 from recollex_engine.writing.writer import Writer
 
 
-class Access:
-    """What of one agent is open in this process, and what it shares with the others of its store.
+class AgentFiles:
+    """What of one agent's folder is open in this process: its writer, or a reader of its files.
 
     Threads: any number may call anything. Nothing is put on disk before the first write.
     """
@@ -27,32 +24,29 @@ class Access:
     def __init__(self, name: str, folder: Path, context: StoreContext) -> None:
         self.name = name
         self.folder = folder
-        self._shared = context
+        self._context = context
         self._opening = threading.RLock()
         self._writer: Writer | None = None
         self._maintenance: Maintenance | None = None
         self._reader: ReadReplica | None = None
-        self._counter: TokenCounter | None = None
-        self._facts: FactView | None = None
-        self.clock = context.clock
         self._closed = False
-        self._mapped_ahead = False
         if folder.exists() and not context.read_only:
-            self._writing()  # a second writer learns it here, not at its first retain
+            self.writer()  # a second writer learns it here, not at its first retain
 
-    def _writing(self) -> Writer:
-        self._check_writable()
+    def writer(self) -> Writer:
+        """Return the writer, opened when first asked for, which makes the folder."""
+        self.check_writable()
         with self._opening, enough_files(self.folder):
-            self._check_open()
+            self.check_open()
             if self._writer is None:
-                self._shared.create()
+                self._context.create()
                 writer = Writer(
                     self.folder,
-                    self._shared.durability,
-                    self._shared.clock,
+                    self._context.durability,
+                    self._context.clock,
                     self._embedder_for,
-                    self._shared.on_flush,
-                    self._shared.start_progress,
+                    self._context.on_flush,
+                    self._context.start_progress,
                 )
                 try:
                     if writer.settings is not None:
@@ -60,18 +54,30 @@ class Access:
                 except BaseException:
                     writer.close()  # or the folder stays locked
                     raise
-                self._maintenance = Maintenance(self.name, writer, self._shared)
+                self._maintenance = Maintenance(self.name, writer, self._context)
                 self._writer = writer
             return self._writer
 
-    def _check_open(self) -> None:
+    @property
+    def opened_writer(self) -> Writer | None:
+        """The writer if this process has opened it; None before, and once it is closed."""
+        return self._writer
+
+    @property
+    def maintenance(self) -> Maintenance:
+        """The checkpoints of the writer, which must have been opened."""
+        assert self._maintenance is not None
+        return self._maintenance
+
+    def check_open(self) -> None:
+        """Raise `ClosedError` once the agent was closed."""
         if self._closed:
             raise ClosedError(f"agent {self.name!r} was closed: open the store again")
 
-    def _check_writable(self) -> None:
+    def check_writable(self) -> None:
         """Raise unless this agent may be written; nothing is put on disk."""
-        self._check_open()
-        if self._shared.read_only:
+        self.check_open()
+        if self._context.read_only:
             raise ReadOnlyError(
                 f"agent {self.name!r} was opened with read_only=True: open the store without it "
                 "to write"
@@ -79,14 +85,14 @@ class Access:
 
     def _embedder_for(self, settings: Settings) -> Embedder:
         """Return the model, having checked that it is the one behind the agent's vectors."""
-        embedder = self._shared.embedder()
+        embedder = self._context.embedder()
         if embedder.fingerprint != settings.model:
             raise ModelMismatchError(self.name, settings.model, embedder.fingerprint)
         return embedder
 
     def view(self, op: int | None = None) -> View | None:
         """Return what is visible now, or was at operation ``op``; None before the first retain."""
-        self._check_open()
+        self.check_open()
         if self._writer is not None:
             return self._writer.replica.view(op)
         if self._reader is None:
@@ -95,7 +101,7 @@ class Access:
                     if not (self.folder / "log").exists():
                         return None
                     self._reader = ReadReplica(
-                        self.folder, self._embedder_for, self._shared.start_progress
+                        self.folder, self._embedder_for, self._context.start_progress
                     )
         now = self._reader.view()
         return now if op is None else self._reader.replica.view(op)
@@ -106,28 +112,6 @@ class Access:
             return self._writer.replica
         assert self._reader is not None
         return self._reader.replica
-
-    def _after_recall(self, view: View) -> None:
-        """Have pages mapped for the next recalls, once; the first would only wait for it."""
-        if not self._mapped_ahead:
-            self._mapped_ahead = True
-            map_ahead(view)
-
-    @property
-    def embedder(self) -> Embedder:
-        """The model behind the vectors."""
-        return self._shared.embedder()
-
-    @property
-    def dimension(self) -> int:
-        """The length of a vector."""
-        return self._shared.embedder().dimension
-
-    def counter(self) -> TokenCounter:
-        """Return the token counter of this process."""
-        if self._counter is None:
-            self._counter = open_counter(lambda text: self._shared.embedder().count_tokens(text))
-        return self._counter
 
     def close(self) -> None:
         """Finish what is pending and let the next writer in; the second call does nothing."""

@@ -1,0 +1,111 @@
+"""What can be read of one agent? The same of the agent as it is and of a cut of its past."""
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+
+from recollex_engine.agents.stats import Stats, count
+from recollex_engine.domain.question import Question
+from recollex_engine.facts.fact_view import FactView
+from recollex_engine.models.embedder import Embedder
+from recollex_engine.ranking.presets import Preset
+from recollex_engine.recall import lookups
+from recollex_engine.recall.memory import Memory
+from recollex_engine.recall.packing import nothing
+from recollex_engine.recall.pipeline import recall
+from recollex_engine.recall.recall import Recall
+from recollex_engine.state.page_prefault import map_ahead
+from recollex_engine.state.replica import Replica
+from recollex_engine.state.view import View
+from recollex_engine.text.token_counter import TokenCounter
+from recollex_engine.writing.store_context import StoreContext
+
+
+class ReadableAgent(ABC):
+    """One agent's memory for reading: recalls, look-ups, facts and statistics of one view.
+
+    Threads: any number may call anything.
+    """
+
+    def __init__(self, name: str, folder: Path, context: StoreContext) -> None:
+        self.name = name
+        self.folder = folder
+        self.context = context
+        self.clock = context.clock
+        self._facts: FactView | None = None
+        self._mapped_ahead = False
+
+    @abstractmethod
+    def check_open(self) -> None:
+        """Raise `ClosedError` once the agent was closed."""
+
+    @abstractmethod
+    def view(self, op: int | None = None) -> View | None:
+        """Return what is visible, or was at operation ``op``; None before the first retain."""
+
+    @abstractmethod
+    def replica(self) -> Replica:
+        """Return the state behind `view`; only once there is one."""
+
+    @abstractmethod
+    def op_at(self, recorded_at: int) -> int:
+        """Return the last operation recorded by a time; 0 if there was none."""
+
+    @abstractmethod
+    def counter(self) -> TokenCounter:
+        """Return the token counter of this process."""
+
+    @property
+    def embedder(self) -> Embedder:
+        """The model behind the vectors."""
+        return self.context.embedder()
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+        return self.context.embedder().dimension
+
+    def recall(self, question: Question, preset: Preset, explain: bool = False) -> Recall:
+        """Return what bears on ``question``, ranked as ``preset`` says."""
+        view = self.view()
+        embedder = self.context.embedder()
+        now = self.clock() if question.now is None else question.now
+        if view is None or view.columns.settings is None:
+            packed = None if question.packing is None else nothing(question, now, self.counter())
+            return Recall.empty(question.text, packed)
+        settings = view.columns.settings
+        analyzer = self.context.analyzer(settings.language)
+        name = settings.counter
+        found = recall(view, question, preset, analyzer, embedder, now, name, explain, self.counter)
+        if not self._mapped_ahead:  # the first recall would only wait for it
+            self._mapped_ahead = True
+            map_ahead(view)
+        return found
+
+    def facts(self, recorded: int | None = None, world: int | None = None) -> FactView:
+        """Return the facts of a cut: as recorded by a moment, and as of a moment of the world."""
+        view = self.view()
+        if view is None:
+            return FactView.empty(world)
+        columns = view.columns
+        op = view.op if recorded is None else self.op_at(recorded)
+        last = self._facts
+        if last is not None and (last.columns, last.op, last.world) == (columns, op, world):
+            return last
+        self._facts = found = FactView(columns, op, world)
+        return found
+
+    def get(self, id: str) -> Memory:
+        """Return the memory with this id; see `lookups.get`."""
+        return lookups.get(self.view(), id, self.name)
+
+    def history(self, id: str) -> list[Memory]:
+        """Return every version of a memory; see `lookups.history`."""
+        return lookups.history(self.view(), id, self.name)
+
+    def list(self, after: str | None, limit: int) -> list[Memory]:
+        """Return up to ``limit`` open memories in recorded order, after the memory ``after``."""
+        return lookups.page(self.view(), after, limit, self.name)
+
+    def stats(self) -> Stats:
+        """Return what the agent holds."""
+        return count(self.view(), self.folder)
