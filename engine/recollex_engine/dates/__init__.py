@@ -1,1 +1,1 @@
-"""Which time a text speaks of: an English grammar, other languages, a language model."""
+"""Which time does a text speak of? An English grammar, other languages, a language model."""

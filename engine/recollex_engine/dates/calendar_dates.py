@@ -1,6 +1,6 @@
 """Calendar dates in English: "7 May 2023", "June", "summer 2021", "Q3 2024", "Halloween", "2022".
 
-A date that names no year is kept as a function of the year, which is chosen where it is used.
+A date without a year is kept as a function of the year. The year is chosen where the date is used.
 """
 
 import re
@@ -36,7 +36,7 @@ from recollex_engine.dates.periods import (
 
 _MONTH_LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
-# What a bare year, month, season, weekday or holiday must follow to be a time at all.
+# A bare year, month, season, weekday or holiday is a time only after one of these prepositions.
 _BOUNDS = frozenset({"since", "before", "after", "until", "till", "from"})
 YEAR_AFTER = _BOUNDS | {"in", "during", "throughout", "circa"}
 MONTH_AFTER = _BOUNDS | {"in", "during", "throughout", "around", "by", "for"}
@@ -65,7 +65,7 @@ _TIME_OFF = frozenset({"vacation", "holiday", "holidays", "break", "semester", "
 
 
 class CalendarDateParser(ExpressionParser):
-    """Reads calendar dates; what is counted from now or from another date is read elsewhere."""
+    """Parses calendar dates; `relative_dates` adds what is counted from now or another date."""
 
     def calendar_date(self, i: int) -> Expression | None:
         """Return the calendar date that begins at token `i`, with or without its year, or None."""
@@ -180,7 +180,7 @@ class CalendarDateParser(ExpressionParser):
     def _month(self, i: int) -> int | None:
         name = self.word(i)
         if name in SHORT_MONTHS:
-            # "dec" and "mar" are other things too: a capital or a number makes them months
+            # "dec" and "mar" have other meanings: with a capital or a number they are months
             numbered = self.is_kind(i + 1, "number") or self.is_kind(i + 1, "ordinal")
             told = numbered or self.tokens[i].capital
             if not told and name != "mar" and i:
@@ -201,7 +201,7 @@ class CalendarDateParser(ExpressionParser):
         return self._in_year(i + (self.word(i) == "of") + 1, _day_range(m, first, last))
 
     def _nth_of_month(self, i: int) -> Expression | None:
-        """Read "on the 15th", that ends its clause: the latest, or looking ahead the next."""
+        """Read "on the 15th" at the end of a clause: the latest; about the future, the next."""
         if not self.is_kind(i, "ordinal") or not self.is_day(i):
             return None
         if [token.text for token in self.tokens[max(0, i - 2) : i]] != ["on", "the"]:
@@ -264,7 +264,7 @@ class CalendarDateParser(ExpressionParser):
         return 1 <= int(self.tokens[i].text.rstrip("stndrh")) <= 31
 
     def _in_year(self, after: int, of_year: OfYear) -> Expression:
-        """Return a day or days of a month, which need no preposition."""
+        """Return one or several days of a month, which need no preposition."""
         return replace(self.yearless(after, of_year, MONTH_AFTER), only_after=None)
 
     def _named_weekday(self, i: int) -> Expression | None:
@@ -294,7 +294,7 @@ class CalendarDateParser(ExpressionParser):
 
 
 def hours(day: date, part: str | tuple[str, str]) -> Period:
-    """Return the morning, afternoon, evening or night of a day; "early morning" as two words."""
+    """Return a part of a day, such as "morning"; "early morning" is given as a pair of words."""
     first, last = PARTS_OF_DAY[part] if isinstance(part, str) else EARLY_AND_LATE[part]
     start = midnight(day)
     return start + timedelta(hours=first), start + timedelta(hours=last)
@@ -310,7 +310,7 @@ def _day_range(m: int, first: int, last: int) -> OfYear:
 
 
 def _numeric(token: Token, after: int) -> Expression | None:
-    """Read 2023-05-07, 2023-05 and 25/12/2023; 5/7/2023 is two different days and so none."""
+    """Read 2023-05-07, 2023-05 and 25/12/2023; 5/7/2023 may be two different days: None."""
     if token.kind == "iso":
         y, m = int(token.text[:4]), int(token.text[5:7])
         if not 1 <= m <= 12:

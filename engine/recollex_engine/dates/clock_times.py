@@ -1,6 +1,6 @@
 """Hours of a day: "10:30 on 5 May", "yesterday at 3 pm", "5 May in the evening".
 
-A clock time without a day beside it is no time: it says when in any day.
+A clock time without a day is ignored: it may be that of any day.
 """
 
 from dataclasses import replace
@@ -14,14 +14,14 @@ from recollex_engine.dates.relative_dates import RelativeDateParser
 _HOUR = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
 _BY_THE_HOUR, _BY_THE_MINUTE = 30 * _MINUTE, 15 * _MINUTE
-"""How far on either side "3 pm" and "10:30" reach."""
+"""How far "3 pm" and "10:30" reach to either side."""
 _BEFORE_A_CLOCK = frozenset({"at", "around", "about", "by"})
 
 Hours = tuple[timedelta, timedelta]
 
 
 class ClockTimeParser(RelativeDateParser):
-    """Reads any time expression, narrowed to the hours that stand beside a day."""
+    """Parses any time expression, and narrows a day to the hours that are named with it."""
 
     def __init__(
         self, tokens: list[Token], now: datetime, looking: Looking, last_is_previous_year: bool
@@ -30,7 +30,7 @@ class ClockTimeParser(RelativeDateParser):
         self._read: dict[tuple[int, Looking], Expression | None] = {}
 
     def expression(self, i: int, depth: int = 0) -> Expression | None:
-        """Return the expression that begins at token `i`, or None; `depth` as in the base."""
+        """Return the expression that begins at token `i`, or None; see `RelativeDateParser`."""
         if depth:
             return self._expression(i, depth)
         key = i, self.looking
@@ -93,7 +93,7 @@ def _narrowed(found: Expression, after: int, hours: Hours) -> Expression:
 
 
 def _time_of_day(text: str) -> tuple[timedelta, timedelta]:
-    """Return the time since midnight and how far it reaches to either side."""
+    """Return the time since midnight, and how far it reaches to either side."""
     digits = text.rstrip("apm. ")
     hour, _, rest = digits.partition(":")
     h = int(hour)

@@ -1,4 +1,4 @@
-"""The English words that times are made of, and the tokens of a text that may hold some."""
+"""The English words that name times, and the tokens of a text."""
 
 import re
 from datetime import timedelta
@@ -45,7 +45,7 @@ _TOKEN = re.compile(
 
 
 class Token(NamedTuple):
-    """A word, number or mark of the text: `text` is small and without 's."""
+    """A word, number or mark of the text: `text` is in lower case and without 's."""
 
     kind: str
     text: str

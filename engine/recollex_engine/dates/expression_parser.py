@@ -1,4 +1,4 @@
-"""The state that every parser of time expressions has: tokens, now, and the choice of a year."""
+"""What every parser of time expressions needs: tokens, the local time, the choice of a year."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,11 +26,15 @@ _COUNTED = frozenset(_COUNTED_WORDS.split())
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A time expression that was read: `of_year(y)` is its period, if `y` is its year.
+    """A time expression that was read.
 
-    `year` is the year it names, 0 where none matters ("yesterday"), None where it must be chosen.
-    `only_after` are the prepositions it needs to be a time at all, None for one that needs none.
-    `dated` says that a year was written out; `after` is the index of the next token.
+    after: the index of the next token.
+    of_year: `of_year(y)` is its period if it is in year `y`.
+    year: the year that it names, 0 if no year matters ("yesterday"), None if it must be chosen.
+    only_after: the prepositions that make it a time (one must stand before it); None if it needs
+    no preposition.
+    dated: a year was written out.
+    calendar: it is a date of the calendar, without hours and not counted from another day.
     """
 
     after: int
@@ -42,11 +46,12 @@ class Expression:
 
 
 class ExpressionParser:
-    """Reads `tokens` at the local time `now`.
+    """The base of the parsers: the `tokens` of a text that was said at the local time `now`.
 
-    `looking` chooses the year of "in June" and the day of "on Friday": the latest that has begun
-    ("past"), the next not yet over ("future"), or whichever is nearer ("nearest", weekdays past).
-    `last_is_previous_year`: "last spring" is the previous calendar year's, as the papers have it
+    looking: how to choose the year of "in June" and the day of "on Friday". "past": the latest that
+    has begun. "future": the next that is not over. "nearest": the nearer of these two, and the
+    latest weekday.
+    last_is_previous_year: if true, "last spring" is the previous calendar year's, as in the papers
     for queries; otherwise it is the latest one that is over.
     """
 
@@ -73,7 +78,7 @@ class ExpressionParser:
         return i < len(self.tokens) and self.tokens[i].kind == kind
 
     def settle(self, expression: Expression) -> Period:
-        """Return the period of an expression, its year chosen if it names none."""
+        """Return the period of an expression; if it names no year, the year is chosen."""
         if expression.year is not None:
             return expression.of_year(expression.year)
         return expression.of_year(self.chosen_year(expression.of_year, self.looking))
@@ -98,7 +103,7 @@ class ExpressionParser:
         return min(middles, key=lambda y: abs(middles[y] - self.now))
 
     def counts(self, i: int) -> bool:
-        """Return whether token `i` is a thing counted, which makes a number before it no date."""
+        """Return whether token `i` is a thing that is counted: a number before it is no date."""
         if i >= len(self.tokens):
             return False
         token = self.tokens[i]
@@ -109,15 +114,15 @@ class ExpressionParser:
         return token.text in _COUNTED or (token.text.endswith("s") and len(token.text) > 2)
 
     def yearless(self, after: int, of_year: OfYear, only_after: frozenset[str]) -> Expression:
-        """Return what comes every year, in the year written behind it or, without one, in any."""
+        """Return a yearly expression: in the year written after it, without one in any year."""
         if (year := self.year_at(after)) is not None:
             return dated(year[1], of_year, year[0])
         return Expression(after, of_year, only_after=only_after)
 
     def year_at(self, i: int) -> tuple[int, int] | None:
-        """Return (year, next token) if a year belongs to what ends before token `i`, or None.
+        """Return (year, next token) if a year stands at token `i`, after a date; otherwise None.
 
-        "2023", ", 2023", "of 2023", "(2023)", "'23", "of last year".
+        It reads "2023", ", 2023", "of 2023", "(2023)", "'23", "of last year".
         """
         if i >= len(self.tokens):
             return None
@@ -141,7 +146,7 @@ class ExpressionParser:
         return int(digits), i + 1 + closed
 
     def before_christ(self, i: int) -> bool:
-        """Return whether token `i` puts the year before it out of the calendar's reach."""
+        """Return whether token `i` says that the year before it is before Christ."""
         return self.word(i) in _BEFORE_CHRIST
 
 

@@ -1,9 +1,9 @@
-"""The words of time of another language, as `dateparser` knows them.
+"""The words that name times in other languages, from the vocabulary of `dateparser`.
 
-`dateparser` reads a date out of nearly anything ("die", "2000", "5 m"). So what it may read is
-found first, by an expression made of its own vocabulary: a month with a day or a year, a month
-behind a preposition, a full weekday, "vor zwei Wochen", "上周", "2023年5月7日". A number alone, an
-abbreviation alone and a count of hours are never taken.
+`dateparser` finds a date in nearly any text ("die", "2000", "5 m"). So a regular expression, made
+of its own vocabulary, first finds what it may read: a month with a day or a year, a month after a
+preposition, a full weekday, "vor zwei Wochen", "上周", "2023年5月7日". A number alone, an
+abbreviation alone and a count of hours are never read.
 """
 
 import re
@@ -16,7 +16,7 @@ _MONTH_NAMES = (
 )
 _WEEKDAY_NAMES = "monday tuesday wednesday thursday friday saturday sunday"
 
-# Words that tell a language from English; what both have is in neither list.
+# Words that tell a language from English; a word of both languages is in neither list.
 _FUNCTION_WORDS = {
     "de": "der das und ist hat ich wir sie er es im am wann wer wo wie mit von vom zum nicht ein"
     " eine einen haben wurde vor über seit zwischen dem den des auf für mir mein",
@@ -35,7 +35,7 @@ _FUNCTION_WORDS = {
 }
 _FUNCTIONS = {code: frozenset(words.split()) for code, words in _FUNCTION_WORDS.items()}
 UNSPACED = frozenset({"zh", "ja"})
-"""Languages whose words are not parted by spaces."""
+"""Languages that put no spaces between words."""
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 
@@ -74,12 +74,12 @@ JOINED = re.compile(
     r"(?:(?:le|la|el|il|den|dem|zum)\b)?\s*",
     re.IGNORECASE,
 )
-"""What stands between the ends of a range."""
+"""The words between the two ends of a range."""
 OPENED = re.compile(
     r"(?:\b(?:zwischen|entre|tra|tussen|von|vom|de|du|dal?|van|desde)(?:\s+(?:dem|le|el))?|从)\s*$",
     re.IGNORECASE,
 )
-"""What stands before a range."""
+"""The words before a range."""
 SINCE = re.compile(
     r"(?:\b(?:seit|depuis|desde|dal|sinds)(?:\s+(?:dem|le|el))?|自从?)\s*$", re.IGNORECASE
 )
@@ -91,10 +91,11 @@ UNTIL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The words of time of one language.
+    """The words that name times in one language.
 
-    date: finds what may be read; its group "month" or "year" is the date where a preposition leads.
-    spaced: whether words are parted by spaces.
+    date: matches what may be read. If the match begins with a preposition, the date alone is its
+    group "month" or "year".
+    spaced: whether there are spaces between words.
     numerals: number words and their digits.
     """
 
@@ -111,9 +112,9 @@ class Vocabulary:
 
 
 def spoken(text: str, codes: Iterable[str]) -> str:
-    """Return which of ``codes`` a text in Latin letters is in, "en" for English, "" for neither.
+    """Return the language of a text in Latin letters: one of ``codes``, "en" for English, or "".
 
-    Counted are function words; a language without a list of them is never told.
+    Function words are counted; a language without a list of them is never recognised.
     """
     words = _LETTERS.findall(text.lower())
     counts = {code: sum(word in _FUNCTIONS.get(code, ()) for word in words) for code in codes}
@@ -126,7 +127,7 @@ def spoken(text: str, codes: Iterable[str]) -> str:
 
 @cache
 def vocabulary(code: str) -> Vocabulary:
-    """Return the vocabulary of a language. Cost: some 10 ms, once.
+    """Return the vocabulary of a language. Cost: about 10 ms, once.
 
     Raises ValueError for a language that `dateparser` does not know.
     """
@@ -175,12 +176,12 @@ _AFTER_A_YEAR = "bis|und|à|et|a|hasta|y|e|al|até|tot|en"
 
 
 def _counted(info: Mapping[str, list[str]], numerals: Mapping[str, str], spaced: bool) -> list[str]:
-    """Return what reads "vor zwei Wochen": the locale's expressions, with words for numbers."""
+    """Return what matches "vor zwei Wochen": the locale's patterns, extended by number words."""
     number = rf"(?:{'|'.join([r'[0-9]{1,3}', *map(re.escape, numerals)])})"
     found = []
     for meaning, several in info.items():
         if not re.search("(?:day|week|month|year)s? ago", meaning):
-            continue  # hours, and "in zwei Wochen", which may be how long it took
+            continue  # hours, and "in zwei Wochen", which may be a duration
         for one in several:
             unit = re.split(r"\(.*?\)", one)[-1].strip()
             if spaced and len(unit) < 3 and unit != "an":
@@ -190,5 +191,5 @@ def _counted(info: Mapping[str, list[str]], numerals: Mapping[str, str], spaced:
 
 
 def _long(words: Iterable[str]) -> list[str]:
-    """Return distinct words, the longest first, so that none hides a longer one."""
+    """Return distinct words, the longest first, so that the longest alternative matches."""
     return sorted(set(words), key=lambda word: (-len(word), word))

@@ -1,6 +1,6 @@
-"""When are the days that have a name? Fixed, counted by weekday, by Easter, or by the moon.
+"""When are the holidays? By a fixed date, by weekday, by Easter, or by the moon.
 
-A name that means different days in different countries ("National Day", "Labor Day") is not here.
+A name that means different days in different countries ("National Day", "Labor Day") is left out.
 """
 
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def _from_easter(later: int) -> OfYear:
 
 
 def _from_moon(table: str, m: int, d: int, first: int = 0, count: int = 1) -> OfYear:
-    """Return the rule of `count` days that begin `first` days from a day of the lunar table."""
+    """Return the rule of `count` days that begin `first` days after a day of the lunar table."""
 
     def rule(y: int) -> Period:
         if not 0 <= y - _FIRST_MOON_YEAR < len(table):
@@ -138,7 +138,7 @@ LONGEST = max(map(len, HOLIDAYS))
 """Words of the longest name."""
 
 BEGINNINGS = frozenset(name[0] for name in HOLIDAYS)
-"""The words that names begin with."""
+"""The first words of the names."""
 
 _TELLING_WORDS = """
 christmas xmas boxing valentine valentines patrick earth may independence fourth halloween veterans
@@ -146,7 +146,7 @@ singles thanksgiving black cyber mother mothers father fathers memorial easter f
 women lunar chinese good new
 """
 TELLING = frozenset(_TELLING_WORDS.split())
-"""A word of each name: a text without one of these names no holiday."""
+"""A word of each name: a text without any of these words names no holiday."""
 
 
 def holiday(name: tuple[str, ...], y: int) -> Period:

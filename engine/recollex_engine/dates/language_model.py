@@ -1,4 +1,4 @@
-"""Ranges of time read by a language model, from any endpoint that speaks OpenAI's protocol."""
+"""Ranges of time found by a language model, at any endpoint that speaks OpenAI's protocol."""
 
 import importlib.util
 from dataclasses import dataclass, field
@@ -31,10 +31,10 @@ class LanguageModelDates:
     """Asks a language model which range of time a question is about (TEMPR 3.1.4).
 
     ``model`` is its name at the endpoint ``base_url`` (OpenAI's own if None), which may be a local
-    server; ``api_key`` is taken from OPENAI_API_KEY if None. Sent are the question and the time.
-    The answer is checked: what is not the JSON asked for, an end before its start, an endpoint that
-    fails or is silent for ``timeout`` seconds raises `ModelError`, which a recall reports in its
-    trace. Nothing is tried twice. Times are those of ``tz``.
+    server; ``api_key`` is taken from OPENAI_API_KEY if None. The question and the time are sent.
+    The answer is checked. `ModelError` is raised if the answer is not the JSON that was asked for
+    or its end is before its start, and if the endpoint fails or is silent for ``timeout`` seconds;
+    a recall reports the error in its trace. No request is repeated. Times are those of ``tz``.
 
     Needs ``pip install 'recollex[llm]'``; raises `InputError` without it.
 
@@ -72,7 +72,7 @@ class LanguageModelDates:
 
     @property
     def name(self) -> str:
-        """Return the model's name behind "llm:"."""
+        """Return "llm:" and the model's name."""
         return f"llm:{self.model}"
 
     def close(self) -> None:
@@ -153,7 +153,7 @@ class LanguageModelDates:
         return TimeRange(start, end, answer.words, (at, at + len(answer.words)))
 
     def _moment(self, written: str, *, last: bool) -> int:
-        """Return a day's start, or its end if it is the last; a time of the day as it stands."""
+        """Return the start of a day, or its end if it is the last day; a moment unchanged."""
         when = datetime.fromisoformat(written)
         if when.tzinfo is not None:
             when = when.astimezone(self.tz).replace(tzinfo=None)
@@ -166,7 +166,7 @@ class LanguageModelDates:
 
 @cache
 def _answer_type() -> "type[BaseModel]":
-    """Return what a model must answer."""
+    """Return the type of the answer that a model must give."""
     import pydantic
 
     class Answer(pydantic.BaseModel):

@@ -29,7 +29,7 @@ from recollex_engine.dates.time_range import (
 from recollex_engine.errors import InputError
 
 LANGUAGES = ("de", "fr", "es", "zh", "ja")
-"""The languages that are tested; any other code of `dateparser` may be asked for."""
+"""The languages that are tested; any other language code of `dateparser` may be given."""
 
 _KANA = re.compile("[\u3040-\u30ff]")
 _HAN = re.compile("[\u4e00-\u9fff]")
@@ -49,10 +49,10 @@ class _Mention(NamedTuple):
 class ManyLanguages:
     """Reads English by the grammar and other languages through `dateparser`.
 
-    A text in English, or in none of ``languages``, is read as by `EnglishDates`. In another, an
-    explicit expression is read (see `foreign_words`) and becomes the day, week, month or year that
-    it names; "von 2019 bis 2021", "seit Mai 2022" and the like are ranges and bounds. Seasons,
-    holidays and parts of a day are not read there.
+    A text in English, or in none of ``languages``, is read as by `EnglishDates`. In another
+    language an explicit expression (see `foreign_words`) is read as the day, week, month or year
+    that it names; "von 2019 bis 2021", "seit Mai 2022" and the like are ranges and bounds. Seasons,
+    holidays and parts of a day are read in English only.
 
     Needs ``pip install 'recollex[languages]'``; raises `InputError` without it.
 
@@ -98,7 +98,7 @@ class ManyLanguages:
         return find_range(text, now, self.tz)
 
     def _codes(self, text: str) -> list[str]:
-        """Return the language that ``text`` is in, several if it may be any, none for English."""
+        """Return the language of ``text``; several if it is not clear, none for English."""
         unspaced = [code for code in self.languages if code[:2] in UNSPACED]
         if _KANA.search(text):
             return [code for code in unspaced if code == "ja"]
@@ -181,7 +181,7 @@ class ManyLanguages:
 
 
 def _in_year(start: datetime, other: datetime) -> datetime:
-    """Return ``start`` in the year of the range's end, or the one before."""
+    """Return ``start`` in the year of the range's end, or in the year before."""
     lent = start.replace(year=other.year)
     return lent if lent <= other else start.replace(year=other.year - 1)
 

@@ -1,6 +1,6 @@
-"""Stretches of the local calendar: days, months, seasons, holidays, and their arithmetic.
+"""Periods of the local calendar: days, weeks, months, seasons, years, and their arithmetic.
 
-A `Period` is a half-open pair of naive local datetimes; `dates` turns it into UTC at its edge.
+A `Period` is a half-open pair of naive local datetimes; `time_range` converts it to UTC.
 Arithmetic that leaves the years 1 to 9999 raises `ValueError` or `OverflowError`, as datetime does.
 """
 
@@ -42,12 +42,12 @@ def midnight(day: date) -> datetime:
 
 
 def days(first: date, count: int = 1) -> Period:
-    """Return `count` days from `first` on."""
+    """Return `count` days, beginning with `first`."""
     return midnight(first), midnight(first) + count * DAY
 
 
 def year(y: int, count: int = 1) -> Period:
-    """Return `count` calendar years from `y` on."""
+    """Return `count` calendar years, beginning with `y`."""
     return datetime(y, 1, 1), datetime(y + count, 1, 1)
 
 
@@ -92,7 +92,7 @@ def unit(name: str, day: date, offset: int = 0) -> Period:
 
 
 def part(period: Period, index: int, of: int) -> Period:
-    """Return the `index`-th of `of` parts: of whole months in years, of whole days otherwise."""
+    """Return the `index`-th of `of` parts: whole months of years, else whole days."""
     start, end = period
     months = (end.year - start.year) * 12 + end.month - start.month
     if months >= of and months % of == 0 and start.day == end.day == 1:

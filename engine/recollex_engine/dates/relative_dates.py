@@ -1,6 +1,8 @@
-"""One English time expression: "yesterday", "two weeks ago", "early June", "the day after 9 June".
+"""Dates relative to now or to another date: "last Friday", "two weeks ago", "the day after 9 June".
 
-`calendar_dates` reads the dates; this adds what is counted from now or from another expression.
+`calendar_dates` parses the dates of the calendar. This module adds what is counted from now
+("yesterday", "last Friday", "two weeks ago") and what is a part of another expression or a step
+from it ("early June", "the second week of June", "the day after 9 June").
 """
 
 from dataclasses import replace
@@ -35,12 +37,12 @@ _NEGATIONS = frozenset({"t", "not", "never", "no"})
 
 
 class RelativeDateParser(CalendarDateParser):
-    """Reads any time expression from `tokens`, relative to the local time `now`."""
+    """Parses any time expression, relative to the local time `now`."""
 
     def expression(self, i: int, depth: int = 0) -> Expression | None:
         """Return the expression that begins at token `i`, or None.
 
-        `depth` bounds how expressions nest ("the end of the first week of June").
+        `depth` bounds the nesting of expressions ("the end of the first week of June").
         """
         if depth > 3 or i >= len(self.tokens):
             return None
@@ -79,7 +81,7 @@ class RelativeDateParser(CalendarDateParser):
         return (number, number, i + 1) if number else None
 
     def _ago(self, i: int) -> Expression | None:
-        """Read "two weeks ago", "a year from now"; looking ahead, also "in two weeks"."""
+        """Read "two weeks ago", "a year from now"; "in two weeks" in a text about the future."""
         ahead = self.word(i) == "in" and self.looking == "future"
         if ahead and any(token.text in _NEGATIONS for token in self.tokens[max(0, i - 6) : i]):
             return None  # "we haven't talked in two weeks"
@@ -101,7 +103,7 @@ class RelativeDateParser(CalendarDateParser):
     def _away(self, day: date, name: str, fewest: int, most: int, sign: int) -> Period:
         """Return the calendar units from `fewest` to `most` units away from `day`.
 
-        Hours and minutes, counted from now, give the stretch within half a unit instead.
+        Hours and minutes are counted from now; the period then reaches half a unit to either side.
         """
         if name in CLOCK:
             step = CLOCK[name]
@@ -138,10 +140,10 @@ class RelativeDateParser(CalendarDateParser):
         return fixed(bare.after, self._yearly(bare.of_year, name, sign))
 
     def _yearly(self, of_year: OfYear, name: str, sign: int) -> Period:
-        """Return the last, this or next occurrence of what comes once a year."""
+        """Return the last, this or next occurrence of an expression that comes once a year."""
         this = self.today.year
         if name == "winter" and self.today.month <= 2:
-            this -= 1  # the winter we are in
+            this -= 1  # the present winter began last year
         if sign == 0:
             return of_year(this)
         if sign > 0:
@@ -153,7 +155,7 @@ class RelativeDateParser(CalendarDateParser):
         return of_year(year)
 
     def _rolling(self, after: int, name: str, number: int, sign: int) -> Expression:
-        """Read "the last two weeks": up to the end of today; "the next ..." from tomorrow."""
+        """Read "the last two weeks", which end with today; "the next ..." begin tomorrow."""
         if name in CLOCK:
             there = self.now + sign * number * CLOCK[name]
             return fixed(after, (min(there, self.now), max(there, self.now)))
@@ -164,7 +166,7 @@ class RelativeDateParser(CalendarDateParser):
         return fixed(after, (tomorrow, there + DAY))
 
     def _weekday(self, weekday: int, sign: int) -> date:
-        """Return that day strictly before (-1) or after (1) today, or of this week (0)."""
+        """Return the weekday strictly before (-1) or after (1) today, or that of this week (0)."""
         ahead = weekday - self.today.weekday()
         if sign < 0:
             ahead = -(-ahead % 7 or 7)
@@ -282,7 +284,7 @@ class RelativeDateParser(CalendarDateParser):
         return replace(whole, of_year=of_year, only_after=None)
 
     def _whole(self, i: int, depth: int) -> Expression | None:
-        """Read an expression, or "the year", "the month", "the week": those of now."""
+        """Read an expression, or "the year", "the month", "the week": the present ones."""
         if self.word(i) == "the" and self.word(i + 1) in ("week", "month", "year", "decade"):
             inner = self.expression(i, depth + 1)
             return inner or fixed(i + 2, periods.unit(self.word(i + 1), self.today))

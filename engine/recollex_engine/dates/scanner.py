@@ -1,4 +1,8 @@
-"""The times of a text, left to right: one expression, two joined, several listed, or one bound."""
+"""Finds the times of a text, left to right.
+
+A time is one expression ("in May"), a range ("from May to June"), a list ("in May and June") or a
+bound ("since May").
+"""
 
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -31,7 +35,7 @@ NAMED = frozenset(
 )
 """Words that may be a time by themselves."""
 
-# The words that an expression begins with, behind any of `_LEADING`.
+# The words that an expression begins with; words of `_LEADING` may stand before them.
 _BEGINNING = frozenset(
     NAMED | {*UNITS, *PARTS_OF_DAY} | LAST | NEXT | {*THIRDS, *THIRDS_OF, *ORDINALS, *NUMBERS}
     | BEGINNINGS
@@ -45,7 +49,7 @@ _REACHING_BACK = frozenset({"before", "until", "till", "by"})
 _REACHING_ON = frozenset({"since", "after", "following"})
 _OF_A_CLAUSE = frozenset({"before", "since", "until", "till"})
 _CLAUSE = 9
-"""Words that may stand between "before" and the date of its clause."""
+"""Limit of the words between "before" and the date of its clause."""
 _SUBJECT_WORDS = """
 i you he she it we they who my your his her its our their the a an this that
 """
@@ -61,9 +65,10 @@ _A_LITTLE = 3 * DAY
 
 
 class TimeMatch(NamedTuple):
-    """A time read from tokens `first` to `after`; None is an end without bound.
+    """A time that was read from the tokens [`first`, `after`).
 
-    `dated` says that a year was written out, `open_end` that it goes on after now.
+    `start` or `end` is None where the time has no such bound. `dated`: a year was written out.
+    `open_end`: the time goes on after now.
     """
 
     first: int
@@ -80,7 +85,7 @@ class TimeMatch(NamedTuple):
 
 
 class Scanner:
-    """Iterates over the times of a text; `ahead` are the places where it speaks of the future."""
+    """Iterates over the times of a text; `ahead` are the spans that speak of the future."""
 
     def __init__(self, parser: ClockTimeParser, ahead: list[tuple[int, int]] | None = None) -> None:
         self._parser = parser
@@ -156,14 +161,14 @@ class Scanner:
         return TimeMatch(begins, right.after, start, end, left.dated or right.dated)
 
     def _set_off(self, first: int, right: Expression) -> bool:
-        """Return whether "1346 to 1347" stands by itself: behind a comma, at the end of a part."""
+        """Return whether "1346 to 1347" stands alone: after a comma, at the end of a clause."""
         tokens = self._parser.tokens
         if not right.dated or not first or tokens[first - 1].text not in ",(":
             return False
         return right.after >= len(tokens) or tokens[right.after].text in ",.?!;)"
 
     def _joined(self, left: Expression, right: Expression) -> Period:
-        """Return the start of `left` and the end of `right`; one may lend the other its year."""
+        """Return the start of `left` and the end of `right`; one may take the year of the other."""
         if left.year is None:
             if right.year:
                 start = left.of_year(right.year)[0]
@@ -218,7 +223,7 @@ class Scanner:
         return TimeMatch(first, last.after, start, end, left.dated or last.dated)
 
     def _same_month(self, left: Expression, at: int) -> Expression | None:
-        """Read "12th" behind "June 9th"."""
+        """Read "12th" after "June 9th"."""
         tokens = self._parser.tokens
         if not self._parser.is_kind(at, "ordinal") or not self._parser.is_day(at):
             return None
@@ -268,9 +273,10 @@ class Scanner:
             return None
 
     def _clause(self, i: int) -> TimeMatch | None:
-        """Read "before he joined in 2010", "since the move in May": a bound whose date comes late.
+        """Read "before he joined in 2010", "since the move in May": a clause that holds the date.
 
-        The end of the date bounds "before", its start "since": all of it may belong.
+        "Before" ends at the end of the date and "since" begins at its start, so that the whole of
+        the date belongs to the range.
         """
         parser, tokens = self._parser, self._parser.tokens
         word = parser.word(i)
@@ -309,7 +315,7 @@ class Scanner:
         return TimeMatch(first, expression.after, start, end, expression.dated)
 
     def _may_follow(self, expression: Expression, word: str) -> bool:
-        """Return whether `expression` is a time behind this preposition."""
+        """Return whether `expression` is a time after this preposition."""
         word = "after" if word == "following" else word
         if expression.only_after is None:
             return word in PREPOSITIONS or word == "between"

@@ -1,4 +1,4 @@
-"""What reads a range of time out of a question, and the default that does."""
+"""The interface of what finds the range of time in a question, and its default, `EnglishDates`."""
 
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
@@ -8,15 +8,15 @@ from recollex_engine.dates.time_range import TimeRange, find_range
 
 
 class TimeParser(Protocol):
-    """Reads the range of time that a question asks about.
+    """Finds the range of time that a question asks about.
 
-    A recall calls it once, from any thread. What it raises is reported in the recall's trace, and
-    the question is answered as one without a time.
+    A recall calls it once, from any thread. If it raises, the error is reported in the recall's
+    trace, and the question is answered as if it named no time.
     """
 
     @property
     def name(self) -> str:
-        """How a trace or a table calls it."""
+        """The name in traces and tables."""
 
     def find(self, text: str, now: int) -> TimeRange | None:
         """Return the range of time that ``text``, asked at ``now`` (microseconds), is about."""
@@ -24,7 +24,7 @@ class TimeParser(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EnglishDates:
-    """Reads English by a grammar, without a model: see `recollex_engine.dates.find_range`.
+    """Reads English by a grammar, without a model: see `time_range.find_range`.
 
     >>> EnglishDates().find("Who came in May 2023?", 1_763_000_000_000_000).text
     'May 2023'
@@ -38,5 +38,5 @@ class EnglishDates:
         return "english"
 
     def find(self, text: str, now: int) -> TimeRange | None:
-        """Return the range of time that ``text`` is about, or None. Cost: some 100 us."""
+        """Return the range of time that ``text`` is about, or None. Cost: about 100 us."""
         return find_range(text, now, self.tz)

@@ -1,12 +1,15 @@
-"""Which stretch of time a text speaks of: a small English grammar, microseconds a call.
+"""Which range of time does a text speak of? A small English grammar answers in microseconds.
 
 `find_range` reads a question and looks back from now; `find_event_range` reads a statement at the
 time it was made. Both return None rather than a guess: a number in a port, a version, a price, an
-address or a count is no year, "may" and "march" are verbs unless they stand where a month does,
-5/7/2023 is two different days, "recently" and "soon" are nothing. A day that its month lacks
-leaves the month.
+address or a count is no year; "may" and "march" are verbs unless they stand where a month does;
+5/7/2023 may be two different days; "recently" and "soon" name no range. If a month lacks the day
+that is written, the range is the month.
 
-What the words mean (TEMPR 3.1.4 and Memora 3.1.4 where they say):
+The entry points are here. `scanner` finds the times of a text; the parsers of one expression are
+`calendar_dates` ("7 May 2023"), `relative_dates` ("last Friday") and `clock_times` ("3 pm").
+
+What the words mean (as in TEMPR 3.1.4 and Memora 3.1.4 where these define it):
 
 - a season is three whole months, spring from March, a winter from the December of its year;
 - weeks begin on Monday, "weekend" is Saturday and Sunday, a night lasts from 18:00 to 06:00;
@@ -20,10 +23,11 @@ What the words mean (TEMPR 3.1.4 and Memora 3.1.4 where they say):
   end of time (`LATEST`), "before" and "until" from the beginning of time (`EARLIEST`); in "before
   he joined in 2010" and "since she moved in May" the date's own time belongs to the range;
 - "around" and "circa" add half the length on both sides, three days at least;
-- "3 pm" beside a day is half an hour to either side, "15:30" a quarter; "early morning" is 4 to 9;
+- "3 pm" with a day is half an hour to either side, "15:30" a quarter of an hour; "early morning" is
+  4:00 to 9:00;
 - "May and June", "3 June, 6 June and 28 June" last from the first to the last;
 - "2018/19" and "2018-19" are the twelve months from July of a season or a school year;
-- a holiday whose day differs between countries ("National Day", "Labor Day") is nothing.
+- a holiday whose day differs between countries ("National Day", "Labor Day") names no range.
 """
 
 import re
@@ -48,12 +52,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 EARLIEST = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
-"""The start of a range that has none, such as "before 2020"."""
+"""The start of a range without a start, such as "before 2020"."""
 LATEST = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // _MICROSECOND
-"""The end of a range that begins after now and has none."""
+"""The end of a range that begins after now and has no end."""
 
-# A text without a word of `NAMED`, a number that may be a year, or one of `_COUNTED` beside one of
-# `_COUNTING` is not read at all.
+# A text is parsed only if it holds a word of `NAMED`, a number that may be a year, or both a word
+# of `_COUNTED` and a word of `_COUNTING`.
 _COUNTED = frozenset({*UNITS, *PARTS_OF_DAY})
 _COUNTING = frozenset(
     {"ago", "this", "current", "before", "after", "following", "prior", "from", "in"}
@@ -99,7 +103,7 @@ _ATTRIBUTE = re.compile(
 
 
 class TimeRange(NamedTuple):
-    """A half-open range of int64 microseconds UTC, and the words of the text that say it."""
+    """A half-open range of int64 microseconds UTC, and the words of the text that name it."""
 
     start: int
     end: int
@@ -111,13 +115,15 @@ def find_range(text: str, now_us: int, tz: tzinfo = UTC) -> TimeRange | None:
     """Return the range of time a question asks about, or None.
 
     It looks back: "in June" is the latest June that has begun, "on Friday" the latest Friday, and
-    "last spring" the previous calendar year's, as the papers have it; in a sentence that speaks of
-    the future, without a verb of the past, they are the coming ones. `tz` is where the asker's days
-    begin. A range that leaves the years 1 to 9999 is None. Never raises on any text.
+    "last spring" the previous calendar year's spring, as in the papers. In a sentence that speaks
+    of the future and has no verb of the past, they are the coming ones. `tz` is the time zone in
+    which the asker's days begin. A range that leaves the years 1 to 9999 is None. Never raises on
+    any text.
 
-    Of several times, those that name a year come first. Among these the one that opens the last
-    sentence counts, otherwise the last that does not say when a thing was made ("the firm founded
-    in 1990"); among the rest the first, or the second behind a clause "After ..., ".
+    If the text names several times, those with a year have priority. Among these the one that
+    opens the last sentence is chosen, otherwise the last one that does not say when a thing was
+    made ("the firm founded in 1990"). If no time has a year, the first one is chosen, or the second
+    where the first stands in a clause "After ..., ".
 
     Cost: about 4 us without a word of time, 70 us with one in 12 words.
 
@@ -145,9 +151,10 @@ def find_range(text: str, now_us: int, tz: tzinfo = UTC) -> TimeRange | None:
 
 
 def _meant(text: str, dated: list["TimeRange"]) -> "TimeRange":
-    """Return the one of several dated times that the question itself stands in.
+    """Return the one of several dated times that the question is about.
 
-    That is one that opens the last sentence, else the last that does not say when a thing was made.
+    It is the one that opens the last sentence, else the last that does not say when a thing was
+    made.
     """
     sentence = max(text.rfind(mark, 0, len(text) - 1) for mark in (". ", "? ", "! ")) + 1
     for found in dated:
@@ -158,17 +165,17 @@ def _meant(text: str, dated: list["TimeRange"]) -> "TimeRange":
 
 
 def _behind_a_clause(text: str, found: list["TimeRange"]) -> "TimeRange":
-    """Return the first time, or the second where the first is in "After ..., " and it follows."""
+    """Return the first time; the second if the first is in a clause "After ..., " before it."""
     first, second = found[0], found[1]
     opening = _OPENING_CLAUSE.match(text[: first.span[0]])
     return second if opening and "," in text[first.span[1] : second.span[0]] else first
 
 
 def _speaking_of_the_future(text: str) -> list[tuple[int, int]]:
-    """Return the sentences whose bare dates are the coming ones.
+    """Return the spans of the sentences in which a date without a year is the coming one.
 
-    They hold no verb of the past. A question must say "will"; a statement may stand in a text that
-    plans or arranges something.
+    They hold no verb of the past. A question must say "will"; for a statement it is enough that the
+    text plans or arranges something.
     """
     text = text.replace("\u2019", "'")
     if not (_FUTURE.search(text) or _ARRANGING.search(text)):
@@ -184,13 +191,13 @@ def _speaking_of_the_future(text: str) -> list[tuple[int, int]]:
 
 
 def find_event_range(text: str, at_us: int, tz: tzinfo = UTC) -> TimeRange | None:
-    """Return when what a statement made at `at_us` speaks of happens, or None.
+    """Return when the event happens that a statement made at `at_us` speaks of, or None.
 
-    The first time in the text counts. Where the text speaks of the future ("will", "going to",
-    "next", ...) a bare month or weekday is the coming one and "in two weeks" is read; otherwise a
-    weekday is the latest one, a bare month, season or holiday the nearest, and "last summer" the
-    latest one that is over. "Since", "before" and the like say no more than a bound, and are
-    passed over. Never raises on any text; costs as `find_range`.
+    The first time in the text counts. If the text speaks of the future ("will", "going to", "next",
+    ...), a month or weekday without a year is the coming one and "in two weeks" is read. Otherwise
+    a weekday is the latest one, a month, season or holiday without a year the nearest one, and
+    "last summer" the latest one that is over. "Since", "before" and the like give only a bound and
+    are skipped. Never raises on any text. Cost: as `find_range`.
 
     >>> find_event_range("We met yesterday", 1_763_000_000_000_000)
     TimeRange(start=1762905600000000, end=1762992000000000, text='yesterday', span=(7, 16))
@@ -220,7 +227,7 @@ def _in_utc(
             end = LATEST if match.open_end or start >= now_us else now_us
     except (ValueError, OverflowError):  # beyond the years 1 to 9999
         return None
-    if start >= end:  # a day that its zone skipped
+    if start >= end:  # a day that the time zone skipped
         return None
     span = tokens[match.first].start, tokens[match.after - 1].end
     return TimeRange(start, end, text[span[0] : span[1]], span)
@@ -228,7 +235,7 @@ def _in_utc(
 
 def _may_hold_a_time(text: str) -> bool:
     lower = text.lower()
-    data = lower.encode("ascii", "replace")  # bytes are translated at once, a character is not
+    data = lower.encode("ascii", "replace")  # bytes.translate is faster than str.translate
     words = data.translate(_LETTERS).split()
     if not _NAMED.isdisjoint(words):
         return True
@@ -238,7 +245,7 @@ def _may_hold_a_time(text: str) -> bool:
 
 
 def local_time(at_us: int, tz: tzinfo) -> datetime | None:
-    """Return a moment as a naive local time, None outside of the years 1 to 9999."""
+    """Return a moment as a naive local time, None outside the years 1 to 9999."""
     try:
         return (_EPOCH + timedelta(microseconds=at_us)).astimezone(tz).replace(tzinfo=None)
     except OverflowError:
