@@ -133,12 +133,12 @@ class CalendarDateParser(ExpressionParser):
         """Return whether a season is part of a name or of a thing: "Spring Festival", "Fall of"."""
         if i + 1 >= len(self.tokens):
             return False
-        season, behind = self.tokens[i], self.tokens[i + 1]
-        if behind.kind == "word" and season.capital and behind.capital:
+        season, following = self.tokens[i], self.tokens[i + 1]
+        if following.kind == "word" and season.capital and following.capital:
             return True
-        if behind.text in DASHES and behind.start == season.end:
-            return i + 2 < len(self.tokens) and self.tokens[i + 2].start == behind.end
-        return behind.text == "of" and self.year_at(i + 1) is None
+        if following.text in DASHES and following.start == season.end:
+            return i + 2 < len(self.tokens) and self.tokens[i + 2].start == following.end
+        return following.text == "of" and self.year_at(i + 1) is None
 
     def with_part_of_day(self, i: int, day: date) -> Expression:
         """Return a day, or the part of it that token `i` names."""

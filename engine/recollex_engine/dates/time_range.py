@@ -141,16 +141,16 @@ def find_range(text: str, now_us: int, tz: tzinfo = UTC) -> TimeRange | None:
     parser = ClockTimeParser(tokens_of(text), now, "past", last_is_previous_year=True)
     found = [
         (match, located)
-        for match in Scanner(parser, _speaking_of_the_future(text))
+        for match in Scanner(parser, _future_sentences(text))
         if (located := _in_utc(match, parser.tokens, text, now_us, tz))
     ]
     if len(found) < 2:
         return found[0][1] if found else None
     dated = [located for match, located in found if match.dated]
-    return _meant(text, dated) if dated else _behind_a_clause(text, [r for _, r in found])
+    return _choose_dated(text, dated) if dated else _choose_undated(text, [r for _, r in found])
 
 
-def _meant(text: str, dated: list["TimeRange"]) -> "TimeRange":
+def _choose_dated(text: str, dated: list["TimeRange"]) -> "TimeRange":
     """Return the one of several dated times that the question is about.
 
     It is the one that opens the last sentence, else the last that does not say when a thing was
@@ -164,14 +164,14 @@ def _meant(text: str, dated: list["TimeRange"]) -> "TimeRange":
     return (own or dated)[-1]
 
 
-def _behind_a_clause(text: str, found: list["TimeRange"]) -> "TimeRange":
+def _choose_undated(text: str, found: list["TimeRange"]) -> "TimeRange":
     """Return the first time; the second if the first is in a clause "After ..., " before it."""
     first, second = found[0], found[1]
     opening = _OPENING_CLAUSE.match(text[: first.span[0]])
     return second if opening and "," in text[first.span[1] : second.span[0]] else first
 
 
-def _speaking_of_the_future(text: str) -> list[tuple[int, int]]:
+def _future_sentences(text: str) -> list[tuple[int, int]]:
     """Return the spans of the sentences in which a date without a year is the coming one.
 
     They hold no verb of the past. A question must say "will"; for a statement it is enough that the
