@@ -81,7 +81,7 @@ bench-full: ## the same to 1,000,000 memories and 10,000 agents, much of it buil
 
 bench-micro: $(WARM) $(BENCH) ## one call of each kernel
 	$(BIN)/python -m pytest bench/micro -q -o python_files='bench_*.py' \
-		-o python_functions='bench_*' --benchmark-enable --benchmark-only \
+		-o python_functions='bench_*' -p pytest_benchmark.plugin --benchmark-only \
 		--benchmark-columns=min,median,max,rounds --benchmark-sort=name
 
 # A table's page, plot and JSON go to OUT; all of them take two hours the first time, half of that

@@ -1,7 +1,6 @@
 """What does one call of each kernel cost, with the arguments that an agent's work gives it?
 
-Command: make bench-micro, which is
-    python -m pytest bench/micro -o python_files='bench_*.py' --benchmark-enable --benchmark-only
+Command: make bench-micro (pytest-benchmark over this file).
 
 An agent of 20,000 made-up memories works once (see `conftest`); then the largest call of each
 kernel is repeated, on copies of the arrays that it writes. Check: the kernels' own tests hold each

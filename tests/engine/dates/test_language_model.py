@@ -6,17 +6,18 @@ import time
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from zoneinfo import ZoneInfo
 
 import pytest
-
-pytest.importorskip("openai", reason="needs the extra: recollex[llm]")
-pytest.importorskip("pydantic", reason="needs the extra: recollex[llm]")
 
 from recollex_engine.dates import language_model as language_model_dates
 from recollex_engine.dates.language_model import LanguageModelDates
 from recollex_engine.dates.time_range import EARLIEST, LATEST
 from recollex_engine.errors import InputError, ModelError
+
+if find_spec("openai") is None or find_spec("pydantic") is None:  # importing openai takes a second
+    pytest.skip("needs the extra: recollex[llm]", allow_module_level=True)
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NOW = 1_700_042_400_000_000  # Wednesday, 15 November 2023, 10:00
