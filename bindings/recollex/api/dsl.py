@@ -229,16 +229,16 @@ class Reader:
         return Retain(
             Statement(
                 said["text"],
-                self._time(said.get("event_at"), "event_at"),
-                said.get("id") or str(uuid4()),
-                network_number(said.get("network", "world")),
-                said.get("context"),
-                said.get("document_id"),
-                None,
-                tuple(listed(said.get("entities", ()), "entities")),
-                tuple(listed(said.get("tags", ()), "tags")),
-                said.get("metadata", {}),
-                self._time(said.get("valid_until"), "valid_until"),
+                said_at=self._time(said.get("event_at"), "event_at"),
+                id=said.get("id") or str(uuid4()),
+                network=network_number(said.get("network", "world")),
+                context=said.get("context"),
+                document=said.get("document_id"),
+                speaker=None,
+                entities=tuple(listed(said.get("entities", ()), "entities")),
+                tags=tuple(listed(said.get("tags", ()), "tags")),
+                metadata=said.get("metadata", {}),
+                valid_until=self._time(said.get("valid_until"), "valid_until"),
             )
         )
 
@@ -269,14 +269,14 @@ class Reader:
             said["subject"],
             said["predicate"],
             self._object(said["object"]),
-            start,
-            end,
-            one_or_more(said.get("evidence", ()), "evidence"),
-            source_of(said.get("source")),
-            mentions_of(said.get("mentions", ())),
-            said.get("confidence", 1.0),
-            said.get("uncertainty", parsed),
-            said.get("id"),
+            start=start,
+            end=end,
+            evidence=one_or_more(said.get("evidence", ()), "evidence"),
+            source=source_of(said.get("source")),
+            mentions=mentions_of(said.get("mentions", ())),
+            confidence=said.get("confidence", 1.0),
+            uncertainty=said.get("uncertainty", parsed),
+            given_id=said.get("id"),
         )
 
     def _archive_edge(self, said: dict[str, Any]) -> ArchiveEdge:
@@ -306,14 +306,16 @@ class Reader:
         start, end, _ = self._span(said.get("time_span"), "time_span")
         return UpsertEvent(
             said["summary"],
-            tuple(map(participant, listed(said.get("participants", ()), "participants"))),
-            one_or_more(said.get("includes_fact", ()), "includes_fact"),
-            start,
-            end,
-            said.get("status", "happened"),
-            tuple(map(self._written, listed(said.get("times", ()), "times"))),
-            mentions_of(said.get("mentions", ())),
-            said.get("id"),
+            participants=tuple(
+                map(participant, listed(said.get("participants", ()), "participants"))
+            ),
+            facts=one_or_more(said.get("includes_fact", ()), "includes_fact"),
+            start=start,
+            end=end,
+            status=said.get("status", "happened"),
+            times=tuple(map(self._written, listed(said.get("times", ()), "times"))),
+            mentions=mentions_of(said.get("mentions", ())),
+            given_id=said.get("id"),
         )
 
     def _link(self, said: dict[str, Any]) -> Link:

@@ -64,17 +64,17 @@ class EventWriting:
         start, end, _ = valid_times.read(span, "span", self._now())
         operation = UpsertEvent(
             summary,
-            _participants(participants),
-            one_or_more(facts, "facts"),
-            start,
-            end,
-            status,
-            tuple(
+            participants=_participants(participants),
+            facts=one_or_more(facts, "facts"),
+            start=start,
+            end=end,
+            status=status,
+            times=tuple(
                 each if isinstance(each, str) else to_micros(each, "times")
                 for each in one_or_more(times, "times")
             ),
-            one_or_more(mentions, "mentions"),
-            id,
+            mentions=one_or_more(mentions, "mentions"),
+            given_id=id,
         )
         self._submit(operation, by, why, recorded_at)
         return operation.id

@@ -70,14 +70,14 @@ class FactWriting:
             subject,
             predicate,
             object,
-            start,
-            end,
-            one_or_more(evidence, "evidence"),
-            source,
-            tuple(listed(mentions, "mentions")),
-            confidence,
-            parsed if uncertainty is None else uncertainty,
-            id,
+            start=start,
+            end=end,
+            evidence=one_or_more(evidence, "evidence"),
+            source=source,
+            mentions=tuple(listed(mentions, "mentions")),
+            confidence=confidence,
+            uncertainty=parsed if uncertainty is None else uncertainty,
+            given_id=id,
         )
         self._submit(operation, by, why, recorded_at)
         return operation.id

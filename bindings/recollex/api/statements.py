@@ -36,16 +36,16 @@ def read_statements(
     return [
         Statement(
             words,
-            said_at,
-            own,
-            network_number(kind),
-            where,
-            document,
-            None,
-            tuple(mentioned),
-            tuple(labels),
-            as_dict(more),
-            end,
+            said_at=said_at,
+            id=own,
+            network=network_number(kind),
+            context=where,
+            document=document,
+            speaker=None,
+            entities=tuple(mentioned),
+            tags=tuple(labels),
+            metadata=as_dict(more),
+            valid_until=end,
         )
         for words, said_at, own, kind, where, document, mentioned, labels, more, end in zip(
             texts,

@@ -65,16 +65,16 @@ class Transaction:
         """Retain a text, as `Agent.retain` does, and return its id."""
         statement = Statement(
             text,
-            micros(event_at, "event_at"),
-            str(uuid4()) if id is None else id,
-            network_number(network),
-            context,
-            document_id,
-            None,
-            names_of(entities, "entities"),
-            names_of(tags, "tags"),
-            as_dict(metadata),
-            micros(valid_until, "valid_until"),
+            said_at=micros(event_at, "event_at"),
+            id=str(uuid4()) if id is None else id,
+            network=network_number(network),
+            context=context,
+            document=document_id,
+            speaker=None,
+            entities=names_of(entities, "entities"),
+            tags=names_of(tags, "tags"),
+            metadata=as_dict(metadata),
+            valid_until=micros(valid_until, "valid_until"),
         )
         self._submit(Retain(statement))
         return str(statement.id)

@@ -6,7 +6,7 @@ makes an entity. Times are microseconds UTC.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -66,6 +66,7 @@ class UpsertEdge:
     subject: str
     predicate: str
     object: Object
+    _: KW_ONLY
     start: int | None = None
     end: int | None = None
     evidence: tuple[str, ...] = ()
@@ -162,6 +163,7 @@ class UpsertEvent:
     """
 
     summary: str
+    _: KW_ONLY
     participants: tuple[tuple[str, str | None], ...] = ()
     facts: tuple[str, ...] = ()
     start: int | None = None

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,7 @@ class Statement:
     """
 
     text: str
+    _: KW_ONLY
     said_at: int | None = None
     id: str | None = None
     network: int = 0

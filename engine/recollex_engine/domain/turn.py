@@ -59,16 +59,16 @@ def read_turn(
     check_metadata(metadata, f"{name}['metadata']")
     return Statement(
         words,
-        _moment(turn.get("at"), f"{name}['at']"),
-        id,
-        network,
-        context,
-        document,
-        speaker,
-        (),
-        tags,
-        dict(metadata),
-        _moment(turn.get("valid_until"), f"{name}['valid_until']"),
+        said_at=_moment(turn.get("at"), f"{name}['at']"),
+        id=id,
+        network=network,
+        context=context,
+        document=document,
+        speaker=speaker,
+        entities=(),
+        tags=tags,
+        metadata=dict(metadata),
+        valid_until=_moment(turn.get("valid_until"), f"{name}['valid_until']"),
     )
 
 

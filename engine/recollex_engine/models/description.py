@@ -41,7 +41,7 @@ and links from .5 to .7 change R@10 by less than .01.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelDescription:
     """One encoder: where its weights are, and how its hidden states become a vector.
 

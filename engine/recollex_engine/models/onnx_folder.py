@@ -41,7 +41,12 @@ def read_onnx_folder(folder: Path) -> Converted | None:
         positions = said - 2 if isinstance(said, int) and said > 2 else positions
     name = folder.resolve().name
     description = ModelDescription(
-        name, name, 0, "score", normalise=False, max_length=min(positions, _LONGEST)
+        name=name,
+        repository=name,
+        dimension=0,
+        pooling="score",
+        normalise=False,
+        max_length=min(positions, _LONGEST),
     )
     fingerprint = f"{name}@{sha256_of(graph)[:12]}-onnx"
     return Converted(folder, description, fingerprint, graph)

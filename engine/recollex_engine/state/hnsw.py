@@ -74,7 +74,7 @@ def _empty(dimension: int, expansion: int = EXPANSION_LINK) -> Any:
     )
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, kw_only=True)
 class Hnsw:
     """A graph over rows [first_row, end_row), mapped from its file; never changed.
 
@@ -135,8 +135,17 @@ class Hnsw:
             or top != levels.view(np.int16)[start]
         ):
             raise CorruptError(path, "a graph", "numbers that contradict each other")
-        in_order = np.empty(0, np.uint32)
-        return cls(path, first_row, end_row, width, nodes, places, top, start, in_order)
+        return cls(
+            path=path,
+            first_row=first_row,
+            end_row=end_row,
+            width=width,
+            nodes=nodes,
+            _places=places,
+            _top=top,
+            _start=start,
+            _own_rows=np.empty(0, np.uint32),
+        )
 
     @property
     def links(self) -> npt.NDArray[np.uint8]:

@@ -42,7 +42,7 @@ _FORMAT_3: dict[str, npt.DTypeLike] = {
 """Which had no parts."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Postings:
     """The posting lists of memories [first_memory, end_memory).
 
@@ -101,8 +101,19 @@ class Postings:
         begin, cuts, numbers, dense_cuts = divide_postings(
             starts, memories, dense, first_memory, end
         )
-        lists = begin, cuts, numbers, codes, limits, dense, dense_cuts, greatest, columns
-        return cls(first_memory, end, *lists)
+        return cls(
+            first_memory=first_memory,
+            end_memory=end,
+            starts=begin,
+            cuts=cuts,
+            memories=numbers,
+            codes=codes,
+            limits=limits,
+            dense=dense,
+            dense_cuts=dense_cuts,
+            greatest=greatest,
+            columns=columns,
+        )
 
     @property
     def lists(self) -> Lists:
@@ -144,7 +155,7 @@ class Postings:
             raise FormatError(f"{path}: posting lists of format {meta.get('format')}, not {FORMAT}")
         _check(path, arrays, end - first, _ARRAYS)
         kept: dict[str, Any] = {name: arrays[name] for name in _ARRAYS}
-        return cls(first, end, **kept, outdated=meta["format"] != FORMAT)
+        return cls(first_memory=first, end_memory=end, **kept, outdated=meta["format"] != FORMAT)
 
 
 def _check(

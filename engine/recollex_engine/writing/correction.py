@@ -99,16 +99,16 @@ def _statement(columns: Columns, memory: int, id: str) -> Statement:
     valid_end = int(columns.array("valid_end")[memory])
     return Statement(
         columns.text(memory),
-        int(columns.array("said_at")[memory]),
-        id,
-        int(columns.array("network")[memory]),
-        label("context"),
-        label("document"),
-        label("speaker"),
-        _given_entities(columns, memory),
-        tuple(columns.tags(memory)),
-        columns.metadata(memory),
-        None if valid_end == OPEN_END else valid_end,
+        said_at=int(columns.array("said_at")[memory]),
+        id=id,
+        network=int(columns.array("network")[memory]),
+        context=label("context"),
+        document=label("document"),
+        speaker=label("speaker"),
+        entities=_given_entities(columns, memory),
+        tags=tuple(columns.tags(memory)),
+        metadata=columns.metadata(memory),
+        valid_until=None if valid_end == OPEN_END else valid_end,
     )
 
 

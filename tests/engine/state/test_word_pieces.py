@@ -451,7 +451,9 @@ def test_what_the_embedder_read_becomes_what_a_reranker_reads(encoder, speaker, 
     text = " ".join(words) if speaker is None else f"{speaker}: {' '.join(words)}"
     edges = [0, *sorted(cut for cut in cuts if cut < len(text)), len(text)]
     spans = list(itertools.pairwise(edges))
-    statement = Statement(text, None, None, 0, None, None, speaker)
+    statement = Statement(
+        text, said_at=None, id=None, network=0, context=None, document=None, speaker=speaker
+    )
     prepared = Prepared(statement, 0, spans, [], [], None, list, slice(0))
     ids = [np.array(plain(encoder, read), np.uint16) for read in prepared.texts]
     found = _pieces(prepared, ids, TokenizedTexts(encoder.vocabulary, ids, encoder.pieces))

@@ -21,7 +21,9 @@ AXES = np.eye(8, dtype=np.float32)
 def turn(place: int, **given: Any) -> AssessedTurn:
     said = given.get("said_at", place * MINUTE)
     return AssessedTurn(
-        Statement(given.get("text", f"turn {place}"), said, given.get("id", f"t{place}")),
+        Statement(
+            given.get("text", f"turn {place}"), said_at=said, id=given.get("id", f"t{place}")
+        ),
         said,
         given.get("tokens", 10),
         AXES[given.get("axis", place % 8)],
