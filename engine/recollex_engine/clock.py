@@ -1,4 +1,4 @@
-"""What time is it, in int64 microseconds UTC, and how do datetimes become such numbers?"""
+"""Times as int64 microseconds UTC: the clock, and conversion from and to datetime."""
 
 import time
 from collections.abc import Callable
@@ -9,13 +9,13 @@ from recollex_engine.errors import InputError
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
 OPEN_END = 2**63 - 1
-"""The end of an interval that has none."""
+"""Stands for the end of an interval that has no end."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 Clock = Callable[[], int]
-"""Returns the present in microseconds UTC; a store's clock can be replaced in tests and imports."""
+"""Returns the present in microseconds UTC. Tests and imports give a store a clock of their own."""
 
 
 def system_clock() -> int:
@@ -26,8 +26,8 @@ def system_clock() -> int:
 def to_micros(value: datetime, name: str) -> int:
     """Return ``value`` as microseconds UTC.
 
-    Raises `InputError` for anything but a datetime that knows its zone: a naive one is never
-    guessed at.
+    Raises `InputError` for anything but a datetime with a time zone. The zone of a naive one is
+    never guessed.
 
     >>> to_micros(datetime(1970, 1, 2, tzinfo=UTC), "event_at")
     86400000000
@@ -46,7 +46,7 @@ def to_micros(value: datetime, name: str) -> int:
 
 
 def from_micros(value: int) -> datetime:
-    """Return the UTC datetime of ``value`` microseconds; the ends of time for those beyond it.
+    """Return ``value`` microseconds as a UTC datetime, clamped to the range of datetime.
 
     >>> from_micros(86_400_000_000).isoformat()
     '1970-01-02T00:00:00+00:00'

@@ -5,7 +5,7 @@
     RecollexError
     |-- InputError (ValueError)          fix the call: the message names the bound and the value
     |   |-- UnknownIdError (KeyError)    no such memory, fact or event here (or in this view)
-    |   |-- MergeCycleError              an entity would be merged into one merged into it
+    |   |-- MergeCycleError              two entities would be merged into each other
     |   |-- OperationError               one of several operations: none was applied; see its cause
     |   `-- ClosedError                  the store or agent was closed; open it again
     |-- ReadOnlyError                    opened with read_only=True; open it for writing
@@ -17,13 +17,13 @@
     |-- ModelError                       a model cannot be found, loaded or verified
     |   `-- ModelMismatchError           the agent's vectors come from another model; open with it
     |-- RerankError                      a reranker failed or answered nonsense; see the message
-    `-- ServiceError                     a server did not do the call
-        |-- OverloadedError              too much waits there: try again after `retry_after` seconds
-        |-- DeadlineError (TimeoutError)         the call's time was over
-        |-- CancelledError               the caller took the call back before it began
+    `-- ServiceError                     a server did not carry out the call
+        |-- OverloadedError              its queue is full: try again after `retry_after` seconds
+        |-- DeadlineError (TimeoutError)         the call timed out
+        |-- CancelledError               the caller cancelled the call before it began
         |-- UnauthorizedError (PermissionError)  no token, or one that the server does not know
         |-- ForbiddenError (PermissionError)     the token does not allow it
-        |-- ProtocolError                not what PROTOCOL.md says; two versions, or no recollex
+        |-- ProtocolError                a message breaks PROTOCOL.md: another version or server
         |-- DisconnectedError (ConnectionError)  the connection broke; a write may have happened
         `-- InternalError                the server failed; its log says why
 """
@@ -38,7 +38,7 @@ class InputError(RecollexError, ValueError):
 
 
 class UnknownIdError(InputError, KeyError):
-    """No memory, fact, event or episode has this id; ``kind`` says which of them was wanted."""
+    """No memory, fact, event or episode has this id; ``kind`` says which was asked for."""
 
     def __init__(self, id: str, agent: str, kind: str = "memory") -> None:
         super().__init__(f"agent {agent!r} has no {kind} with id {id!r}")
@@ -51,7 +51,7 @@ class UnknownIdError(InputError, KeyError):
 
 
 class MergeCycleError(InputError):
-    """An entity would stand for the one that stands for it."""
+    """A merge would make a cycle: its target was already merged into its source."""
 
     def __init__(self, source: str, target: str) -> None:
         super().__init__(
@@ -67,9 +67,9 @@ class MergeCycleError(InputError):
 
 
 class OperationError(InputError):
-    """An operation of a transaction was refused, and with it all of the transaction.
+    """One operation of a transaction was refused, so the whole transaction was refused.
 
-    ``where``: the line of the file, or the place in the transaction; ``__cause__`` is the error.
+    ``where``: the line of the file, or the place in the transaction. ``__cause__`` is the error.
     """
 
     def __init__(self, where: str, cause: Exception) -> None:
@@ -82,7 +82,7 @@ class ClosedError(InputError):
 
 
 class ReadOnlyError(RecollexError):
-    """A write was asked of a store that was opened for reading."""
+    """A write was attempted on a store that was opened for reading."""
 
 
 class LockedError(RecollexError):
@@ -99,13 +99,13 @@ class LockedError(RecollexError):
 
 
 class StoreFullError(RecollexError, OSError):
-    """The disk refused bytes: nothing of this call was stored, everything before it is."""
+    """The disk refused bytes: nothing of this call was stored, all earlier calls are stored."""
 
 
 class TooManyFilesError(RecollexError, OSError):
     """The process, or the machine, may not open another file; nothing was changed.
 
-    An agent that is open for writing holds two or three.
+    An agent that is open for writing holds two or three open files.
     """
 
 
@@ -154,11 +154,11 @@ class RerankError(RecollexError):
 
 
 class ServiceError(RecollexError):
-    """A server did not do a call that it was sent."""
+    """A server did not carry out a call."""
 
 
 class OverloadedError(ServiceError):
-    """Too much waits at the server; ``retry_after``: in how many seconds to try again."""
+    """The server's queue is full; ``retry_after``: seconds to wait before the next try."""
 
     def __init__(self, what: str, retry_after: float) -> None:
         super().__init__(f"{what}: try again in {retry_after:.3g} s")
@@ -166,9 +166,10 @@ class OverloadedError(ServiceError):
 
 
 class DeadlineError(ServiceError, TimeoutError):
-    """A call's time was over before its answer was there.
+    """A call timed out before its answer arrived.
 
-    ``begun``: whether work had begun; a write that had may have happened, one that had not has not.
+    ``begun``: whether the server had begun the work. If it had, a write may have happened; if it
+    had not, nothing happened.
     """
 
     def __init__(self, method: str, begun: bool) -> None:
@@ -188,11 +189,11 @@ class UnauthorizedError(ServiceError, PermissionError):
 
 
 class ForbiddenError(ServiceError, PermissionError):
-    """A token does not reach this agent, or does not allow writing."""
+    """A token does not give access to this agent, or does not allow writing."""
 
 
 class ProtocolError(ServiceError):
-    """A message is not what the protocol says."""
+    """A message breaks the protocol (PROTOCOL.md)."""
 
 
 class DisconnectedError(ServiceError, ConnectionError):
@@ -200,4 +201,4 @@ class DisconnectedError(ServiceError, ConnectionError):
 
 
 class InternalError(ServiceError):
-    """A server failed in a way that nobody foresaw; its log says how."""
+    """A server failed unexpectedly; its log says how."""

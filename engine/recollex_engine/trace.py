@@ -1,4 +1,4 @@
-"""Where did a recall's time go? Microseconds by stage, and what failed on the way."""
+"""Where did a recall's time go? Microseconds by stage, and the arms that failed."""
 
 import time
 from dataclasses import dataclass, field
@@ -8,13 +8,16 @@ from dataclasses import dataclass, field
 class Trace:
     """The stages of one recall.
 
-    stages: name -> wall microseconds, in the order in which they ended. Stages that overlap (the
-    query is embedded while keywords are searched) each count their own time, so their sum may
-    exceed `total`. errors: name of an arm that failed -> what it said; the other arms answered.
-    activated: whether self-anchoring lifted anything, None where the preset has none. judged: how
-    many candidates the reranker looked at, None where there is none: fewer than there are where the
-    others could no longer be shown. truncated: what a model could not read whole: "query", the
-    tokens of the question beyond its window; "rerank", pairs of question and text that lost an end.
+    stages: name -> wall microseconds, in the order in which the stages ended. Stages that overlap
+        (the query is embedded while keywords are searched) each count their own time, so their
+        sum may exceed `total`.
+    errors: name of an arm that failed -> its error message; the other arms answered.
+    total: wall microseconds of the whole recall.
+    activated: whether self-anchoring raised any score; None where the preset has none.
+    judged: how many candidates the reranker scored; None where there is no reranker. It is fewer
+        than all candidates when the remaining ones could no longer be returned.
+    truncated: counts of what did not fit a model's window. "query": tokens of the question beyond
+        it. "rerank": pairs of question and text that lost an end.
     """
 
     stages: dict[str, float] = field(default_factory=dict)
@@ -25,12 +28,12 @@ class Trace:
     truncated: dict[str, int] = field(default_factory=dict)
 
     def stage(self, name: str) -> "Stage":
-        """Time the body of a ``with`` as stage ``name``; a second body of that name adds to it."""
+        """Time the body of a ``with`` as stage ``name``; bodies of the same name add up."""
         return Stage(self.stages, name)
 
 
 class Stage:
-    """One timed stage: a context manager that costs a quarter of a generator's."""
+    """One timed stage: a context manager at a quarter of the cost of a generator-based one."""
 
     __slots__ = ("_name", "_stages", "_start")
 

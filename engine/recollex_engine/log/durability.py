@@ -1,4 +1,4 @@
-"""When an acknowledged write is on the disk: always, within an interval, or whenever."""
+"""Group commit: when an acknowledged write is on the disk, in one of three durability modes."""
 
 import threading
 import time
@@ -19,17 +19,18 @@ class GroupCommit:
     ``flush`` makes everything written so far durable and returns the number of the last operation
     that it covered. The three modes differ in what `wait` promises:
 
-    - ``always``: the operation is on the disk. The first thread to wait flushes for all that have
-      written by then (the leader); those that come during its flush wait for the next one.
+    - ``always``: the operation is on the disk. The first waiting thread is the leader: it flushes
+      for all threads that have written by then. Threads that come during its flush wait for the
+      next one.
     - ``interval``: nothing yet; a background thread flushes within 100 ms of a write.
-    - ``off``: nothing; the operating system writes when it likes.
+    - ``off``: nothing; the operating system decides when to write.
 
-    A flush that fails may have lost bytes that the system will never report again, so the first
-    failure poisons the object: that wait and every later call raise, with the failure as cause.
+    A failed flush may have lost bytes that the system never reports again. So the first failure
+    poisons the object: that wait and every later call raise, with the failure as cause.
 
-    ``on_flush`` is told how many seconds each flush took, by the thread that flushed.
+    ``on_flush(seconds)`` is called after each flush, by the thread that flushed.
 
-    Threads: any number may call anything. The background thread exists only while there is
+    Threads: any number may call any method. The background thread exists only while there is
     something to flush, so thousands of idle writers cost no threads.
     """
 
@@ -70,11 +71,11 @@ class GroupCommit:
 
     @property
     def has_failed(self) -> bool:
-        """Whether a write could not be made durable, or was poisoned."""
+        """Whether a flush has failed, or `poison` was called."""
         return self._failure is not None
 
     def wrote(self, op: int) -> None:
-        """Note that operations up to ``op`` were written, though not flushed."""
+        """Record that operations up to ``op`` were written but not yet flushed."""
         with self._changed:
             self._written_op = op
             if self.mode == "interval" and self._thread is None and not self._closed:
@@ -118,16 +119,16 @@ class GroupCommit:
             self._on_flush(time.perf_counter() - began)
 
     def poison(self, cause: BaseException) -> None:
-        """Make every later call raise, with ``cause`` behind it."""
+        """Make every later call raise, with ``cause`` as the cause."""
         with self._changed:
             self._failure = self._failure or cause
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Flush what the mode promises, stop the background thread; the second call does nothing.
+        """Flush unless the mode is "off", and stop the background thread; idempotent.
 
-        Raises as `flush` does, and for a failure in the background that no call has reported yet;
-        the object is closed all the same.
+        Raises as `flush` does, and also for a background failure that no call has reported yet.
+        The object is closed in these cases too.
         """
         with self._changed:
             if self._closed:
@@ -158,7 +159,7 @@ class GroupCommit:
                 self.flush(op)
             except (StoreFullError, ClosedError):
                 with self._changed:
-                    self._reported = False  # to this thread alone
+                    self._reported = False  # only this thread has seen the failure
                     self._thread = None
                 return
 

@@ -1,7 +1,7 @@
-"""The files of a log folder: their names, opening them plain or compressed, changing the form.
+"""The files of a log folder: names, reading plain or compressed files, compressing, restoring.
 
-A file has one content and at every moment at least one of two forms; where both are there, the
-plain one counts: it may have been written to since.
+A log file exists in at least one of two forms, plain or compressed, at every moment. Where both
+exist, the plain one counts, because it may have been written to since.
 """
 
 import contextlib
@@ -17,33 +17,34 @@ from recollex_engine.storage.disk import flush_folder, open_file, replace_file, 
 
 _NAME = re.compile(r"(\d{8,})\.jsonl(\.gz)?")
 _COMPRESSION_LEVEL = 6
-_GZIP = 31  # of zlib: a gzip header, and its checksum at the end
+_GZIP = 31  # zlib's wbits for a gzip header, and a checksum at the end
 _SMALL = 1 << 20
-"""Compressed bytes up to which a file is decompressed whole, in a third of the time."""
+"""Files of up to this many compressed bytes are decompressed whole, in a third of the time."""
 _KEPT = 1 << 17
-"""Compressed bytes up to which what was decompressed last is kept: an opening reads a log twice."""
+"""Files of up to this many compressed bytes stay cached once decompressed: opening reads a log
+twice."""
 _last: tuple[tuple[int, ...], bytes] = ((), b"")
-"""What was decompressed last, behind what the system says of its file."""
+"""The file that was decompressed last: its identity by fstat, and its content."""
 
 
 def plain_path(folder: Path, file: int) -> Path:
-    """Return where log file number ``file`` is written."""
+    """Return the path of log file number ``file`` in plain form."""
     return folder / f"{file:08}.jsonl"
 
 
 def compressed_path(folder: Path, file: int) -> Path:
-    """Return where log file number ``file`` lies once it is compressed."""
+    """Return the path of log file number ``file`` in compressed form."""
     return folder / f"{file:08}.jsonl.gz"
 
 
 def file_exists(folder: Path, file: int) -> bool:
     """Return whether the log has this file, in either form."""
-    plain = plain_path(folder, file)  # once more: it may be written plain again meanwhile
+    plain = plain_path(folder, file)  # checked twice: it may become plain again in between
     return plain.exists() or compressed_path(folder, file).exists() or plain.exists()
 
 
 def file_numbers(folder: Path) -> list[int]:
-    """Return the numbers of the log's files, ascending, each once; [] without a folder."""
+    """Return the numbers of the log's files, ascending, each once; [] if there is no folder."""
     if not folder.is_dir():
         return []
     names = (_NAME.fullmatch(name) for name in os.listdir(folder))  # noqa: PTH208 - names alone
@@ -53,8 +54,9 @@ def file_numbers(folder: Path) -> list[int]:
 class LogFile:
     """One log file open for reading, at offsets in its uncompressed bytes.
 
-    It stays readable when the file changes its form meanwhile: the descriptor keeps the bytes that
-    there were. Not for several threads at once.
+    It stays readable when the file changes its form meanwhile: the descriptor keeps the old bytes.
+
+    Threads: one at a time.
     """
 
     def __init__(self, folder: Path, file: int) -> None:
@@ -62,7 +64,7 @@ class LogFile:
         self._fd = -1  # before anything that can fail: `close` looks at it
         self._gzip: gzip.GzipFile | None = None
         self._whole: bytes | None = None
-        # Changing the form makes the new one before it takes the old one away, in both directions.
+        # A change of form, in either direction, makes the new file before it removes the old one.
         for path in (self._plain, self._compressed, self._plain):
             try:
                 self._fd = open_file(path, os.O_RDONLY)
@@ -90,7 +92,7 @@ class LogFile:
             raise CorruptError(self.path, "compressed lines", f"damage ({error})") from error
 
     def _decompress(self) -> None:
-        """Decompress a small file whole; make ready to do it piece by piece with a large one."""
+        """Decompress a small file whole; prepare to stream a large one."""
         global _last
         status = os.fstat(self._fd)
         size = status.st_size
@@ -107,7 +109,7 @@ class LogFile:
             self._gzip = gzip.GzipFile(fileobj=source, mode="rb")
 
     def is_superseded(self) -> bool:
-        """Return whether the file has another form by now, which may go on behind this one's end.
+        """Return whether the file has changed its form by now; the new one may hold more lines.
 
         Cost: 4 us.
         """
@@ -119,7 +121,7 @@ class LogFile:
         return False
 
     def line_number(self, offset: int) -> int:
-        """Return the 1-based number of the line that holds ``offset``. Cost: reads up to it."""
+        """Return the 1-based number of the line at ``offset``. Cost: reading the file up to it."""
         lines, at = 1, 0
         while at < offset:
             chunk = self.read(at, min(1 << 20, offset - at))
@@ -130,7 +132,7 @@ class LogFile:
         return lines
 
     def close(self) -> None:
-        """Give the descriptor back; the second call does nothing."""
+        """Close the descriptor; the second call does nothing."""
         if self._gzip is not None:
             self._gzip.close()
         if self._fd >= 0:
@@ -144,7 +146,7 @@ class LogFile:
 def compress_file(folder: Path, file: int) -> None:
     """Replace a file by its compressed form; readers find one of the two at every moment.
 
-    The same bytes in give the same bytes out. Raises `StoreFullError` with the plain file kept.
+    Equal input gives equal output bytes. Raises `StoreFullError`; the plain file stays then.
     """
     plain, compressed = plain_path(folder, file), compressed_path(folder, file)
     temporary = compressed.with_name(compressed.name + ".tmp")
@@ -168,7 +170,7 @@ def compress_file(folder: Path, file: int) -> None:
 def restore_file(folder: Path, file: int, size: int) -> None:
     """Replace a compressed file by its first ``size`` plain bytes; readers always find one form.
 
-    Raises `StoreFullError` with the compressed file kept. Does nothing to a plain file.
+    Does nothing to a plain file. Raises `StoreFullError`; the compressed file stays then.
     """
     plain, compressed = plain_path(folder, file), compressed_path(folder, file)
     if plain.exists():

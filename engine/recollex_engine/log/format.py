@@ -1,9 +1,9 @@
 r"""The bytes of the operation log.
 
 The log is a folder of files ``00000001.jsonl``, ``00000002.jsonl``, ...; all but the last are
-sealed. Each may be compressed whole, as ``00000001.jsonl.gz``, the last one while nobody writes to
-it. Every line is one JSON object without spaces between its parts, its fields in this order (LF is
-``\n``)::
+sealed. Each may be compressed whole, as ``00000001.jsonl.gz``; the last one only while no writer
+has the log open. Every line is one JSON object without spaces between its tokens, with its fields
+in this order (LF is ``\n``)::
 
     file        = header { transaction }
     header      = {"recollex_log":1,"file":NUMBER,"previous":NUMBER,"op":OP,"at":AT,"chain":HASH} LF
@@ -26,12 +26,13 @@ bytes::
     commitment(n) = sha256(salt || payload)                    the payload's bytes as on the line
     chain(n)      = sha256(chain(n-1) || op || at || kind || commitment(n))
 
-A line that ends a transaction carries the chain up to itself; a header carries the chain up to the
+The last line of a transaction carries the chain up to itself. A header carries the chain up to its
 file, so a file can be verified alone. Erasing an operation leaves a stub: its kind and commitment
-stay, its payload and salt are gone. The chain still verifies, and because the salt was random
-nothing about the payload can be guessed from the commitment.
+stay, its payload and salt are gone. The chain still verifies. Because the salt was random, nothing
+about the payload can be guessed from the commitment.
 
-What follows the last whole transaction of the last file is a torn tail: it was never acknowledged.
+The bytes after the last whole transaction of the last file are a torn tail: that transaction was
+never acknowledged.
 """
 
 import hashlib
@@ -49,7 +50,7 @@ NO_CHAIN = bytes(32)
 BEFORE_ALL_TIMES = -(2**63)  # the recorded time of a log without operations
 
 _NUMBER = rb"(0|-?[1-9]\d{0,18})"
-_HASH = rb"([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048])"  # the last character: two spare bits, both zero
+_HASH = rb"([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048])"  # its last character: two spare bits, both 0
 _SALT = rb"([A-Za-z0-9+/]{21}[AQgw])"
 _KIND = rb"([a-z][a-z0-9_]{0,31})"
 _KIND_TEXT = re.compile(_KIND.decode())
@@ -78,10 +79,10 @@ _TWO_NUMBERS = struct.Struct("<qq")
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place between two transactions: where it is in the files, and what lies before it.
+    """A position between two transactions, and the state of the log before it.
 
-    ``file`` and ``offset`` (in the uncompressed bytes) say where; ``op``, ``recorded_at`` and
-    ``chain`` are those of the last operation before it.
+    ``file`` and ``offset`` (in its uncompressed bytes) locate it. ``op``, ``recorded_at`` and
+    ``chain`` belong to the last operation before it.
     """
 
     file: int
@@ -112,7 +113,7 @@ START = Position(file=1, offset=0, op=0, recorded_at=BEFORE_ALL_TIMES, chain=NO_
 
 
 class Record(NamedTuple):
-    """One line, taken apart: ``payload`` and ``salt``, or for a stub ``commitment``.
+    """One parsed line: ``payload`` and ``salt`` are set, or for a stub ``erased``, its commitment.
 
     ``chain`` is set on the last line of a transaction.
     """
@@ -127,7 +128,7 @@ class Record(NamedTuple):
 
     @property
     def commitment(self) -> bytes:
-        """sha256(salt || payload): computed, or read off the stub."""
+        """sha256(salt || payload): computed, or taken from the stub."""
         if self.erased is not None:
             return self.erased
         return hashlib.sha256((self.salt or b"") + (self.payload or b"")).digest()
@@ -149,10 +150,10 @@ def decode_bytes(text: bytes) -> bytes:
 
 
 def check_operation(kind: str, payload: bytes) -> None:
-    """Raise `InputError` unless ``kind`` and ``payload`` may stand on a line.
+    """Raise `InputError` unless ``kind`` and ``payload`` are allowed on a line.
 
-    That the payload is valid JSON is the caller's promise; only its ends and its line feeds are
-    looked at.
+    The caller guarantees that the payload is valid JSON; only its first and last byte and line
+    feeds are checked.
     """
     if not _KIND_TEXT.fullmatch(kind):
         raise InputError(f"kind must be 1 to 32 of a-z, 0-9 and _, got {kind!r}")
@@ -165,8 +166,8 @@ def encode_transaction(
 ) -> tuple[bytes, bytes]:
     """Return the lines of a transaction, and the chain after it.
 
-    ``salts`` holds 16 bytes per operation, in order; the operations have been checked. Pure, about
-    3 us an operation of 500 bytes.
+    ``salts`` holds 16 bytes for each operation, in order; `check_operation` has accepted the
+    operations. The function is pure. Cost: about 3 us an operation of 500 bytes.
     """
     sha256 = hashlib.sha256
     chain, op, lines = before.chain, before.op, []
@@ -188,7 +189,7 @@ def encode_transaction(
 
 
 def decode_record(line: bytes) -> Record | None:
-    """Return the record on ``line`` (without its line feed), or None where it is not one."""
+    """Return the record on ``line`` (without its line feed), or None if it is not a record."""
     match = _RECORD.fullmatch(line)
     if match is None:
         return None
@@ -207,7 +208,7 @@ def decode_record(line: bytes) -> Record | None:
 
 
 def erase_line(line: bytes) -> bytes:
-    """Return the stub of a record's ``line``, both without line feed; a stub returns unchanged.
+    """Return the stub of a record's ``line``, both without line feed; a stub stays as it is.
 
     Raises `FormatError` for a line that is not a record.
     """

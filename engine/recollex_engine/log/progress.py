@@ -1,7 +1,8 @@
-"""Who sees how far an opening is that reads much of the log? Whoever asked to when a store opened.
+"""Progress callbacks for slow opens.
 
-After a checkpoint an opening reads little. After an update that changes the columns, or once they
-were lost, it reads all of the log: a minute for a million memories.
+After a checkpoint, opening an agent reads only the end of its log. After an update of recollex that
+changes the columns, or when they were lost, it reads the whole log: a minute for a million
+memories.
 """
 
 from collections.abc import Callable
@@ -9,14 +10,15 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TypeAlias
 
 LONG = 20_000
-"""Operations that take about a second to read."""
+"""Progress is shown from this many operations on, which take about a second to read."""
 
 StartProgress: TypeAlias = Callable[[int], AbstractContextManager[Callable[[int], None] | None]]
-"""Given how many operations are to be read, makes what is told how many more of them are."""
+"""Called with the number of operations to read. Returns a context manager whose value is the
+progress callback: it is called with the number of operations read since its last call."""
 
 
 def progress_for(
     start_progress: StartProgress | None, left: int
 ) -> AbstractContextManager[Callable[[int], None] | None]:
-    """Return what is told of the reading of ``left`` operations; nobody where they are few."""
+    """Return a context manager with the callback for ``left`` operations; None below `LONG`."""
     return nullcontext() if start_progress is None or left < LONG else start_progress(left)

@@ -1,4 +1,4 @@
-"""Reading the operation log: once from a position, or following it as another process writes."""
+"""Reading the operation log: once from a position, or following it while a process writes."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _LARGEST_READ = 1 << 20
 
 
 class Operation(NamedTuple):
-    """One operation; ``payload`` is None once it was erased."""
+    """One operation; ``payload`` is None if the operation was erased."""
 
     op: int
     recorded_at: int
@@ -26,7 +26,7 @@ class Operation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """Operations written together: all of them happened or none. ``position`` is after them."""
+    """Operations written together, all or none. ``position``: after the last of them."""
 
     recorded_at: int
     first_op: int
@@ -35,15 +35,16 @@ class Transaction:
 
 
 class LogFollower:
-    """Reads a log forward, and again whenever there is more.
+    """Reads a log forward, and continues whenever there is more.
 
-    It holds one descriptor and its `position`, and continues across new files and compression.
-    What lies behind the last whole transaction is read afresh each time, because the writer
-    may cut a failed or torn write off and write other bytes in its place. So beside a live writer
-    give `read_new` the op that it published; without one, damage may be seen where none is.
+    It holds one descriptor and its `position`, and continues across new files and compression. The
+    bytes after the last whole transaction are read again by each call, because the writer may cut
+    off a failed or torn write and write other bytes in its place. So while a writer is active, pass
+    the operation that it published to `read_new`; without it, an unfinished write may look like
+    damage.
 
-    ``verify=True`` recomputes every commitment and chain; otherwise numbers and times are checked
-    and chains are believed.
+    ``verify=True`` recomputes every commitment and chain. Otherwise operation numbers and times are
+    checked, and chains are taken as they are.
 
     Threads: one at a time. The writer may write meanwhile, in any process.
     """
@@ -55,10 +56,10 @@ class LogFollower:
         self.position = start
 
     def read_new(self, until_op: int | None = None) -> Iterator[Transaction]:
-        """Yield the transactions behind `position`, moving it past each before it is yielded.
+        """Yield the transactions after `position`, moving it past each before it is yielded.
 
-        It ends at the end of the log, at a torn tail, or before the first transaction that starts
-        after ``until_op``. Raises `CorruptError` for damage before that.
+        The iteration ends at the end of the log, at a torn tail, or before the first transaction
+        that starts after ``until_op``. Raises `CorruptError` for damage before that.
 
         Cost: about 5 us an operation of 500 bytes; a call that finds nothing new, 10 us.
         """
@@ -77,7 +78,7 @@ class LogFollower:
             yield Transaction(records[0].recorded_at, records[0].op, operations, self.position)
 
     def read_records(self, until_op: int | None = None) -> Iterator[tuple[list[Record], int]]:
-        """Yield as `read_new`, payloads left as bytes: (records, offset of their first line)."""
+        """Yield as `read_new`, with payloads as bytes: (records, offset of their first line)."""
         while until_op is None or self.position.op < until_op:
             if self._file is None:
                 if not file_exists(self._folder, self.position.file):
@@ -91,20 +92,20 @@ class LogFollower:
             yield from self._read_file(until_op, sealed=False)
             if until_op is not None and self.position.op >= until_op:
                 return
-            if self._file.is_superseded():  # a writer closed and another opened meanwhile
+            if self._file.is_superseded():  # one writer closed the log and another opened it
                 self.close()
                 continue
             if not file_exists(self._folder, self.position.file + 1):
                 return
-            # The next file exists, so this one is sealed; what was added to it between the end
-            # that was found and the sealing is read now.
+            # The next file exists, so this one is sealed. Read the lines that were added between
+            # the end found above and the sealing.
             yield from self._read_file(until_op, sealed=True)
             if until_op is not None and self.position.op >= until_op:
                 return
             self._go_to_next_file()
 
     def close(self) -> None:
-        """Give the descriptor back. `read_new` opens it again at need."""
+        """Close the descriptor; `read_new` opens the file again at need."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -112,7 +113,7 @@ class LogFollower:
     def _read_file(
         self, until_op: int | None, *, sealed: bool
     ) -> Iterator[tuple[list[Record], int]]:
-        """Yield the whole transactions behind `position` in the open file."""
+        """Yield the whole transactions after `position` in the open file."""
         assert self._file is not None
         pending: list[Record] = []
         rest = b""
@@ -135,7 +136,7 @@ class LogFollower:
                 record = decode_record(line)
                 if record is None:
                     if b"\0" in line and not sealed and self._is_last_file():
-                        return  # pages that a crash kept from the disk read as zeros
+                        return  # pages that did not reach the disk before a crash read as zeros
                     self._corrupt(line_at, "a record of the log", line[:80])
                 self._check_order(record, pending, line_at)
                 pending.append(record)
@@ -176,7 +177,7 @@ class LogFollower:
             )
 
     def _read_header(self, line: bytes) -> None:
-        """Move `position` from the end of the file before to behind this file's header."""
+        """Move `position` from the end of the previous file to the end of this file's header."""
         before = self.position
         found = decode_header(line)
         expected = Position(before.file, len(line) + 1, before.op, before.recorded_at, before.chain)
@@ -190,7 +191,7 @@ class LogFollower:
         self.position = Position(before.file + 1, 0, before.op, before.recorded_at, before.chain)
 
     def _check_length(self) -> None:
-        """Raise if the file ends before `position`: then it lost lines that were durable."""
+        """Raise if the file ends before `position`: it has lost lines that were durable."""
         assert self._file is not None
         offset = self.position.offset
         if offset and self._file.read(offset - 1, 1) != b"\n":
@@ -208,9 +209,9 @@ class LogFollower:
 
 
 def last_of_kind(folder: Path, kind: str, start: Position = START) -> Operation | None:
-    """Return the last operation of a ``kind`` behind ``start``; None if there is none.
+    """Return the last operation of a ``kind`` after ``start``; None if there is none.
 
-    Cost: 0.1 ms a megabyte of a log that has none; else as reading it.
+    Cost: 0.1 ms a megabyte where the log has none; otherwise that of reading the log.
     """
     if not _mentions(folder, b'"kind":"%b"' % kind.encode(), start):
         return None
@@ -228,7 +229,7 @@ def last_of_kind(folder: Path, kind: str, start: Position = START) -> Operation 
 
 
 def _mentions(folder: Path, word: bytes, start: Position) -> bool:
-    """Return whether ``word`` stands in the files of a log behind ``start``."""
+    """Return whether the bytes ``word`` occur in the files of a log after ``start``."""
     at = start.offset
     for number in file_numbers(folder):
         if number < start.file:
@@ -247,7 +248,7 @@ def _mentions(folder: Path, word: bytes, start: Position) -> bool:
 
 
 class LogReader:
-    """Reads a log from any position. Holds nothing open between calls; any thread may call.
+    """Reads a log from any position. It holds no file open between calls; any thread may call.
 
     >>> import tempfile
     >>> from recollex_engine.log import LogWriter
@@ -265,7 +266,7 @@ class LogReader:
     def transactions(
         self, start: Position = START, until_op: int | None = None
     ) -> Iterator[Transaction]:
-        """Yield the transactions behind ``start``; see `LogFollower.read_new`."""
+        """Yield the transactions after ``start``; see `LogFollower.read_new`."""
         follower = self.follow(start)
         try:
             yield from follower.read_new(until_op)

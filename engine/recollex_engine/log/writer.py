@@ -1,4 +1,4 @@
-"""Writing the operation log, the truth of an agent: see `log_format` for its bytes."""
+"""Writing the operation log, the source of truth of an agent; `log.format` describes its bytes."""
 
 import contextlib
 import os
@@ -35,24 +35,28 @@ from recollex_engine.storage.disk import (
 )
 
 WORTH_COMPRESSING = range(16 << 10, (256 << 10) + 1)
-"""Bytes of a last file that is compressed at closing: fewer save no blocks of a disk, and of more
-the reading behind a checkpoint would take longer."""
+"""Sizes in bytes of a last file that closing compresses. Compressing a smaller file saves no disk
+blocks; a larger one would make reading the log after a checkpoint slower."""
 
 
 class LogWriter:
     """Appends transactions to a log folder, which it creates at need.
 
-    Opening reads and rehashes the log behind ``start`` (from its beginning without one), and cuts
-    a torn tail off: an incomplete last transaction, which was never acknowledged. Damage elsewhere
-    is a `CorruptError`, and so is a log that ends before ``known_op``, an operation that the caller
-    knows to have been durable: nothing is cut then.
+    Opening reads and rehashes the log after ``start`` (without one, from its beginning) and cuts
+    off a torn tail: an incomplete last transaction, which was never acknowledged. Damage elsewhere
+    raises `CorruptError`, and so does a log that ends before ``known_op``, an operation that the
+    caller knows was durable. Nothing is cut off in these cases.
 
-    Invariant: the file ends where `position` says, or behind it lie bytes of a write that failed
-    and that the next write goes over. The file is opened when it is first written or flushed:
-    ten thousand agents that only answer hold none.
+    ``before_flush`` is called before each flush, to make durable what the log refers to.
+    ``on_flush(seconds)`` is called after each flush. ``read(follower)`` is called on opening and
+    may consume the transactions that are read.
 
-    Threads: any number may append, wait and sync; appends are in one order. One writer per folder:
-    the caller holds the lock that ensures it.
+    Invariant: the file ends at `position`, or the bytes after it are left from a failed write and
+    the next write overwrites them. The file is opened when it is first written or flushed, so ten
+    thousand agents that only answer recalls hold no descriptor.
+
+    Threads: any number may append, wait and sync; appends happen one after another. One writer a
+    folder: the caller holds the lock that ensures this.
 
     >>> import tempfile
     >>> with LogWriter(Path(tempfile.mkdtemp()) / "log") as log:
@@ -74,9 +78,9 @@ class LogWriter:
         read: Callable[[LogFollower], None] | None = None,
     ) -> None:
         self.folder = folder
-        self._before_flush = before_flush  # what the log speaks of must be durable before it is
+        self._before_flush = before_flush  # the log refers to what it makes durable
         self._commits = GroupCommit(durability, self._flush, f"the log {folder}", on_flush)
-        self._lock = threading.RLock()  # position, and the bytes behind it
+        self._lock = threading.RLock()  # guards position, and the bytes after it
         self._descriptor_lock = threading.Lock()  # taken before _lock; held while flushing
         self._fd = -1
         if not file_numbers(folder):
@@ -99,10 +103,10 @@ class LogWriter:
     def append(self, recorded_at: int, operations: Sequence[tuple[str, bytes]]) -> Position:
         """Write one transaction with one system call and return the position after it.
 
-        ``operations`` are (kind, payload), the payload being one JSON object already encoded.
-        ``recorded_at`` must be later than the last. The transaction is not yet durable: see
-        `wait_durable`. Raises `InputError` with nothing written, and `StoreFullError` with the log
-        as it was before. Cost: 3 us an operation of 500 bytes, and the write.
+        ``operations`` are pairs (kind, payload); a payload is one encoded JSON object.
+        ``recorded_at`` must be later than the last transaction's. The transaction is not yet
+        durable: see `wait_durable`. Raises `InputError` with nothing written, and `StoreFullError`
+        with the log as it was before. Cost: 3 us an operation of 500 bytes, and the write.
         """
         operations = list(operations)
         if not operations:
@@ -130,7 +134,7 @@ class LogWriter:
                     recorded_at,
                     chain,
                 )
-            except BaseException:  # a full disk, or a key pressed at the wrong moment
+            except BaseException:  # a full disk, or a KeyboardInterrupt
                 self._position = before
                 self._cut(before.offset)
                 raise
@@ -142,18 +146,18 @@ class LogWriter:
         self._commits.wait(op)
 
     def poison(self, cause: BaseException) -> None:
-        """Refuse every later call: what the caller made of the log can no longer be trusted."""
+        """Refuse every later call: the state that the caller derived from the log may be wrong."""
         self._commits.poison(cause)
 
     def sync(self) -> None:
-        """Return once everything appended so far is on the disk, whatever the mode."""
+        """Return once all transactions appended so far are on the disk, in every mode."""
         self._commits.check()
         self._commits.flush(self._position.op)
 
     def rotate_if_larger(self, size: int) -> bool:
-        """Seal the current file and begin the next if it holds more than ``size`` bytes.
+        """Seal the current file and begin the next one, if it holds more than ``size`` bytes.
 
-        Returns whether it did. A file without a transaction is never sealed.
+        Returns whether it did so. A file without a transaction is never sealed.
         """
         with self._descriptor_lock, self._lock:
             self._commits.check()
@@ -170,7 +174,7 @@ class LogWriter:
                 after = self._create_file(before.file + 1, before)
                 opened = self._open_file(after.file)
             except OSError as error:
-                if file_exists(self.folder, before.file + 1):  # it sealed the current file
+                if file_exists(self.folder, before.file + 1):  # it seals the current file
                     self._commits.poison(error)
                 raise
             os.close(fd)
@@ -178,9 +182,9 @@ class LogWriter:
             return True
 
     def compress_sealed(self) -> int:
-        """Compress every sealed file that is still plain and return how many there were.
+        """Compress every sealed file that is still plain; return how many.
 
-        May run beside appends and readers. Raises `StoreFullError` with the log intact.
+        May run beside appends and readers. Raises `StoreFullError`; the log stays intact.
         """
         files = [n for n in file_numbers(self.folder) if n < self._position.file]
         files = [n for n in files if plain_path(self.folder, n).exists()]
@@ -191,8 +195,8 @@ class LogWriter:
     def close(self) -> None:
         """Flush as the mode promises and close; the second call does nothing.
 
-        A last file that was written to and is of `WORTH_COMPRESSING` bytes is compressed; on a full
-        disk it stays plain.
+        The last file is compressed if it was written to and its size is in `WORTH_COMPRESSING`. On
+        a full disk it stays plain.
         """
         whole = False
         try:
@@ -221,7 +225,7 @@ class LogWriter:
     def _recover(
         self, start: Position, known_op: int, read: Callable[[LogFollower], None] | None
     ) -> Position:
-        """Return the end of the last whole transaction, with the file cut there."""
+        """Return the end of the last whole transaction, after cutting the file there."""
         follower = LogFollower(self.folder, start, verify=True)
         try:
             if read is not None:
@@ -238,13 +242,13 @@ class LogWriter:
             if name.endswith(".tmp"):
                 (self.folder / name).unlink()
         path = plain_path(self.folder, end.file)
-        with contextlib.suppress(FileNotFoundError):  # compressed; written again, it ends there
+        with contextlib.suppress(FileNotFoundError):  # a compressed file is cut when it is restored
             if path.stat().st_size > end.offset:
                 os.truncate(path, end.offset)
         return end
 
     def _create_file(self, file: int, before: Position) -> Position:
-        """Create log file ``file`` with its header, whole or not at all."""
+        """Create log file ``file`` with its header, atomically."""
         header = encode_header(file, before)
         durable = self._commits.mode != "off"
         replace_file(plain_path(self.folder, file), header, durable=durable)
@@ -256,7 +260,7 @@ class LogWriter:
         return open_file(plain_path(self.folder, file), os.O_RDWR)
 
     def _opened(self) -> int:
-        """Return the descriptor of the current file. Raises `StoreFullError` if none is left."""
+        """Return the current file's descriptor; raise `StoreFullError` if it cannot be opened."""
         with self._lock:
             if self._fd < 0:
                 file = self._position.file
@@ -268,10 +272,10 @@ class LogWriter:
             return self._fd
 
     def _cut(self, offset: int) -> None:
-        """Remove what a failed write left behind ``offset``."""
+        """Remove the bytes that a failed write left after ``offset``."""
         try:
             os.ftruncate(self._fd, offset)
-        except OSError as error:  # a whole line may be left, which would count after a crash
+        except OSError as error:  # a whole line may remain, which would count after a crash
             self._commits.poison(error)
 
     def _flush(self) -> int:
@@ -281,5 +285,5 @@ class LogWriter:
             if self._before_flush is not None:
                 self._before_flush()
             if self._fd >= 0 or plain_path(self.folder, self._position.file).exists():
-                flush(self._opened())  # else it is compressed, which makes it durable
+                flush(self._opened())  # else it is compressed, and so durable
             return op

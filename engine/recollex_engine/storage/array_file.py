@@ -1,4 +1,4 @@
-"""Named arrays in one immutable file: how a segment's index lies on disk.
+"""Named arrays in one immutable file: the format of a segment's index on disk.
 
 ::
 
@@ -7,7 +7,7 @@
     header = JSON {"meta": {...}, "arrays": {name: [dtype, count, offset]}}
 
 Every array starts at a multiple of 64 bytes from the start of the file and is little-endian.
-The last bytes are a second copy of the magic, so that a file cut short is noticed at once.
+The last 8 bytes are a second copy of the magic, so that a file that was cut short is detected.
 """
 
 import mmap
@@ -26,9 +26,9 @@ ALIGNMENT = 64
 
 
 def write_arrays(path: Path, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-    """Write ``arrays`` and ``meta`` to ``path``, durable once this returns.
+    """Write ``arrays`` and ``meta`` (JSON values) to ``path``; durable once this returns.
 
-    Raises `StoreFullError` when the disk is full; what was at ``path`` stays then.
+    Raises `StoreFullError` when the disk is full; the old file at ``path`` stays then.
     """
     directory: dict[str, list[Any]] = {}
     header = b""
@@ -50,16 +50,16 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray], meta: dict[str, Any]
             file.write(MAGIC)
             file.flush()
             os.fsync(file.fileno())
-        temporary.rename(path)  # a file of this name may be mapped: it must not be written over
+        temporary.rename(path)  # the old file may be mapped, so it must not be overwritten
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise store_full(error, path, f"write {path.name}") from error
 
 
 def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Return the arrays of ``path`` as read-only maps, and its meta.
+    """Return the arrays of ``path``, one-dimensional read-only maps, and its meta.
 
-    Raises `CorruptError` for a file that is cut short or not a pack.
+    Raises `CorruptError` for a file that was cut short or is not an array file.
     """
     try:
         file = path.open("rb")

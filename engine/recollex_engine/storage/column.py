@@ -1,4 +1,4 @@
-"""One append-only array: pages of a file up to the last checkpoint, private memory behind it."""
+"""One append-only array: mapped pages of a file up to the last checkpoint, then private memory."""
 
 import contextlib
 import errno
@@ -17,30 +17,30 @@ from recollex_engine.storage import overlay
 from recollex_engine.storage.disk import flush, open_file, store_full, write_at
 
 MAPPED_FROM = 1 << 17
-"""Files below this many bytes are read into memory: thousands of small agents need no maps."""
+"""Files of fewer bytes are read into memory, so that thousands of small agents need no maps."""
 
 _UNLOCKED = contextlib.nullcontext()
 _UNCHANGED: frozenset[int] = frozenset()
 _LEAST_ITEMS = 16
-_LEAST_ROOM = 1 << 16  # bytes of private memory behind the pages of a file, at the least
+_LEAST_ROOM = 1 << 16  # least bytes of private memory after the pages of a file
 
 
 class Column:
     """An append-only array of one little-endian dtype, and the file it is checkpointed to.
 
-    The file is the items one after another, nothing else. The first ``stored`` items come from it;
-    what is appended, and what `set` changes, is private to this object until `persist` and
-    `write_back` put it into the file. So each process may hold its own state over one file.
+    The file holds the items one after another and nothing else. The first ``stored`` items come
+    from it. Appended items, and changes by `set`, are private to this object until `persist` and
+    `write_back` put them into the file. So each process may hold its own state over one file.
 
-    Invariants: items below `count` are contiguous in one array; an array that was handed out
-    stays valid and keeps showing the items it had; the file never shrinks; bytes in it behind
-    ``stored`` mean nothing.
+    Invariants: items below `count` are contiguous in one array; an array that was returned stays
+    valid and keeps showing the items it had; the file never shrinks; bytes of the file after the
+    ``stored`` items mean nothing.
 
-    A ``fixed`` column is one whose items are never changed: its stored pages are read-only maps,
-    shared by all processes, and count as nobody's memory. `set` is refused.
+    The items of a ``fixed`` column never change: its stored pages are read-only maps, shared by all
+    processes, and count as no process's private memory. `set` is refused.
 
-    Threads: one appends, sets and persists (`persist` may run in another thread than appends, up
-    to a count that is reached already); any number read `array`.
+    Threads: one thread appends, sets and persists; `persist` may run in a second thread beside
+    appends, up to a count that was already reached. Any number of threads read `array`.
 
     >>> column = Column("<u4")
     >>> column.extend([3, 1, 2])
@@ -72,11 +72,11 @@ class Column:
         self._fixed = fixed
         self._stored = stored
         self._count = stored
-        self._covered = stored  # items below it are in the file, or being written to it
-        # those of them that may differ from the file; a set from the first on
+        self._covered = stored  # items below it are in the file, or are being written to it
+        # indices below `_covered` that may differ from the file; a set once there is one
         self._changed: set[int] | frozenset[int] = _UNCHANGED
         self._file_id = (0, 0)
-        # between mapping the file again and writing changes to it
+        # serialises remapping the file and writing changes to it
         self._lock = _UNLOCKED if fixed else threading.Lock()
         self._storage: NDArray[Any] = no_items(dtype)
         if stored:
@@ -97,22 +97,22 @@ class Column:
 
     @property
     def stored(self) -> int:
-        """How many items the file holds."""
+        """How many of the items the file holds."""
         return self._stored
 
     @property
     def array(self) -> NDArray[Any]:
-        """The items, as one array without a copy. Change them through `set` alone."""
-        count = self._count  # first: the storage that is read after it holds at least as many
+        """The items as one array, not copied. Change them only through `set`."""
+        count = self._count  # read first: the storage that is read next holds at least as many
         return self._storage[:count]
 
     @property
     def buffer(self) -> NDArray[Any]:
-        """The items and the spare room behind them, for readers that skip what is too new."""
+        """The items and the spare capacity after them; readers skip items that are too new."""
         return self._storage
 
     def truncate(self, count: int) -> None:
-        """Take back the items behind ``count``, which must not have been handed out or stored."""
+        """Remove the items from ``count`` on, which must not have been returned or stored."""
         if not self._stored <= count <= self._count:
             raise InputError(f"count must lie in [{self._stored}, {self._count}], got {count}")
         self._count = count
@@ -135,7 +135,7 @@ class Column:
         self._count = end
 
     def set(self, index: int, value: Any) -> None:
-        """Change one item in place; arrays handed out before may or may not show it."""
+        """Change one item in place; arrays returned earlier may or may not show the change."""
         if not 0 <= index < self._count:
             raise InputError(f"index must lie in [0, {self._count}), got {index}")
         if self._fixed:
@@ -149,9 +149,9 @@ class Column:
     def persist(self, path: Path, count: int | None = None, *, sync: bool = True) -> None:
         """Append the items from ``stored`` up to ``count`` (default: all) to the file at ``path``.
 
-        Afterwards ``stored`` is ``count``. The file is created when there is something to write,
-        and flushed unless ``sync`` is False; then call `flush_file` before anything relies on it.
-        Raises `StoreFullError` with ``stored`` as it was.
+        Afterwards ``stored`` is ``count``. The file is created when there is something to write.
+        It is flushed unless ``sync`` is False; then call `flush_file` before anything relies on
+        it. Raises `StoreFullError` and leaves ``stored`` as it was.
         """
         count = self._count if count is None else count
         if not self._stored <= count <= self._count:
@@ -175,10 +175,10 @@ class Column:
         self._stored = count
 
     def write_back(self, *, sync: bool = True) -> int:
-        """Write what `set` changed below ``stored`` into the file and return how many items.
+        """Write the items below ``stored`` that `set` changed into the file; return how many.
 
-        Other processes that have mapped the file may see the changes from here on. Raises
-        `StoreFullError` with the rest still to be written.
+        Other processes that have mapped the file may see the changes from now on. Raises
+        `StoreFullError`; items not yet written stay marked and are written by the next call.
         """
         changed = self._changed
         if isinstance(changed, frozenset) or not changed or self._path is None:
@@ -187,7 +187,7 @@ class Column:
         size = self._storage.itemsize
         with self._lock, _opened(self._path, os.O_WRONLY) as fd:
             for index in indices:
-                changed.discard(index)  # first: a change meanwhile marks it again
+                changed.discard(index)  # first: a concurrent change marks it again
                 item = self._storage[index : index + 1].view(np.uint8)
                 try:
                     write_at(fd, item.data, index * size, self._path)
@@ -199,13 +199,13 @@ class Column:
         return len(indices)
 
     def flush_file(self) -> None:
-        """Return once everything persisted and written back is on the disk."""
+        """Return once all persisted and written-back items are on the disk."""
         if self._path is not None and self._stored:
             with _opened(self._path, os.O_WRONLY) as fd:
                 _flush(fd, self._path)
 
     def _grow(self, needed: int) -> None:
-        """Make room for ``needed`` items and some more; the stored part is mapped, not copied."""
+        """Grow to at least ``needed`` items; the stored part is mapped again, not copied."""
         kind, old, count, stored = self.dtype, self._storage, self._count, self._stored
         with self._lock:
             if stored * kind.itemsize >= MAPPED_FROM and self._is_same_file():
@@ -221,7 +221,7 @@ class Column:
             self._storage = storage
 
     def _load(self, stored: int, capacity: int) -> NDArray[Any]:
-        """Return an array of ``capacity`` items of which the first ``stored`` are the file's."""
+        """Return an array of ``capacity`` items; the first ``stored`` come from the file."""
         assert self._path is not None
         kind, path = self.dtype, self._path
         size = stored * kind.itemsize
@@ -231,7 +231,7 @@ class Column:
                 found = status.st_size // kind.itemsize
                 raise CorruptError(path, f"at least {stored} items", f"{found}")
             self._file_id = (status.st_dev, status.st_ino)
-            # The last page is copied, not mapped: what others append to it is none of ours.
+            # The last page is copied, not mapped: other processes may append to it.
             mapped = size - size % overlay.PAGE if size >= MAPPED_FROM else 0
             data: NDArray[np.uint8] | None = None
             if mapped:
@@ -257,7 +257,7 @@ class Column:
 
 @cache
 def no_items(dtype: str | np.dtype[Any]) -> NDArray[Any]:
-    """Return the array of a column of this dtype that holds nothing: one for all of them."""
+    """Return an empty array of this dtype, the same one for all empty columns."""
     kind = np.dtype(dtype)
     if kind != kind.newbyteorder("<") or kind.hasobject:
         raise InputError(f"a column's dtype must be little-endian items, got {kind}")

@@ -1,4 +1,4 @@
-"""The word that says what readers may see: one number in a mapped file of 64 bytes.
+"""The commit word: a mapped file of 64 bytes that says which operations readers may see.
 
 ::
 
@@ -7,11 +7,11 @@
     version    = uint32, 1
     zero       = uint32, 0
     op         = uint64 at byte 16   the last operation readers may see
-    generation = uint64 at byte 24   of the manifest: it moves with every checkpoint
+    generation = uint64 at byte 24   the manifest's number, which each checkpoint raises
     zeros      = 32 bytes
 
 Numbers are little-endian. Each is aligned and stored by one instruction, so a reader in another
-process sees the old or the new value, never a mixture.
+process sees the old or the new value, never a mixture of both.
 """
 
 import os
@@ -34,12 +34,13 @@ _OP, _GENERATION = 2, 3  # in words of 8 bytes
 class CommitWord:
     """The published operation and generation of an agent, shared by processes.
 
-    It is a hint of how far to read, not a truth to recover from: after a crash of the machine it
-    may be ahead of the log or behind it. So a writable word makes a file that is absent, and
-    repairs one that is damaged, in place, since readers may have it mapped; a read-only one reads
-    as 0 until there is a good file. A file of another version is a `FormatError`.
+    It is a hint how far to read. Nothing is recovered from it: after a crash of the machine its
+    operation may be later or earlier than the log's last one. So a writable commit word creates a
+    missing file, and repairs a damaged one in place, since readers may have it mapped. A read-only
+    commit word reads as 0 until there is a valid file. A file of another version raises
+    `FormatError`.
 
-    Threads: one sets; any number, in any process, read. A read costs 0.1 us.
+    Threads: one thread sets; any number, in any process, read. A read costs 0.1 us.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "COMMIT"
@@ -71,7 +72,7 @@ class CommitWord:
 
     @property
     def generation(self) -> int:
-        """The number of the manifest that is in force."""
+        """The number of the current manifest."""
         return self._read(_GENERATION)
 
     @generation.setter
@@ -89,11 +90,11 @@ class CommitWord:
     def _write(self, word: int, value: int) -> None:
         if not self.writable or self._words is None:
             raise ReadOnlyError(f"{self.path} was opened for reading: open it with writable=True")
-        if self._words[word] != value:  # a page that is written to has to reach the disk
+        if self._words[word] != value:  # a page that was written to must be flushed to disk
             self._words[word] = value
 
     def _open(self) -> memoryview | None:
-        """Map the file and return its words, or None where there is no whole commit word."""
+        """Map the file and return its 8-byte words; None where there is no valid commit word."""
         try:
             flags = os.O_RDWR if self.writable else os.O_RDONLY
             fd = open_file(self.path, flags)

@@ -1,18 +1,18 @@
-"""Strings to dense numbers and back: terms, entities, ids.
+"""Dictionaries: strings to dense numbers and back, for terms, entities and ids.
 
-A dictionary lies in three files: two columns, ``<name>.heap`` (the UTF-8 bytes of all strings, one
-after another) and ``<name>.offsets`` (int64, where each string ends), and, from `INDEX_FROM`
-strings on, an index that finds a string's number, ``<name>.index-<generation>``::
+A dictionary is stored in three files. Two are columns: ``<name>.heap`` (the UTF-8 bytes of all
+strings, one after another) and ``<name>.offsets`` (int64, where each string ends). From
+`INDEX_FROM` strings on, the third is ``<name>.index-<generation>``, which finds a string's number::
 
     index   = magic count hashes numbers
     magic   = "rcxindx1"                     8 bytes
     count   = int64                          strings it covers: numbers 0 to count - 1
     hashes  = uint64 * count                 ascending; ties by ascending number
-    numbers = uint32 * count                 whose hash it is
+    numbers = uint32 * count                 the number of the string with that hash
 
     hash    = the 8 bytes of BLAKE2b with an 8-byte digest over the UTF-8 bytes, little-endian
 
-The index is derived: without a fitting file it is computed from the strings.
+The index is derived data: without a file that fits, it is computed from the strings.
 """
 
 import contextlib
@@ -33,10 +33,10 @@ from recollex_engine.storage.disk import replace_file
 from recollex_kernels.memories.strings import gather_strings
 
 INDEX_FROM = 1024
-"""Below this many strings there is no index file: they are hashed by Python when first needed."""
+"""Below this many strings there is no index file: a dict holds them, filled on first use."""
 
 NONE = 0xFFFFFFFF
-"""What `Dictionary.get_many` returns for a string that is not there."""
+"""`Dictionary.get_many` returns this for a string that is not in the dictionary."""
 
 _MAGIC = b"rcxindx1"
 _HEADER = struct.Struct("<8sq")
@@ -47,28 +47,28 @@ Numbers = NDArray[np.uint32]
 
 
 def split_strings(data: bytes, ends: Sequence[int]) -> list[str]:
-    """Return strings that stand in UTF-8 one after another, by where each ends.
+    """Return the strings in ``data``, which holds them as UTF-8 one after another.
 
-    Cost: 0.1 us each where all of them are ASCII.
+    ``ends``: the byte at which each string ends. Cost: 0.1 us a string where all are ASCII.
 
     >>> split_strings("tea\u00fcber".encode(), [3, 3, 8])
     ['tea', '', 'über']
     """
-    if data.isascii():  # a slice of text costs a third of a slice that is decoded
+    if data.isascii():  # slicing a str costs a third of slicing and decoding bytes
         text = data.decode("ascii")
         return [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
     return [str(data[start:end], "utf-8") for start, end in zip([0, *ends], ends, strict=False)]
 
 
 class Dictionary:
-    """An append-only set of strings, numbered 0, 1, 2, ... in the order they came.
+    """An append-only set of strings, numbered 0, 1, 2, ... in the order in which they were added.
 
-    ``stored`` strings are pages of the files under ``folder``, found through the index of
-    ``generation``; those that `intern` added since lie in private memory. So each process may hold
-    its own state over the same files, as with `Column`. Opening costs the same for any size.
+    The first ``stored`` strings are pages of the files under ``folder``, found through the index of
+    ``generation``; the strings that `intern` added since are in private memory. So each process may
+    hold its own state over the same files, as with `Column`. Opening costs the same for any size.
 
-    Threads: one interns; any number look up meanwhile; `persist` may run beside both, `adopt`
-    belongs to the thread that interns.
+    Threads: one thread interns, and any number look up meanwhile. `persist` may run beside both;
+    only the interning thread calls `adopt`.
 
     >>> terms = Dictionary()
     >>> terms.intern("tea"), terms.intern("ink"), terms.intern("tea")
@@ -91,7 +91,7 @@ class Dictionary:
         if stored >= INDEX_FROM:
             index = _Index.open(self._path(f"index-{generation}"), stored)
             self._index = index or _Index.empty().extended(self._hashes(0, stored))
-        # Strings that the index does not cover (all of them, once filled) and some that it does.
+        # All strings that the index does not cover (once filled), and a cache of some that it does.
         self._known: dict[str, int] = {}
         self._cached = 0
         self._is_filled = stored == self._index.count
@@ -111,9 +111,9 @@ class Dictionary:
         return self._offsets.stored
 
     def get(self, string: str) -> int | None:
-        """Return the string's number, or None. Cost: 0.2 us for recent ones, 4 us for others.
+        """Return the string's number, or None. Cost: 0.2 us for a recent string, 4 us for others.
 
-        Beside a thread that interns, the number may be newer than the caller's view.
+        While another thread interns, the number may be newer than the caller's view.
         """
         if not self._is_filled:
             self._fill()
@@ -131,13 +131,13 @@ class Dictionary:
         return number
 
     def get_many(self, strings: Sequence[str]) -> Numbers:
-        """Return the strings' numbers, `NONE` for each that is not there: uint32[len(strings)]."""
-        known = self._known.get  # the recent ones, which most are
+        """Return uint32[len(strings)]: each string's number, or `NONE` if it is not there."""
+        known = self._known.get  # most strings are recent
         found = [self.get(each) if (n := known(each)) is None else n for each in strings]
         return np.array([NONE if number is None else number for number in found], np.uint32)
 
     def intern(self, string: str) -> int:
-        """Return the string's number, giving it the next one if it is new."""
+        """Return the string's number; a new string gets the next number."""
         number = self.get(string)
         if number is not None:
             return number
@@ -150,9 +150,9 @@ class Dictionary:
         return number
 
     def add_many(self, strings: Sequence[str]) -> None:
-        """Give the next numbers to ``strings``, all of which the caller knows to be new.
+        """Give the next numbers to ``strings``; the caller knows that all of them are new.
 
-        Cost: 0.4 us each, without looking any of them up.
+        Cost: 0.4 us each; none of them is looked up.
         """
         if not strings:
             return
@@ -172,7 +172,7 @@ class Dictionary:
         return self._bytes(number).decode()
 
     def strings(self, numbers: Iterable[int]) -> list[str]:
-        """Return the strings that have these numbers, in their order."""
+        """Return the strings with these numbers, in the same order."""
         given = numbers if isinstance(numbers, np.ndarray) else np.fromiter(numbers, np.int64)
         if not len(given):
             return []
@@ -182,19 +182,19 @@ class Dictionary:
         return self.strings_at(given.astype(np.uint32), np.arange(len(given), dtype=np.uint32))
 
     def strings_at(self, column: Numbers, places: Numbers) -> list[str]:
-        """Return the strings whose numbers stand at ``places`` of ``column``, in their order.
+        """Return the strings with the numbers ``column[places]``, in the same order.
 
-        The numbers and the places are the caller's own, and not checked. Cost: 0.05 us each.
+        The numbers and places are not checked: the caller vouches for them. Cost: 0.05 us each.
         """
         joined = str(gather_strings(*self.flat, column, places, 0).data, "utf-8")
-        found = joined.split("\0")  # nothing makes many strings faster
+        found = joined.split("\0")  # the fastest way to make many strings
         if len(found) == len(places):
             return found
         return [self._bytes(number).decode() for number in column[places].tolist()]  # one has NUL
 
     @property
     def flat(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """All strings in UTF-8, one after another, and where each ends."""
+        """The UTF-8 of all strings, one after another: uint8[bytes], and each one's end: int64[n]."""
         return self._heap.array, self._offsets.array
 
     def persist(
@@ -206,11 +206,11 @@ class Dictionary:
         *,
         sync: bool = True,
     ) -> None:
-        """Append the strings up to number ``count`` (default: all) to the files, and index them.
+        """Append the first ``count`` strings (default: all) to the files, and index them.
 
-        The index goes to a new file; the one in use stays. Call `adopt` once a manifest names
-        ``generation`` and ``count``. With ``sync`` False, call `flush_files` before that. Raises
-        `StoreFullError`; what was there before stays good.
+        The index goes to a new file; the current index stays in use. Call `adopt` once a manifest
+        names ``generation`` and ``count``. With ``sync`` False, call `flush_files` before that.
+        Raises `StoreFullError`; the state before the call stays valid.
         """
         count = self.count if count is None else count
         if not self.stored <= count <= self.count:
@@ -218,7 +218,7 @@ class Dictionary:
         self._folder, self._name = folder, name
         if count > self.stored:
             heap_size = int(self._offsets.array[count - 1])
-            heap_size = max(heap_size, self._heap.stored)  # a failed try may have got further
+            heap_size = max(heap_size, self._heap.stored)  # a failed call may have written more
             self._heap.persist(self._path("heap"), heap_size, sync=sync)
             self._offsets.persist(self._path("offsets"), count, sync=sync)
         if count >= INDEX_FROM:
@@ -227,14 +227,14 @@ class Dictionary:
             index.write(self._path(f"index-{generation}"), durable=sync)
 
     def flush_files(self) -> None:
-        """Return once everything persisted is on the disk."""
+        """Return once all persisted strings are on the disk."""
         self._heap.flush_file()
         self._offsets.flush_file()
 
     def adopt(self, generation: int) -> None:
-        """Use the index that `persist` wrote for ``generation``, and remove those before it.
+        """Use the index that `persist` wrote for ``generation``, and remove older index files.
 
-        Processes that opened an older one keep it. Lookups may run meanwhile.
+        Processes that opened an older index keep it. Lookups may run meanwhile.
         """
         if self.stored < INDEX_FROM:
             return
@@ -244,7 +244,7 @@ class Dictionary:
             raise CorruptError(path, f"an index of {self.stored} strings", "none")
         if not self._is_filled:
             self._fill()
-        self._index = index  # first: whoever no longer finds a string below looks here next
+        self._index = index  # first: a lookup that misses `_known` looks in the index next
         for string, number in list(self._known.items()):
             if number < index.count:
                 del self._known[string]
@@ -269,7 +269,7 @@ class Dictionary:
         return np.fromiter((_hash(self._bytes(n)) for n in numbers), np.uint64, len(numbers))
 
     def _find(self, index: "_Index", data: bytes, hash: int, start: int) -> int | None:
-        """Return the number of ``data``, whose ``hash`` is at ``start`` if anywhere, or None."""
+        """Return the number of ``data``, or None; its ``hash`` can only stand from ``start`` on."""
         for i in range(start, index.count):
             if index.hash_view[i] != hash:
                 return None
@@ -284,7 +284,7 @@ class Dictionary:
             self._known[string] = number
 
     def _fill(self) -> None:
-        """Put the stored strings of a dictionary without an index file where `get` looks first."""
+        """Put the stored strings into `_known`, for a dictionary without an index file."""
         with self._filling:
             if not self._is_filled:
                 self._known |= {self._bytes(n).decode(): n for n in range(self.stored)}
@@ -292,10 +292,10 @@ class Dictionary:
 
 
 class BatchInterner(dict[str, int]):
-    """Gives strings their numbers in a dictionary, new ones the next; they are added together.
+    """Interns strings in a batch: new strings get the next numbers, and `add` stores them together.
 
-    Until `add` the dictionary does not know the new ones, and must not be given others. Cost:
-    50 ns for a string met before, a third of `Dictionary.intern` for a new one.
+    Until `add` is called the dictionary does not hold the new strings, and no others may be added
+    to it. Cost: 50 ns for a string looked up before; for a new one a third of `Dictionary.intern`.
 
     >>> names = Dictionary()
     >>> new = BatchInterner(names)
@@ -327,14 +327,14 @@ class BatchInterner(dict[str, int]):
 
 
 class _Index:
-    """The hashes of strings 0 to count - 1 in ascending order, and whose each is. Immutable."""
+    """The hashes of strings 0 to count - 1, ascending, and each one's string number. Immutable."""
 
     __slots__ = ("hash_view", "hashes", "numbers")
 
     def __init__(self, hashes: Hashes, numbers: Numbers) -> None:
         self.hashes = hashes
         self.numbers = numbers
-        self.hash_view = hashes.data  # bisect reads its items twice as fast as the array's
+        self.hash_view = hashes.data  # bisect reads it twice as fast as the array
 
     @property
     def count(self) -> int:
@@ -346,7 +346,7 @@ class _Index:
 
     @staticmethod
     def open(path: Path, count: int) -> "_Index | None":
-        """Return the index in the file, or None unless it covers ``count`` strings."""
+        """Return the index in the file, or None if it does not cover ``count`` strings."""
         size = _HEADER.size + 12 * count
         try:
             with path.open("rb") as file:
@@ -361,7 +361,7 @@ class _Index:
         return _Index(hashes, numbers)
 
     def extended(self, hashes: Hashes) -> "_Index":
-        """Return the index of the strings covered and of those that follow them. Cost: a merge."""
+        """Return the index of the covered strings and the next ones. Cost: one merge."""
         order = np.argsort(hashes, kind="stable")
         places = np.searchsorted(self.hashes, hashes[order], side="right")
         numbers = (order + self.count).astype(np.uint32)

@@ -1,9 +1,9 @@
-"""Putting bytes on a disk so that they are there afterwards, or an error says that they are not.
+"""Writing to disk: either the bytes are durable, or an error is raised.
 
-The ways in which the engine touches a file: write at an offset, flush a file, flush a folder (which
-makes a new name durable), replace a small file whole, and add up what a folder holds. Full disks,
-quotas, file size limits and failing devices all become `StoreFullError`, which carries ``errno``
-and ``filename``.
+The file operations of the engine: write at an offset, flush a file, flush a folder (which makes a
+new file name durable), replace a small file atomically, and add up the sizes in a folder. Full
+disks, quotas, file size limits and failing devices all become `StoreFullError`, which carries
+``errno`` and ``filename``.
 """
 
 import contextlib
@@ -19,24 +19,24 @@ Bytes = bytes | bytearray | memoryview
 
 
 def open_file(path: Path, flags: int) -> int:
-    """Return a descriptor of a file, which programs started by this one do not inherit.
+    """Return a descriptor of a file; programs started by this one do not inherit it.
 
-    Raises `TooManyFilesError` where there is none left, else the plain `OSError`.
+    Raises `TooManyFilesError` where no descriptor is left, otherwise the plain `OSError`.
     """
     with enough_files(path):
         return os.open(path, flags | os.O_CLOEXEC, 0o644)
 
 
 def read_ahead(path: Path, size: int) -> None:
-    """Have the first ``size`` bytes of a file read while the caller does something else.
+    """Ask the system to read the first ``size`` bytes of a file ahead, in the background.
 
-    Nothing happens where there is no such file, or no way to ask. Cost: 5 us.
+    Does nothing where the file does not exist or the system has no readahead. Cost: 5 us.
     """
     if not hasattr(os, "posix_fadvise"):
         return
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:  # whoever reads it is told
+    except OSError:  # the code that reads the file reports it
         return
     try:
         os.posix_fadvise(fd, 0, size, os.POSIX_FADV_WILLNEED)
@@ -46,9 +46,10 @@ def read_ahead(path: Path, size: int) -> None:
 
 @contextlib.contextmanager
 def enough_files(path: Path) -> Iterator[None]:
-    """Raise `TooManyFilesError` where the body cannot open another file, ``path`` if none is told.
+    """Turn "too many open files" errors of the body into `TooManyFilesError`.
 
-    An error of that kind is passed on as it is.
+    The error names the file that could not be opened, or ``path`` if it does not say. A
+    `TooManyFilesError` is passed on as it is.
     """
     try:
         yield
@@ -80,9 +81,9 @@ def store_full(error: OSError, path: Path, what: str) -> StoreFullError:
 def write_at(fd: int, data: Bytes, offset: int, path: Path) -> None:
     """Write all of ``data`` at ``offset``, or raise `StoreFullError`.
 
-    After the error some of the bytes may lie in the file: the caller counts none of them.
-    ``data`` is of single bytes; ``path`` is only for the message. One system call, unless the
-    system accepts fewer bytes.
+    After the error some of the bytes may be in the file; the caller counts none of them. The items
+    of ``data`` are single bytes; ``path`` is only for the message. Cost: one system call, or more
+    where the system accepts fewer bytes at once.
     """
     rest = memoryview(data)
     size = len(rest)
@@ -113,10 +114,11 @@ def flush_folder(folder: Path) -> None:
 
 
 def replace_file(path: Path, *parts: Bytes, durable: bool = True) -> None:
-    """Make ``path`` hold exactly ``parts``; whoever opens it sees all old or all new.
+    """Replace the content of ``path`` with ``parts``, joined; readers see all old or all new.
 
-    Written beside as ``<name>.tmp``, flushed, renamed over. ``durable=False`` leaves out the
-    flushes: still all or nothing for other processes, though not for a machine that loses power.
+    The bytes are written to ``<name>.tmp`` in the same folder, flushed, and renamed to ``path``.
+    ``durable=False`` leaves out the flushes: the change is still atomic for other processes, but
+    not when the machine loses power.
     """
     temporary = path.with_name(path.name + ".tmp")
     try:
@@ -142,10 +144,10 @@ def replace_file(path: Path, *parts: Bytes, durable: bool = True) -> None:
 
 
 def bytes_in(folder: Path) -> int:
-    """Return the size of all files below a folder; one that vanishes meanwhile counts nothing."""
+    """Return the size of all files below a folder; files that vanish meanwhile count 0."""
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:
-            with contextlib.suppress(FileNotFoundError):  # a checkpoint renames what it has made
+            with contextlib.suppress(FileNotFoundError):  # a checkpoint renames its files
                 total += Path(place, name).stat().st_size
     return total

@@ -1,4 +1,4 @@
-"""One writer at a time, over all processes: a file that the operating system locks."""
+"""The writer lock: a file that the operating system locks, so that one process writes."""
 
 import contextlib
 import errno
@@ -17,13 +17,13 @@ _held: "weakref.WeakSet[WriterLock]" = weakref.WeakSet()
 class WriterLock:
     """An exclusive lock, held from construction until `close` or the end of the process.
 
-    Raises `LockedError`, naming the holder's process, while any other `WriterLock` holds the file,
-    in this process too. The file is created at need and never removed: removing it would let two
-    processes lock two files of one name.
+    Raises `LockedError`, which names the holder's process, while any other `WriterLock` holds the
+    file, also one in this process. The file is created at need and never removed: otherwise two
+    processes could lock two files of the same name.
 
-    A child made by ``os.fork`` does not hold the lock, and nothing it does or leaves undone
-    touches its parent's: its copy of the descriptor is closed before it runs on, and only the
-    process that locked ever unlocks. A program started by ``exec`` inherits nothing.
+    A child made by ``os.fork`` does not hold the lock and cannot release its parent's: the child's
+    copy of the descriptor is closed before the child goes on, and only the process that took the
+    lock unlocks it. A program started by ``exec`` inherits nothing.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "LOCK"
@@ -45,7 +45,7 @@ class WriterLock:
                 raise LockedError(path, f"process {holder}" if holder else "") from None
             raise
         _held.add(self)
-        with contextlib.suppress(OSError):  # on a full disk the lock holds without a name in it
+        with contextlib.suppress(OSError):  # on a full disk the lock works without the process id
             os.ftruncate(self._fd, 0)
             os.pwrite(self._fd, b"%d\n" % os.getpid(), 0)
 
@@ -62,8 +62,8 @@ class WriterLock:
         _held.discard(self)
         with contextlib.suppress(OSError):
             os.ftruncate(fd, 0)
-        # Unlocking, rather than closing alone, also frees the lock from a child of this process
-        # that was forked without Python's knowledge and still has the descriptor.
+        # Closing alone is not enough: a child that was forked without Python's knowledge may still
+        # have the descriptor. Unlocking frees the lock in that case too.
         fcntl.flock(fd, fcntl.LOCK_UN)
         os.close(fd)
 
@@ -84,7 +84,7 @@ class WriterLock:
 
 
 def _let_go_in_child() -> None:
-    """Close the child's copies: without an unlock, which would be the parent's."""
+    """Close the child's descriptors without unlocking, which would release the parent's lock."""
     for lock in list(_held):
         fd, lock._fd = lock._fd, -1
         if fd >= 0:

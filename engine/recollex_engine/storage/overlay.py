@@ -1,8 +1,9 @@
-"""Laying the pages of a file over the start of a larger range of addresses.
+"""Mapping the pages of a file over the start of a larger range of addresses.
 
-`mmap` alone cannot map beyond a file's end, nor join a file's pages with private memory behind
-them. Reserving a range and mapping the file over its beginning (``MAP_FIXED``) gives both, as one
-array of bytes. The range is given back when no array looks into it any more.
+`mmap` alone cannot map beyond a file's end, and cannot put private memory directly after a file's
+pages. This module reserves a range of addresses and maps the file over its beginning
+(``MAP_FIXED``), which gives both as one array of bytes. The range is freed when no array refers to
+it any more.
 """
 
 import ctypes
@@ -34,14 +35,15 @@ def private_bytes(
 ) -> NDArray[np.uint8]:
     """Return ``capacity`` bytes, the first ``mapped`` of them pages of the file.
 
-    ``mapped`` is a multiple of `PAGE` within the file; the rest is writable and reads as zeros.
-    With ``writable`` a page of the file is copied when it is first written to, so nothing written
-    here reaches the file or another process. Without, writing to one kills the process, and the
-    pages do not count as its own memory (RLIMIT_DATA). Raises `OSError` where the system cannot do
-    it. Cost: 3 maps, 15 us.
+    ``mapped`` is a multiple of `PAGE` and lies within the file; the other bytes are writable and
+    read as zeros. With ``writable``, a page of the file is copied when it is first written to, so
+    no write reaches the file or another process. Without ``writable``, a write to a page of the
+    file kills the process, and those pages do not count as the process's own memory (RLIMIT_DATA).
+
+    Raises `OSError` where the system cannot do it. Cost: 3 calls of mmap, 15 us.
     """
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
-    # Only addresses yet: a range that may be written to would count as memory in full.
+    # Reserves addresses only: a writable range would count as memory in full.
     pages = mmap.mmap(-1, capacity, flags=flags, prot=mmap.PROT_READ)
     address = np.frombuffer(pages, np.uint8).ctypes.data
     both = mmap.PROT_READ | mmap.PROT_WRITE
@@ -54,7 +56,7 @@ def private_bytes(
 
 
 class _Writable:
-    """Lets an array write to addresses that Python maps for reading; keeps the map alive."""
+    """Lets an array write to addresses that Python mapped for reading; keeps the map alive."""
 
     def __init__(self, pages: mmap.mmap, address: int, size: int) -> None:
         self.pages = pages
@@ -67,13 +69,14 @@ class _Writable:
 
 
 def shared_bytes(fd: int, capacity: int, *, writable: bool = False) -> NDArray[np.uint8]:
-    """Return ``capacity`` bytes that show the file, and what is appended to it later.
+    """Return ``capacity`` bytes that show the file, including what is appended to it later.
 
-    With ``writable`` what is written to them reaches the file and whoever has it mapped.
-    ``capacity`` may lie beyond the end of the file. Touching a page that lies wholly beyond the
-    end kills the process (SIGBUS): the caller checks the file's length first. The descriptor may be
-    closed, as `mmap.mmap` would keep one of its own. Raises `OSError` where the system cannot do
-    it. Cost: 1 map, 10 us.
+    With ``writable``, writes reach the file and every process that has it mapped. ``capacity`` may
+    lie beyond the end of the file. Touching a page that lies wholly beyond the end kills the
+    process (SIGBUS), so the caller checks the file's length first. The caller may close the
+    descriptor afterwards: no copy of it is kept, unlike with `mmap.mmap`.
+
+    Raises `OSError` where the system cannot do it. Cost: 1 call of mmap, 10 us.
     """
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
     pages = mmap.mmap(-1, capacity, flags=flags, prot=mmap.PROT_READ)

@@ -1,4 +1,4 @@
-"""The vectors of an agent's rows: the one file beside the log that is written as rows arrive.
+"""The file of an agent's vectors: beside the log, the only file that each write appends to.
 
 ::
 
@@ -9,8 +9,8 @@
     zeros     = 48 bytes
     row       = float16 * D            in row order
 
-Numbers are little-endian. How many rows count is for the log to say, with a checksum per batch:
-bytes behind them are left from a crash, or belong to a transaction that is being written.
+Numbers are little-endian. The log says how many rows count, with a checksum for each batch. Bytes
+after these rows are left from a crash, or belong to a transaction that is being written.
 """
 
 import hashlib
@@ -33,18 +33,18 @@ VERSION = 1
 _MAGIC = b"rcxvec16"
 _HEADER = struct.Struct("<8sII")
 _REMEDY = "; opening the agent for writing embeds lost texts again"
-_LEAST_CAPACITY = 1 << 20  # bytes of addresses for a reader; not memory
+_LEAST_CAPACITY = 1 << 20  # bytes of address space for a reader; not memory
 
 Rows = NDArray[np.float16]
 
 
 def checksum(rows: NDArray[Any]) -> str:
-    """Return the first 128 bits of sha256 over the rows' bytes, in hexadecimal. 0.7 ms per MB."""
+    """Return the first 128 bits of SHA-256 of the rows' bytes, as hex. Cost: 0.7 ms a megabyte."""
     return hashlib.sha256(_bytes_of(rows)).hexdigest()[:32]
 
 
 class VectorsWriter:
-    """Appends rows behind the ``count`` rows that the log knows; creates the file at need.
+    """Appends rows after the ``count`` rows that the log counts; creates the file at need.
 
     Invariant: the file never shrinks, since readers have it mapped.
     Threads: one at a time.
@@ -67,13 +67,13 @@ class VectorsWriter:
 
     @property
     def count(self) -> int:
-        """How many rows there are; the next are written behind them."""
+        """How many rows there are; the next rows are written after them."""
         return self._count
 
     def append(self, rows: Rows) -> None:
-        """Write float16[n, D] behind the rows there are. Not durable before `sync`.
+        """Append float16[n, D]; the rows are not durable before `sync`.
 
-        Raises `StoreFullError` with `count` as it was.
+        Raises `StoreFullError` and leaves `count` as it was.
         """
         if rows.ndim != 2 or rows.shape[1] != self.dimension or rows.dtype != np.dtype("<f2"):
             raise InputError(
@@ -87,16 +87,16 @@ class VectorsWriter:
         self._count += len(rows)
 
     def rewind(self, count: int) -> None:
-        """Count only the first ``count`` rows, where the log refused those behind them."""
+        """Keep only the first ``count`` rows, because the log refused the others."""
         if not 0 <= count <= self._count:
             raise InputError(f"count must lie in [0, {self._count}], got {count}")
         self._count = count
 
     def sync(self) -> None:
-        """Return once every row appended is on the disk.
+        """Return once all appended rows are on the disk.
 
-        Raises `StoreFullError`, and then on every later call too: the system may have dropped the
-        bytes it could not write, and would not report that again.
+        Raises `StoreFullError`. After that every later call raises it too: the system may have
+        dropped the bytes that it could not write, and does not report that again.
         """
         try:
             if self._failure is not None:
@@ -107,7 +107,7 @@ class VectorsWriter:
             raise store_full(error, self.path, f"flush {self.path.name}") from error
 
     def close(self) -> None:
-        """Give the descriptor back; the second call does nothing."""
+        """Close the descriptor; the second call does nothing."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -131,8 +131,8 @@ class VectorsWriter:
 class VectorsReader:
     """The rows as a read-only map that follows the file as it grows, in any process.
 
-    The map reaches beyond the end of the file, so rows appended later show in it without mapping
-    again until its addresses are used up; then it doubles. Arrays handed out stay valid.
+    The map reaches beyond the end of the file, so rows that are appended later show in it. When its
+    addresses are used up, the file is mapped again at twice the size. Returned arrays stay valid.
 
     Threads: any number.
     """
@@ -140,15 +140,15 @@ class VectorsReader:
     def __init__(self, path: Path, dimension: int) -> None:
         self.path = path
         self.dimension = dimension
-        # Replaced as one tuple, so that threads see them together: the mapped rows, of which the
-        # first `checked` lie within the file, and the file's identity.
+        # Replaced as one tuple, so that threads see a consistent state: the mapped rows, how many
+        # of them are known to lie within the file, and the file's identity.
         self._mapped: tuple[Rows, int, tuple[int, int]] = (self._empty(), 0, (0, 0))
 
     def rows(self, count: int) -> Rows:
         """Return the first ``count`` rows: float16[count, D], read-only, without a copy.
 
-        Raises `CorruptError` if the file holds fewer. Cost: 0.5 us; where ``count`` is greater
-        than ever before, 3 us more; on mapping again, 30 us.
+        Raises `CorruptError` if the file holds fewer. Cost: 0.5 us; 3 us more where ``count`` is
+        greater than in all calls before; 30 us where the file is mapped again.
         """
         rows, checked, file_id = self._mapped
         if not 0 <= count <= checked:
@@ -166,7 +166,7 @@ class VectorsReader:
         found = (status.st_dev, status.st_ino)
         if count > len(rows) or found != file_id:
             rows = self._map(status.st_size)
-        # Another thread may have mapped more meanwhile; then this map serves this call alone.
+        # If another thread mapped more rows meanwhile, this map serves this call only.
         if len(rows) >= len(self._mapped[0]) or found != self._mapped[2]:
             self._mapped = (rows, min(held, len(rows)), found)
         return rows
@@ -179,7 +179,7 @@ class VectorsReader:
             capacity = max(_LEAST_CAPACITY, 2 * size)
             try:
                 data = overlay.shared_bytes(fd, capacity)
-            except (OSError, ValueError):  # no room for growth, then
+            except (OSError, ValueError):  # then without spare addresses for growth
                 data = np.asarray(np.memmap(self.path, np.uint8, "r"))[:size]
         finally:
             os.close(fd)
@@ -198,7 +198,7 @@ def _bytes_of(rows: NDArray[Any]) -> memoryview:
 
 
 def _check_header(fd: int, path: Path, dimension: int) -> int:
-    """Return the file's size, having checked that it holds rows of this dimension."""
+    """Return the file's size; raise unless its header says rows of this dimension."""
     header = os.pread(fd, HEADER_BYTES, 0)
     if len(header) < HEADER_BYTES:
         raise CorruptError(path, f"a header of {HEADER_BYTES} bytes", f"{len(header)}{_REMEDY}")
@@ -216,7 +216,7 @@ def _check_header(fd: int, path: Path, dimension: int) -> int:
 
 
 def _check_rows(path: Path, count: int, dimension: int, size: int) -> int:
-    """Return how many whole rows ``size`` bytes hold, having checked that it is ``count``."""
+    """Return how many whole rows ``size`` bytes hold; raise if fewer than ``count``."""
     held = max(0, size - HEADER_BYTES) // (2 * dimension)
     if held < count:
         raise CorruptError(path, f"{count} rows", f"{held}{_REMEDY}")
