@@ -79,14 +79,18 @@ async def _listen_for_http(
     arguments: Arguments, server: Server, telemetry: Telemetry, ending: AsyncExitStack
 ) -> str:
     """Listen where ``--http`` says, and return the address."""
-    from recollex.http.chat import Chat
-    from recollex.http.serving import start_http
+    from recollex.http.chat_model import ChatModel
+    from recollex.http.http_server import start_http
 
     host, _, port = arguments.http.rpartition(":")
     if not host or not port.isdigit() or int(port) > 65535:
         raise InputError(f"--http must be HOST:PORT, got {arguments.http!r}")
     tls = arguments.certificate and tls_context(arguments.certificate, arguments.key)
-    chat = None if arguments.chat_model is None else Chat(arguments.chat_model, arguments.chat_url)
+    chat = (
+        None
+        if arguments.chat_model is None
+        else ChatModel(arguments.chat_model, arguments.chat_url)
+    )
     if chat is not None:
         ending.push_async_callback(chat.close)
     http = await start_http(

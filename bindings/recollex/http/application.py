@@ -10,11 +10,11 @@ from typing import Any
 
 import orjson
 
-from recollex.http import knowledge, memories, openapi, profiles, rpc, thinking
-from recollex.http.chat import Chat
+from recollex.http import facts_and_log, memories, openapi, profiles, rpc, think
+from recollex.http.chat_model import ChatModel
 from recollex.http.endpoint import Endpoint
 from recollex.http.problems import RequestError, problem
-from recollex.http.routes import Routes, read_given
+from recollex.http.routes import Routes, check_request
 from recollex.server.access import Principal
 from recollex.server.calls import MAX_KEY, Options
 from recollex.server.metrics import CONTENT_TYPE, Metrics
@@ -29,8 +29,8 @@ Answer = tuple[int, Mapping[str, str], bytes]
 ENDPOINTS: tuple[Endpoint, ...] = (
     *memories.ENDPOINTS,
     *profiles.ENDPOINTS,
-    *knowledge.ENDPOINTS,
-    *thinking.ENDPOINTS,
+    *facts_and_log.ENDPOINTS,
+    *think.ENDPOINTS,
 )
 JSON = {"content-type": "application/json"}
 LOCAL_NAMES = frozenset({b"localhost", b"127.0.0.1", b"[::1]"})
@@ -41,8 +41,8 @@ trusts everybody on this machine, whatever its name resolves to.
 """
 
 
-class Caller:
-    """On whose behalf a request has its work done; an `endpoint.Desk`."""
+class ServiceBackend:
+    """On whose behalf a request has its work done; an `endpoint.Backend`."""
 
     __slots__ = ("_client", "_options", "_principal", "_service", "chat")
 
@@ -52,7 +52,7 @@ class Caller:
         principal: Principal,
         client: object,
         options: Options,
-        chat: Chat | None,
+        chat: ChatModel | None,
     ) -> None:
         self.chat = chat
         self._service = service
@@ -68,7 +68,7 @@ class Caller:
         convert: Callable[[Any], Any],
         at: datetime | None = None,
     ) -> Any:
-        """Return what ``convert`` makes of a method's result; see `Desk`."""
+        """Return what ``convert`` makes of a method's result; see `Backend`."""
         options = self._options
         if at is not None:
             options = dataclasses.replace(options, at=at)
@@ -90,7 +90,7 @@ class Application:
     measured. The first two ask for no token.
     """
 
-    def __init__(self, service: Service, metrics: Metrics, chat: Chat | None = None) -> None:
+    def __init__(self, service: Service, metrics: Metrics, chat: ChatModel | None = None) -> None:
         self._service = service
         self._chat = chat
         self._metrics = metrics
@@ -148,10 +148,10 @@ class Application:
             return told
         endpoint, words = self._routes.find(verb, path)
         body = await self._body(headers, receive)
-        given = read_given(endpoint, words, scope["query_string"], kind, body)
+        request = check_request(endpoint, words, scope["query_string"], kind, body)
         options = _options(headers)
-        caller = Caller(self._service, principal, scope.get("client"), options, self._chat)
-        found = await self._while_there(endpoint.act(caller, given), scope, receive)
+        backend = ServiceBackend(self._service, principal, scope.get("client"), options, self._chat)
+        found = await self._while_there(endpoint.handler(backend, request), scope, receive)
         return 200, JSON, found if isinstance(found, bytes) else orjson.dumps(found)
 
     async def _while_there(self, work: Awaitable[Any], scope: Scope, receive: Receive) -> Any:

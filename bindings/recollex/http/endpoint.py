@@ -5,17 +5,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from recollex.http.chat import Chat
+from recollex.http.chat_model import ChatModel
 from recollex.http.schema import Schema
 
 
-class Desk(Protocol):
+class Backend(Protocol):
     """Where an endpoint has its work done: the service, on behalf of one request.
 
     chat: the language model that the server was given, None without one.
     """
 
-    chat: Chat | None
+    chat: ChatModel | None
 
     async def call(
         self,
@@ -33,7 +33,7 @@ class Desk(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class CheckedRequest:
     """What a request said, checked: the words of its path, its query and its body."""
 
     path: Mapping[str, Any]
@@ -47,7 +47,7 @@ class Given:
         return found
 
 
-Act = Callable[[Desk, Given], Awaitable[Any]]
+Handler = Callable[[Backend, CheckedRequest], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Endpoint:
     path: literal words and {names}, each one segment of the path. method: the method of
     `recollex.wire.methods` behind it. parameters: schemas of the names in the path; query: of what
     may stand behind the question mark. body: of the body, None where there is none. answer: of what
-    ``act`` returns, as a JSON value or as bytes of one. unknown: whether it may name what
+    ``handler`` returns, as a JSON value or as bytes of one. unknown: whether it may name what
     is not there (404). group: its chapter in the document.
     """
 
@@ -65,7 +65,7 @@ class Endpoint:
     path: str
     method: str
     summary: str
-    act: Act
+    handler: Handler
     answer: Schema
     parameters: Mapping[str, Schema] = field(default_factory=dict)
     query: Mapping[str, Schema] = field(default_factory=dict)

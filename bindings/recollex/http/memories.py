@@ -6,8 +6,8 @@ from typing import Any
 
 import orjson
 
-from recollex.http import answers
-from recollex.http.endpoint import Desk, Endpoint, Given
+from recollex.http import responses
+from recollex.http.endpoint import Backend, CheckedRequest, Endpoint
 from recollex.http.schema import (
     AGENT,
     BUDGET,
@@ -98,15 +98,15 @@ _ITEM_ARGUMENTS = {
 _ABSENT = {"network": "world", "entities": (), "tags": (), "metadata": {}}
 
 
-async def store(desk: Desk, given: Given) -> Any:
+async def store(backend: Backend, request: CheckedRequest) -> Any:
     """Retain a batch."""
-    items = given.body["items"]
+    items = request.body["items"]
     arguments: dict[str, Any] = {
         name: [item.get(key, _ABSENT.get(name)) for item in items]
         for key, name in _ITEM_ARGUMENTS.items()
     }
-    arguments["document_id"] = given.body.get("document_id")
-    return await desk.call("retain", given.agent, arguments, _ids)
+    arguments["document_id"] = request.body.get("document_id")
+    return await backend.call("retain", request.agent, arguments, _ids)
 
 
 def _ids(ids: list[str]) -> dict[str, list[str]]:
@@ -117,20 +117,20 @@ def _done(_: None) -> dict[str, bool]:
     return {"done": True}
 
 
-async def search(desk: Desk, given: Given) -> Any:
+async def search(backend: Backend, request: CheckedRequest) -> Any:
     """Recall what bears on a question."""
-    arguments = {name: value for name, value in given.body.items() if name != "agent_id"}
+    arguments = {name: value for name, value in request.body.items() if name != "agent_id"}
     if "fact_type" in arguments:
         arguments["networks"] = arguments.pop("fact_type")
     if "reranker" in arguments:
         preset = find_preset(arguments.get("preset", "default"))
         arguments["preset"] = _reranked(preset, arguments.pop("reranker"))
-    return await desk.call(
+    return await backend.call(
         "recall",
-        given.agent,
+        request.agent,
         arguments,
         lambda recall: orjson.dumps(recall.to_dict()),
-        given.path.get("time"),
+        request.path.get("time"),
     )
 
 
@@ -143,37 +143,37 @@ def _reranked(preset: Preset, reranker: str) -> Preset:
     return preset if preset.reranker is not None else replace(preset, reranker=Heuristic())
 
 
-async def browse(desk: Desk, given: Given) -> Any:
+async def browse(backend: Backend, request: CheckedRequest) -> Any:
     """List memories, a page at a time."""
 
     def convert(memories: Any) -> dict[str, Any]:
         return {"memories": [memory.to_dict() for memory in memories]}
 
-    arguments = {"after": given.query.get("after"), "limit": given.query.get("limit", 100)}
-    at = given.query.get("as_recorded")
-    return await desk.call("list", given.agent, arguments, convert, at)
+    arguments = {"after": request.query.get("after"), "limit": request.query.get("limit", 100)}
+    at = request.query.get("as_recorded")
+    return await backend.call("list", request.agent, arguments, convert, at)
 
 
-async def look_up(desk: Desk, given: Given) -> Any:
+async def look_up(backend: Backend, request: CheckedRequest) -> Any:
     """Return one memory."""
-    arguments = {"id": given.path["memory_id"]}
-    at = given.query.get("as_recorded")
-    return await desk.call("get", given.agent, arguments, lambda memory: memory.to_dict(), at)
+    arguments = {"id": request.path["memory_id"]}
+    at = request.query.get("as_recorded")
+    return await backend.call("get", request.agent, arguments, lambda memory: memory.to_dict(), at)
 
 
-async def versions(desk: Desk, given: Given) -> Any:
+async def versions(backend: Backend, request: CheckedRequest) -> Any:
     """Return every version of one memory."""
 
     def convert(memories: Any) -> dict[str, Any]:
         return {"memories": [memory.to_dict() for memory in memories]}
 
-    return await desk.call("history", given.agent, {"id": given.path["memory_id"]}, convert)
+    return await backend.call("history", request.agent, {"id": request.path["memory_id"]}, convert)
 
 
-async def forget(desk: Desk, given: Given) -> Any:
+async def forget(backend: Backend, request: CheckedRequest) -> Any:
     """Forget one memory."""
-    arguments = {"id": given.path["memory_id"], **given.query}
-    return await desk.call("forget", given.agent, arguments, _done)
+    arguments = {"id": request.path["memory_id"], **request.query}
+    return await backend.call("forget", request.agent, arguments, _done)
 
 
 _OF_AGENT = {"agent_id": AGENT}
@@ -187,7 +187,7 @@ ENDPOINTS = (
         "retain",
         "Store memories",
         store,
-        answers.IDS,
+        responses.IDS,
         body=BATCH,
         about="Memora 6.1. All of them or none. An id that exists replaces the older memory.",
     ),
@@ -197,7 +197,7 @@ ENDPOINTS = (
         "recall",
         "Search memories",
         search,
-        answers.reference("Recall"),
+        responses.reference("Recall"),
         body=SEARCH,
         about="Memora 6.1. What is not named in the paper is an option of `Agent.recall`.",
     ),
@@ -207,7 +207,7 @@ ENDPOINTS = (
         "recall",
         "Search an agent's memories",
         search,
-        answers.reference("Recall"),
+        responses.reference("Recall"),
         parameters=_OF_AGENT,
         body=SEARCH_OF_AGENT,
     ),
@@ -217,7 +217,7 @@ ENDPOINTS = (
         "recall",
         "Search what an agent knew at a time",
         search,
-        answers.reference("Recall"),
+        responses.reference("Recall"),
         parameters={"agent_id": AGENT, "time": _AS_RECORDED},
         body=SEARCH_AT,
         about="Nothing that was told later has any part in it, not even in a score.",
@@ -228,7 +228,7 @@ ENDPOINTS = (
         "list",
         "List memories in the order in which they were recorded",
         browse,
-        answers.listing("memories", answers.reference("Memory")),
+        responses.listing("memories", responses.reference("Memory")),
         parameters=_OF_AGENT,
         query={
             "after": text(about="The id of the last one of the page before."),
@@ -243,7 +243,7 @@ ENDPOINTS = (
         "get",
         "Get one memory",
         look_up,
-        answers.reference("Memory"),
+        responses.reference("Memory"),
         parameters=_OF_MEMORY,
         query=_CUT,
         unknown=True,
@@ -254,7 +254,7 @@ ENDPOINTS = (
         "history",
         "Get every version of a memory, oldest first",
         versions,
-        answers.listing("memories", answers.reference("Memory")),
+        responses.listing("memories", responses.reference("Memory")),
         parameters=_OF_MEMORY,
         unknown=True,
     ),
@@ -264,7 +264,7 @@ ENDPOINTS = (
         "forget",
         "Forget a memory",
         forget,
-        answers.DONE,
+        responses.DONE,
         parameters=_OF_MEMORY,
         query={"by": text(about="Who forgets it."), "why": text(about="The reason.")},
         unknown=True,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from recollex import __version__
-from recollex.http import answers, problems
+from recollex.http import problems, responses
 from recollex.http.endpoint import Endpoint
 from recollex.http.schema import Schema
 from recollex.wire.methods import METHODS
@@ -38,7 +38,7 @@ def document(endpoints: Iterable[Endpoint], with_tokens: bool) -> dict[str, Any]
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.verb.lower()] = _operation(endpoint)
     components: dict[str, Any] = {
-        "schemas": {**answers.COMPONENTS, "Problem": problems.SCHEMA},
+        "schemas": {**responses.COMPONENTS, "Problem": problems.SCHEMA},
         "responses": {
             str(status): _problem(about)
             for status, about in {**_ANSWERS, 404: "No such id."}.items()

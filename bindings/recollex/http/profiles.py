@@ -9,9 +9,9 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from recollex.http import answers
-from recollex.http.answers import TRAITS
-from recollex.http.endpoint import Desk, Endpoint, Given
+from recollex.http import responses
+from recollex.http.endpoint import Backend, CheckedRequest, Endpoint
+from recollex.http.responses import TRAITS
 from recollex.http.schema import AGENT, Schema, members, moment, number, text, whole
 from recollex_engine.clock import from_micros
 from recollex_engine.facts.facts import FactList
@@ -69,33 +69,33 @@ def profile_of(agent: str, facts: FactList) -> dict[str, Any]:
     }
 
 
-async def read_profile(desk: Desk, given: Given) -> Any:
+async def read_profile(backend: Backend, request: CheckedRequest) -> Any:
     """Return an agent's profile."""
-    return await profile(desk, given.agent, given.query.get("as_recorded"))
+    return await profile(backend, request.agent, request.query.get("as_recorded"))
 
 
-async def profile(desk: Desk, agent: str, at: Any = None) -> Any:
+async def profile(backend: Backend, agent: str, at: Any = None) -> Any:
     """Return the profile of an agent, as it was told by ``at`` if that is given."""
-    return await desk.call(
+    return await backend.call(
         "facts.find", agent, {"subject": SELF}, lambda facts: profile_of(agent, facts), at
     )
 
 
-async def write_profile(desk: Desk, given: Given) -> Any:
+async def write_profile(backend: Backend, request: CheckedRequest) -> Any:
     """Record what a body says of an agent, and return its profile."""
-    told = operations_of(given.body.get("personality", {}), given.body.get("background"))
+    told = operations_of(request.body.get("personality", {}), request.body.get("background"))
     if told:
         arguments = {"operations": told, "by": "http"}
-        await desk.call("apply", given.agent, arguments, int)
-    return await profile(desk, given.agent)
+        await backend.call("apply", request.agent, arguments, int)
+    return await profile(backend, request.agent)
 
 
-async def list_agents(desk: Desk, given: Given) -> Any:
+async def list_agents(backend: Backend, request: CheckedRequest) -> Any:
     """Return the agents that hold something, a page at a time, with their profiles."""
-    names: list[str] = await desk.call("agents", "", {}, lambda names: list(names))
-    after, limit = given.query.get("after"), given.query.get("limit", 100)
+    names: list[str] = await backend.call("agents", "", {}, lambda names: list(names))
+    after, limit = request.query.get("after"), request.query.get("limit", 100)
     page = [name for name in names if after is None or name > after][:limit]
-    return {"agents": await asyncio.gather(*(profile(desk, name) for name in page))}
+    return {"agents": await asyncio.gather(*(profile(backend, name) for name in page))}
 
 
 _OF_AGENT = {"agent_id": AGENT}
@@ -107,7 +107,7 @@ ENDPOINTS = (
         "agents",
         "List the agents",
         list_agents,
-        answers.listing("agents", answers.reference("Profile")),
+        responses.listing("agents", responses.reference("Profile")),
         query={
             "after": text(80, "The last agent of the page before."),
             "limit": whole(1, 1000, default=100),
@@ -121,7 +121,7 @@ ENDPOINTS = (
         "apply",
         "Create or update an agent",
         write_profile,
-        answers.reference("Profile"),
+        responses.reference("Profile"),
         parameters=_OF_AGENT,
         body=AGENT_BODY,
         about="Memora 6.2. What is not given stays as it is.",
@@ -133,7 +133,7 @@ ENDPOINTS = (
         "facts.find",
         "Get an agent's profile",
         read_profile,
-        answers.reference("Profile"),
+        responses.reference("Profile"),
         parameters=_OF_AGENT,
         query={"as_recorded": moment("As it was at this time.")},
         about="Memora 6.2. An agent that is new has .5 of every trait.",
@@ -145,7 +145,7 @@ ENDPOINTS = (
         "apply",
         "Update an agent's personality",
         write_profile,
-        answers.reference("Profile"),
+        responses.reference("Profile"),
         parameters=_OF_AGENT,
         body=PROFILE_BODY,
         about="Memora 6.2.",

@@ -6,7 +6,7 @@ from urllib.parse import unquote_to_bytes
 
 import orjson
 
-from recollex.http.endpoint import Endpoint, Given
+from recollex.http.endpoint import CheckedRequest, Endpoint
 from recollex.http.problems import RequestError
 from recollex.http.schema import Schema, read, read_word
 from recollex_engine.errors import InputError
@@ -59,7 +59,9 @@ class Routes:
         return verbs[verb], words
 
 
-def read_given(endpoint: Endpoint, words: list[str], query: bytes, kind: str, body: bytes) -> Given:
+def check_request(
+    endpoint: Endpoint, words: list[str], query: bytes, kind: str, body: bytes
+) -> CheckedRequest:
     """Return what a request said, as its endpoint's schemas have it.
 
     kind: of the body, in lower case and without parameters. Raises `RequestError` for what cannot
@@ -74,7 +76,7 @@ def read_given(endpoint: Endpoint, words: list[str], query: bytes, kind: str, bo
     if endpoint.body is None:
         if body:
             raise RequestError(400, "BodyError", f"{endpoint.verb} here takes no body")
-        return Given(path, said, {})
+        return CheckedRequest(path, said, {})
     if kind != "application/json":
         raise RequestError(
             415, "MediaTypeError", f"the body must be application/json, got {kind[:80]!r}"
@@ -83,7 +85,7 @@ def read_given(endpoint: Endpoint, words: list[str], query: bytes, kind: str, bo
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise RequestError(400, "BodyError", f"the body is not JSON: {error}") from None
-    return Given(path, said, read(value, endpoint.body, "body"))
+    return CheckedRequest(path, said, read(value, endpoint.body, "body"))
 
 
 def _query(raw: bytes, schemas: Mapping[str, Schema]) -> dict[str, Any]:

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 import recollex
-from recollex.http.chat import Chat
-from recollex.http.serving import HttpServer, start_http
+from recollex.http.chat_model import ChatModel
+from recollex.http.http_server import HttpServer, start_http
 from recollex.server.access import Access
 from recollex.server.limits import Limits
 from recollex.server.service import Service
@@ -53,7 +53,7 @@ class Served:
         self.service: Service
         self.server: HttpServer
         self.telemetry: Telemetry
-        self.chat: Chat | None = None
+        self.chat: ChatModel | None = None
 
     @property
     def url(self) -> str:
@@ -87,7 +87,7 @@ def served(
 
     async def start() -> None:
         running.service = Service(store, limits, access, running.telemetry)
-        running.chat = None if chat is None else Chat(*chat)
+        running.chat = None if chat is None else ChatModel(*chat)
         metrics = running.telemetry.metrics
         running.server = await start_http(
             running.service, metrics, "127.0.0.1", 0, tls, running.chat

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 import recollex
-from recollex.http.serving import start_http
+from recollex.http.http_server import start_http
 from recollex.server.access import Access
 from recollex.server.limits import Limits
 from recollex.server.service import Service

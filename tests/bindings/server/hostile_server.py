@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import recollex
-from recollex.http.serving import start_http
+from recollex.http.http_server import start_http
 from recollex.server.limits import Limits
 from recollex.server.logs import Log
 from recollex.server.reader_process import Opener

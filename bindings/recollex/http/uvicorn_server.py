@@ -14,8 +14,8 @@ MAX_HEAD = 65_536
 """Bytes of a request before its body."""
 
 
-class GuardedProtocol(HttpToolsProtocol):
-    """Uvicorn's protocol within the server's limits: `guarding` gives the class that has them.
+class LimitedProtocol(HttpToolsProtocol):
+    """Uvicorn's protocol within the server's limits: `limited_protocol` gives the class that has them.
 
     Beyond what uvicorn sees to: a connection must begin a request within `handshake` seconds, send
     its head within `stall` seconds and `MAX_HEAD` bytes, and take what waits for it within `part`
@@ -83,12 +83,12 @@ class GuardedProtocol(HttpToolsProtocol):
             self._timer = self.loop.call_later(seconds, self.transport.abort)
 
 
-def guarding(limits: Limits) -> type[GuardedProtocol]:
+def limited_protocol(limits: Limits) -> type[LimitedProtocol]:
     """Return the protocol within these limits."""
-    return type("GuardedProtocol", (GuardedProtocol,), {"limits": limits})
+    return type("LimitedProtocol", (LimitedProtocol,), {"limits": limits})
 
 
-class UnderUvicorn(uvicorn.Server):
+class UvicornServer(uvicorn.Server):
     """Uvicorn's server, which leaves signals to whoever runs the process."""
 
     @contextlib.contextmanager

@@ -11,10 +11,10 @@ from datetime import datetime
 from typing import Any
 from weakref import WeakValueDictionary
 
-from recollex.http import answers
-from recollex.http.answers import TRAITS
-from recollex.http.endpoint import Desk, Endpoint, Given
+from recollex.http import responses
+from recollex.http.endpoint import Backend, CheckedRequest, Endpoint
 from recollex.http.profiles import BACKGROUND, MAX_BACKGROUND, operations_of, profile
+from recollex.http.responses import TRAITS
 from recollex.http.schema import AGENT, BUDGET, QUERY, Schema, members, text, whole
 from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.errors import InputError, ModelError
@@ -134,37 +134,37 @@ def _by_network(recall: Recall) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-async def think(desk: Desk, given: Given) -> Any:
+async def think(backend: Backend, request: CheckedRequest) -> Any:
     """Return what an agent would answer from, and its answer where a model is set."""
-    body = given.body
+    body = request.body
     asked = {
         name: body[name] for name in ("query", "thinking_budget", "max_tokens") if name in body
     }
     based_on, who = await asyncio.gather(
-        desk.call("recall", given.agent, asked, _by_network), profile(desk, given.agent)
+        backend.call("recall", request.agent, asked, _by_network), profile(backend, request.agent)
     )
     messages = to_think(body["query"], body.get("context"), who, based_on)
-    said = None if desk.chat is None else await desk.chat.answer(messages)
+    said = None if backend.chat is None else await backend.chat.answer(messages)
     return {"text": said, "based_on": based_on, "profile": who, "messages": messages}
 
 
 _merging: "WeakValueDictionary[str, asyncio.Lock]" = WeakValueDictionary()
 
 
-async def merge_background(desk: Desk, given: Given) -> Any:
+async def merge_background(backend: Backend, request: CheckedRequest) -> Any:
     """Add to an agent's background, and return what it is then. One at a time for each agent."""
-    content = given.body["content"]
-    lock = _merging.setdefault(given.agent, asyncio.Lock())
+    content = request.body["content"]
+    lock = _merging.setdefault(request.agent, asyncio.Lock())
     async with lock:
-        current = (await profile(desk, given.agent))[BACKGROUND]
-        if desk.chat is None:
+        current = (await profile(backend, request.agent))[BACKGROUND]
+        if backend.chat is None:
             merged = appended(current, content)
         else:
-            merged = await desk.chat.answer(to_merge(current, content))
+            merged = await backend.chat.answer(to_merge(current, content))
         if len(merged) > MAX_BACKGROUND:
-            if desk.chat is not None:
+            if backend.chat is not None:
                 raise ModelError(
-                    f"{desk.chat.name} made a background of {len(merged):,} characters"
+                    f"{backend.chat.name} made a background of {len(merged):,} characters"
                 )
             raise InputError(
                 f"a background may have {MAX_BACKGROUND:,} characters, and would have "
@@ -172,19 +172,19 @@ async def merge_background(desk: Desk, given: Given) -> Any:
             )
         if merged != current:
             arguments = {"operations": operations_of({}, merged), "by": "http"}
-            await desk.call("apply", given.agent, arguments, int)
+            await backend.call("apply", request.agent, arguments, int)
     return {BACKGROUND: merged}
 
 
-_MEMORIES: Schema = {"type": "array", "items": answers.reference("Memory")}
-THOUGHT = answers.record(
+_MEMORIES: Schema = {"type": "array", "items": responses.reference("Memory")}
+THOUGHT = responses.record(
     "What an agent thinks from, and what it thinks: null where no model is set.",
     text={"type": ["string", "null"]},
-    based_on=answers.record("By network.", **dict.fromkeys(NETWORKS, _MEMORIES)),
-    profile=answers.reference("Profile"),
+    based_on=responses.record("By network.", **dict.fromkeys(NETWORKS, _MEMORIES)),
+    profile=responses.reference("Profile"),
     messages={
         "type": "array",
-        "items": answers.record(role={"type": "string"}, content={"type": "string"}),
+        "items": responses.record(role={"type": "string"}, content={"type": "string"}),
     },
 )
 
@@ -218,7 +218,7 @@ ENDPOINTS = (
         "apply",
         "Add to an agent's background",
         merge_background,
-        answers.record(background={"type": "string"}),
+        responses.record(background={"type": "string"}),
         parameters={"agent_id": AGENT},
         body=members(
             {"content": text(MAX_BACKGROUND, "What is new, in the first person.")}, ("content",)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recollex.http.chat import Chat
+from recollex.http.chat_model import ChatModel
 from recollex_engine.errors import InputError
 from tests.bindings.http.http_service import served
 from tests.bindings.http.test_http_api import ok, refused
@@ -149,7 +149,7 @@ def test_a_model_merges_a_background_and_may_contradict(tmp_path: Path) -> None:
 def test_a_model_needs_its_package_and_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(InputError, match="no client for OpenAI"):
-        Chat("m")
+        ChatModel("m")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"recollex\[llm\]"):
-        Chat("m")
+        ChatModel("m")

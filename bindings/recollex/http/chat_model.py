@@ -10,7 +10,7 @@ SECONDS = 60.0
 """Seconds within which a model must have answered."""
 
 
-class Chat:
+class ChatModel:
     """A model at an endpoint that speaks OpenAI's protocol (its own if ``base_url`` is None).
 
     Its key is taken from OPENAI_API_KEY, which an endpoint of one's own may do without. Needs

@@ -3,8 +3,8 @@
 import dataclasses
 from typing import Any
 
-from recollex.http import answers
-from recollex.http.endpoint import Desk, Endpoint, Given
+from recollex.http import responses
+from recollex.http.endpoint import Backend, CheckedRequest, Endpoint
 from recollex.http.schema import AGENT, listed, members, moment, text
 from recollex_engine.domain.statement import MAX_IDS
 
@@ -25,38 +25,38 @@ OPERATIONS = members(
 )
 
 
-async def find(desk: Desk, given: Given) -> Any:
+async def find(backend: Backend, request: CheckedRequest) -> Any:
     """Return the facts that meet every condition."""
-    return await desk.call(
+    return await backend.call(
         "facts.find",
-        given.agent,
-        dict(given.query),
+        request.agent,
+        dict(request.query),
         lambda facts: {"facts": [fact.to_dict() for fact in facts]},
     )
 
 
-async def record(desk: Desk, given: Given) -> Any:
+async def record(backend: Backend, request: CheckedRequest) -> Any:
     """Record operations."""
-    return await desk.call("apply", given.agent, dict(given.body), _records)
+    return await backend.call("apply", request.agent, dict(request.body), _records)
 
 
 def _records(count: int) -> dict[str, int]:
     return {"records": count}
 
 
-async def log(desk: Desk, given: Given) -> Any:
+async def log(backend: Backend, request: CheckedRequest) -> Any:
     """Return what was done to an agent's memory."""
-    return await desk.call(
+    return await backend.call(
         "log",
-        given.agent,
-        dict(given.query),
+        request.agent,
+        dict(request.query),
         lambda entries: {"entries": [entry.to_dict() for entry in entries]},
     )
 
 
-async def count(desk: Desk, given: Given) -> Any:
+async def count(backend: Backend, request: CheckedRequest) -> Any:
     """Return how much an agent holds."""
-    return await desk.call("stats", given.agent, {}, dataclasses.asdict)
+    return await backend.call("stats", request.agent, {}, dataclasses.asdict)
 
 
 _OF_AGENT = {"agent_id": AGENT}
@@ -68,7 +68,7 @@ ENDPOINTS = (
         "facts.find",
         "Find facts",
         find,
-        answers.listing("facts", answers.reference("Fact")),
+        responses.listing("facts", responses.reference("Fact")),
         parameters=_OF_AGENT,
         query={
             "subject": text(),
@@ -86,7 +86,7 @@ ENDPOINTS = (
         "apply",
         "Record operations",
         record,
-        answers.record(records={"type": "integer"}),
+        responses.record(records={"type": "integer"}),
         parameters=_OF_AGENT,
         body=OPERATIONS,
         group="facts",
@@ -97,7 +97,7 @@ ENDPOINTS = (
         "log",
         "List what was done to an agent's memory",
         log,
-        answers.listing("entries", answers.reference("LogEntry")),
+        responses.listing("entries", responses.reference("LogEntry")),
         parameters=_OF_AGENT,
         query={
             "since": moment("Recorded then or later."),
@@ -112,7 +112,7 @@ ENDPOINTS = (
         "stats",
         "Count what an agent holds",
         count,
-        answers.reference("Stats"),
+        responses.reference("Stats"),
         parameters=_OF_AGENT,
         group="agents",
     ),

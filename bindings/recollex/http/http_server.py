@@ -5,21 +5,34 @@ import importlib.util
 import ipaddress
 import socket
 import ssl
-from typing import TYPE_CHECKING
+from collections.abc import Sized
+from typing import Protocol
 
 from recollex.http.application import Application
-from recollex.http.chat import Chat
+from recollex.http.chat_model import ChatModel
 from recollex.server.metrics import Metrics
 from recollex.server.service import Service
 from recollex_engine.errors import InputError
-
-if TYPE_CHECKING:
-    from recollex.http.under_uvicorn import UnderUvicorn
 
 KEEP_ALIVE = 75.0
 """Seconds for which a connection without a request is kept, or `Limits.idle` if that is less."""
 BACKLOG = 1024
 """Connections that the system holds until they are taken."""
+
+
+class _State(Protocol):
+    @property
+    def connections(self) -> Sized: ...
+
+
+class RunningServer(Protocol):
+    """What is used of uvicorn's server, which is imported only if HTTP is served."""
+
+    should_exit: bool
+
+    @property
+    def server_state(self) -> _State:
+        """What it keeps of its connections."""
 
 
 class HttpServer:
@@ -29,7 +42,7 @@ class HttpServer:
     """
 
     def __init__(
-        self, listening: socket.socket, server: "UnderUvicorn", task: "asyncio.Task[None]"
+        self, listening: socket.socket, server: RunningServer, task: "asyncio.Task[None]"
     ) -> None:
         self._listening = listening
         self._server = server
@@ -59,7 +72,7 @@ async def start_http(
     host: str,
     port: int,
     tls: ssl.SSLContext | None = None,
-    chat: Chat | None = None,
+    chat: ChatModel | None = None,
 ) -> HttpServer:
     """Return a server that listens, at any free port if ``port`` is 0. chat: for `/api/think`.
 
@@ -71,12 +84,12 @@ async def start_http(
         raise InputError(f"HTTP needs {' and '.join(missing)}: pip install 'recollex[http]'")
     import uvicorn
 
-    from recollex.http.under_uvicorn import UnderUvicorn, guarding
+    from recollex.http.uvicorn_server import UvicornServer, limited_protocol
 
     limits = service.limits
     config = uvicorn.Config(
         Application(service, metrics, chat),
-        http=guarding(limits),
+        http=limited_protocol(limits),
         ws="none",
         lifespan="off",
         log_config=None,
@@ -90,7 +103,7 @@ async def start_http(
     config.load()
     config.ssl = tls
     listening = _listen(host, port, service.access.open)
-    server = UnderUvicorn(config)
+    server = UvicornServer(config)
     task = asyncio.create_task(server.serve([listening]))
     while not (server.started or task.done()):
         await asyncio.sleep(0.001)
