@@ -19,7 +19,14 @@ from recollex_engine.agents import graph_drawing as drawing
 from recollex_engine.domain.checks import check_count
 
 _FOLDER = Path(__file__).parent
-_FILES = {"style": "page.css", "cut": "cut.js", "layout": "layout.js", "page": "page.js"}
+_FILES = {
+    "style": "page.css",
+    "cut": "cut.js",
+    "layout": "layout.js",
+    "elements": "elements.js",
+    "panels": "panels.js",
+    "page": "page.js",
+}
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
