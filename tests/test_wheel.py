@@ -89,7 +89,7 @@ def test_holds_the_three_packages_and_no_more(wheel: Path) -> None:
     for layer, package in zip(("kernels", "engine", "bindings"), PACKAGES, strict=True):
         ours = {str(p.relative_to(ROOT / layer)) for p in (ROOT / layer / package).rglob("*.py")}
         assert ours <= set(names)
-    assert "recollex/demo/conversation.jsonl" in names
+    assert "recollex/cli/demo/conversation.jsonl" in names
     assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
     assert f"{metadata}/licenses/LICENSE" in names
     assert not [name for name in names if re.search(r"test|bench|\.pyc$", name)]

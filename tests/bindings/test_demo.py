@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from recollex.cli import main
-from recollex.demo.conversation import NOW, QUESTIONS, turns
+from recollex.cli.demo.conversation import NOW, QUESTIONS, turns
 
 
 def test_the_talk_is_half_a_year_of_several_people() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from recollex.api.progress import listening
-from recollex.cli import warming
+from recollex.cli import warmup
 from tests.bindings.word_vectors import WordVectors
 
 
@@ -23,7 +23,7 @@ def second(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o755)
         monkeypatch.setattr(sys, "executable", str(path))
-        monkeypatch.setattr(warming, "usable_cores", lambda: 2)
+        monkeypatch.setattr(warmup, "usable_cores", lambda: 2)
 
     return be
 
@@ -31,7 +31,7 @@ def second(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 def test_kernels_of_the_second_process_are_counted(second: Any) -> None:
     second("printf ..; sleep 0.1; printf .")
     counted: list[int] = []
-    with warming._second_process(counted.append) as wait:
+    with warmup._second_process(counted.append) as wait:
         wait()
     assert sum(counted) == 3
 
@@ -40,14 +40,14 @@ def test_a_second_process_that_fails_is_named_and_its_half_done_here(
     second: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     second("echo one >&2; echo 'MemoryError: no room' >&2; kill -9 $$")
-    assert warming.warm(WordVectors()) == "words-64"
+    assert warmup.warm(WordVectors()) == "words-64"
     said = capsys.readouterr().err
     assert "ended with -9, one goes on: MemoryError: no room" in said
 
 
 def test_a_second_process_does_not_outlive_an_error_here(second: Any, tmp_path: Path) -> None:
     second(f"echo $$ > {tmp_path}/number; exec sleep 60")
-    with pytest.raises(KeyError), warming._second_process(None):
+    with pytest.raises(KeyError), warmup._second_process(None):
         while not (tmp_path / "number").exists() or not (tmp_path / "number").read_text():
             pass
         raise KeyError
@@ -56,13 +56,13 @@ def test_a_second_process_does_not_outlive_an_error_here(second: Any, tmp_path: 
 
 
 def test_on_one_core_there_is_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warming, "usable_cores", lambda: 1)
+    monkeypatch.setattr(warmup, "usable_cores", lambda: 1)
     monkeypatch.setattr(subprocess, "Popen", None)
-    assert warming.warm(WordVectors()) == "words-64"
+    assert warmup.warm(WordVectors()) == "words-64"
 
 
 def test_the_second_process_needs_neither_model_nor_caller(tmp_path: Path) -> None:
-    command = "from recollex.cli.warming import compile_words; compile_words()"
+    command = "from recollex.cli.warmup import compile_words; compile_words()"
     paths = os.pathsep.join(path for path in sys.path if path)
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", command],
@@ -83,9 +83,9 @@ def test_whoever_listens_is_told_of_both(second: Any, monkeypatch: pytest.Monkey
         told()
         yield
 
-    monkeypatch.setattr(warming, "each_compiled", compiled)
+    monkeypatch.setattr(warmup, "each_compiled", compiled)
     monkeypatch.setattr("recollex.api.progress.PAUSE", 0)
     counted: list[tuple[int, int | None]] = []
     with listening(lambda done, total: counted.append((done, total))):
-        warming.warm(WordVectors())
+        warmup.warm(WordVectors())
     assert counted[-1] == (3, None)

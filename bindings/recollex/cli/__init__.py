@@ -17,27 +17,27 @@ from recollex_engine.errors import RecollexError
 __all__ = ["main"]
 
 HOMES = {
-    "demo": "recollex.demo",
-    "retain": "recollex.cli.writing",
-    "ingest": "recollex.cli.writing",
-    "apply": "recollex.cli.operations",
-    "memowrite": "recollex.cli.operations",
-    "memoread": "recollex.cli.operations",
-    "memosearch": "recollex.cli.operations",
-    "recall": "recollex.cli.reading",
-    "agents": "recollex.cli.reading",
+    "demo": "recollex.cli.demo",
+    "retain": "recollex.cli.write_commands",
+    "ingest": "recollex.cli.write_commands",
+    "apply": "recollex.cli.fact_commands",
+    "memowrite": "recollex.cli.fact_commands",
+    "memoread": "recollex.cli.fact_commands",
+    "memosearch": "recollex.cli.fact_commands",
+    "recall": "recollex.cli.read_commands",
+    "agents": "recollex.cli.read_commands",
     "graph": "recollex.cli.graph",
-    "stats": "recollex.cli.reading",
-    "export": "recollex.cli.reading",
-    "log": "recollex.cli.past",
-    "diff": "recollex.cli.past",
-    "snapshot": "recollex.cli.past",
-    "replay": "recollex.cli.past",
-    "verify": "recollex.cli.upkeep",
-    "checkpoint": "recollex.cli.upkeep",
-    "reembed": "recollex.cli.upkeep",
-    "warmup": "recollex.cli.upkeep",
-    "serve": "recollex.cli.serving",
+    "stats": "recollex.cli.read_commands",
+    "export": "recollex.cli.read_commands",
+    "log": "recollex.cli.history_commands",
+    "diff": "recollex.cli.history_commands",
+    "snapshot": "recollex.cli.history_commands",
+    "replay": "recollex.cli.history_commands",
+    "verify": "recollex.cli.maintenance_commands",
+    "checkpoint": "recollex.cli.maintenance_commands",
+    "reembed": "recollex.cli.maintenance_commands",
+    "warmup": "recollex.cli.warmup",
+    "serve": "recollex.cli.serve",
     "top": "recollex.cli.top",
     "models": "recollex.cli.models",
 }
@@ -47,7 +47,7 @@ HOMES = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Return the exit code of one command line; ``argv`` is without the program's name."""
     if argv is None:
-        hurry()
+        relax_garbage_collector()
     parser = build()
     try:
         arguments = parser.parse_args(argv)
@@ -93,7 +93,7 @@ def memosearch() -> int:
     return main(["memosearch", *sys.argv[1:]])
 
 
-def hurry() -> None:
+def relax_garbage_collector() -> None:
     """Spare a process that runs one command what the garbage collector would cost it.
 
     What is imported is not garbage, yet the usual thresholds have all of it looked at again and

@@ -1,14 +1,12 @@
 """Opening an agent that is there, without making one that is not."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 
 import recollex
-from recollex.api.moments import moment, zone
 from recollex.cli.parser import Arguments, did_you_mean
+from recollex.cli.terminal import say
 
 
 @contextmanager
@@ -44,15 +42,3 @@ def existing_store(arguments: Arguments, *, write: bool = False) -> Iterator[rec
     embedder = getattr(arguments, "embedder", None)
     with recollex.open(folder, read_only=not write, embedder=embedder) as store:
         yield store
-
-
-def say(message: str) -> None:
-    """Print one line for the person at the terminal, apart from the output."""
-    print(f"recollex: {message}", file=sys.stderr)
-
-
-def when(arguments: Arguments, option: str) -> datetime | None:
-    """Return the time given with an option such as ``since``, in the zone of ``--zone``."""
-    written = getattr(arguments, option)
-    name = f"--{option.replace('_', '-')}"
-    return moment(written, zone(arguments.zone), name) if written else None

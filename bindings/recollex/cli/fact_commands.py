@@ -14,9 +14,10 @@ from typing import Any
 import recollex
 from recollex.api import dsl
 from recollex.api.moments import zone
-from recollex.cli.opening import existing_agent, say, when
+from recollex.cli.existing_store import existing_agent
 from recollex.cli.parser import Arguments
-from recollex.cli.table import printable
+from recollex.cli.terminal import printable, say
+from recollex.cli.time_options import time_option
 from recollex_engine.clock import system_clock
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.facts.events import Event
@@ -156,8 +157,8 @@ def _about(
 
 def _cut(arguments: Arguments) -> dict[str, Any]:
     return {
-        "as_recorded": when(arguments, "as_recorded"),
-        "as_world": when(arguments, "as_world"),
+        "as_recorded": time_option(arguments, "as_recorded"),
+        "as_world": time_option(arguments, "as_world"),
     }
 
 

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
-from recollex.cli.opening import existing_agent, say, when
+from recollex.cli.existing_store import existing_agent
 from recollex.cli.parser import Arguments
+from recollex.cli.terminal import say
+from recollex.cli.time_options import time_option
 from recollex.graph_page import graph_page
 
 
@@ -15,7 +17,7 @@ def graph(arguments: Arguments) -> int:
         page = graph_page(
             agent,
             query=arguments.query,
-            as_recorded=when(arguments, "as_recorded"),
+            as_recorded=time_option(arguments, "as_recorded"),
             limit=arguments.limit,
         )
         Path(arguments.out).write_text(page, encoding="utf-8")

@@ -7,9 +7,10 @@ from typing import Any
 
 import recollex
 from recollex.api.moments import moment, zone
-from recollex.cli.opening import existing_agent, say, when
+from recollex.cli.existing_store import existing_agent
 from recollex.cli.parser import Arguments, did_you_mean
-from recollex.cli.table import printable, terminal_width
+from recollex.cli.terminal import printable, say, terminal_width
+from recollex.cli.time_options import time_option
 from recollex_engine.agents import logbook
 from recollex_engine.clock import to_micros
 
@@ -26,7 +27,7 @@ def log(arguments: Arguments) -> int:
                 say(f"{arguments.agent} has no operation {kind!r}{did_you_mean(kind, known)}")
                 return 1
         since, until = (
-            None if (at := when(arguments, name)) is None else to_micros(at, name)
+            None if (at := time_option(arguments, name)) is None else to_micros(at, name)
             for name in ("since", "until")
         )
         printed = 0

@@ -1,11 +1,11 @@
-"""The subcommands that keep things in order: verify, checkpoint, reembed, warmup."""
+"""The subcommands that keep things in order: verify, checkpoint, reembed."""
 
 import time
 
 import recollex
-from recollex.cli.opening import existing_agent, existing_store, say
+from recollex.cli.existing_store import existing_agent, existing_store
 from recollex.cli.parser import Arguments
-from recollex.cli.warming import warm
+from recollex.cli.terminal import say
 
 
 def verify(arguments: Arguments) -> int:
@@ -54,12 +54,4 @@ def reembed(arguments: Arguments) -> int:
             arguments.store, name, embedder=arguments.model, threads=arguments.threads
         )
         print(f"{name}: {made:,} passages embedded with {arguments.model}")
-    return 0
-
-
-def warmup(arguments: Arguments) -> int:
-    """Convert the model and compile every kernel by remembering the demo's talk once."""
-    started = time.perf_counter()
-    model = warm(arguments.embedder)
-    print(f"ready: {model}, kernels compiled ({time.perf_counter() - started:.1f} s)")
     return 0

@@ -1,7 +1,7 @@
 """The subcommand that looks after models: list, fetch, convert, verify, bench."""
 
-from recollex.cli.opening import say
 from recollex.cli.parser import Arguments
+from recollex.cli.terminal import say
 from recollex_engine.models import catalogue
 from recollex_engine.models.backends import graph_precision
 from recollex_engine.models.convert import cache_folder, converted

@@ -216,15 +216,20 @@ def agents(parser: Parser) -> None:
     _store(parser)
 
 
-def reading(parser: Parser) -> None:
-    """Add the options of a subcommand that reads one agent."""
+def stats(parser: Parser) -> None:
+    """Add the options of `stats`."""
     _store(parser)
     _agent(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def upkeep(parser: Parser) -> None:
-    """Add the options of a subcommand that looks after one agent."""
+def verify(parser: Parser) -> None:
+    """Add the options of `verify`."""
+    stats(parser)
+
+
+def checkpoint(parser: Parser) -> None:
+    """Add the options of `checkpoint`."""
     _store(parser)
     _agent(parser)
 

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import recollex
 from recollex.api import jsonl
-from recollex.cli.opening import existing_agent, existing_store, say, when
+from recollex.cli.existing_store import existing_agent, existing_store
 from recollex.cli.parser import Arguments
-from recollex.cli.table import fields_table, printable, recall_table, stage_table, summary_lines
+from recollex.cli.tables import fields_table, recall_table, stage_table, summary_lines
+from recollex.cli.terminal import printable, say
+from recollex.cli.time_options import time_option
 
 _PAGE = 1000
 
@@ -26,13 +28,13 @@ def recall(arguments: Arguments) -> int:
             thinking_budget=arguments.budget,
             max_tokens=arguments.tokens,
             networks=arguments.network,
-            since=when(arguments, "since"),
-            until=when(arguments, "until"),
+            since=time_option(arguments, "since"),
+            until=time_option(arguments, "until"),
             tags=arguments.tag,
             entities=arguments.entity,
-            now=when(arguments, "now"),
-            as_recorded=when(arguments, "as_recorded"),
-            as_world=when(arguments, "as_world"),
+            now=time_option(arguments, "now"),
+            as_recorded=time_option(arguments, "as_recorded"),
+            as_world=time_option(arguments, "as_world"),
             exact=arguments.exact,
             preset=arguments.preset,
             min_confidence=arguments.min_confidence,

@@ -8,9 +8,9 @@ from typing import Any
 import recollex
 from recollex.api.cores import usable_cores
 from recollex.api.store import Store, read_embedder
-from recollex.cli.opening import say
 from recollex.cli.parser import Arguments
-from recollex.cli.warming import warm
+from recollex.cli.terminal import say
+from recollex.cli.warmup import warm
 from recollex.server.access import Access
 from recollex.server.limits import Limits
 from recollex.server.listener import tls_context

@@ -125,7 +125,7 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
     "stats": (
         "count what an agent holds",
         ["stats memory/", "stats memory/ --agent bob --json"],
-        options.reading,
+        options.stats,
     ),
     "log": (
         "list what was done to an agent's memory: when, by whom and why",
@@ -157,12 +157,12 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
     "verify": (
         "check an agent's files against its log",
         ["verify memory/ --agent bob"],
-        options.reading,
+        options.verify,
     ),
     "checkpoint": (
         "fold what was written last into the index",
         ["checkpoint memory/"],
-        options.upkeep,
+        options.checkpoint,
     ),
     "reembed": (
         "move agents to another model: embed again what they hold",

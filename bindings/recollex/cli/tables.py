@@ -1,9 +1,9 @@
 """Memories, stages and counts as text for a terminal."""
 
-import shutil
 import textwrap
 
 import recollex
+from recollex.cli.terminal import printable, terminal_width
 
 _BAR = "█"
 _PARTS = " ▏▎▍▌▋▊▉"
@@ -84,23 +84,6 @@ def bar(value: float, longest: float, width: int) -> str:
     """
     eighths = round(8 * width * value / longest) if longest > 0 else 0
     return _BAR * (eighths // 8) + _PARTS[eighths % 8].strip()
-
-
-def printable(text: str) -> str:
-    r"""Return the text on one line, without characters that could command a terminal.
-
-    >>> printable("one\ntwo\x1b[2J")
-    'one two�[2J'
-    """
-    line = " ".join(text.split())
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line
-    )
-
-
-def terminal_width() -> int:
-    """Return the characters of a line: the terminal's, within 60 to 110."""
-    return min(max(shutil.get_terminal_size((100, 24)).columns, 60), 110)
 
 
 def _failed(trace: recollex.Trace) -> list[tuple[str, object]]:

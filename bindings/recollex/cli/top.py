@@ -9,7 +9,7 @@ import urllib.request
 from pathlib import Path
 
 from recollex.cli.parser import Arguments
-from recollex.cli.table import printable
+from recollex.cli.terminal import printable
 from recollex.client import dialling
 from recollex.client.address import read_address
 from recollex.client.channel import Channel, LostError

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -23,9 +24,10 @@ import recollex
 from recollex import presets
 from recollex.api.cores import usable_cores
 from recollex.api.progress import progress_bar
-from recollex.cli import hurry
-from recollex.cli.opening import say
-from recollex.demo.conversation import turns
+from recollex.cli import relax_garbage_collector
+from recollex.cli.demo.conversation import turns
+from recollex.cli.parser import Arguments
+from recollex.cli.terminal import say
 from recollex_engine.ranking.presets import PRESETS
 from recollex_kernels.machine.jit import each_compiled
 
@@ -34,6 +36,14 @@ VECTORS = replace(presets.default, arms=("semantic",))
 QUESTION = "What did Ines say in March about the blue van?"
 ONE = b"."
 """What the second process writes behind each kernel."""
+
+
+def warmup(arguments: Arguments) -> int:
+    """Convert the model and compile every kernel by remembering the demo's talk once."""
+    started = time.perf_counter()
+    model = warm(arguments.embedder)
+    print(f"ready: {model}, kernels compiled ({time.perf_counter() - started:.1f} s)")
+    return 0
 
 
 def warm(embedder: Any) -> str | None:
@@ -66,7 +76,7 @@ def warm(embedder: Any) -> str | None:
 
 def compile_words() -> None:
     """Search words once, and recall in each paper's way; say `ONE` behind each kernel."""
-    hurry()
+    relax_garbage_collector()
     vector = np.ones(8, np.float32)
     with (
         tempfile.TemporaryDirectory(prefix="recollex-") as folder,

@@ -13,8 +13,9 @@ import recollex
 from recollex.api.jsonl import Line, read
 from recollex.api.moments import zone
 from recollex.cli import locomo
-from recollex.cli.opening import say, when
 from recollex.cli.parser import Arguments
+from recollex.cli.terminal import say
+from recollex.cli.time_options import time_option
 from recollex_engine.errors import InputError
 
 _ABSENT: dict[str, Any] = {"network": "world", "entities": (), "tags": (), "metadata": {}}
@@ -26,8 +27,8 @@ def retain(arguments: Arguments) -> int:
         raise InputError(f"--id names one memory, got {len(arguments.text)} texts")
     texts = [sys.stdin.read() if text == "-" else text for text in arguments.text]
     options: dict[str, Any] = {
-        "event_at": when(arguments, "at"),
-        "valid_until": when(arguments, "valid_until"),
+        "event_at": time_option(arguments, "at"),
+        "valid_until": time_option(arguments, "valid_until"),
         "network": arguments.network,
         "context": arguments.context,
         "document_id": arguments.document,

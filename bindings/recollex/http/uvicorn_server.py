@@ -15,7 +15,7 @@ MAX_HEAD = 65_536
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """Uvicorn's protocol within the server's limits: `limited_protocol` gives the class that has them.
+    """Uvicorn's protocol within the server's limits; `limited_protocol` returns it with limits.
 
     Beyond what uvicorn sees to: a connection must begin a request within `handshake` seconds, send
     its head within `stall` seconds and `MAX_HEAD` bytes, and take what waits for it within `part`

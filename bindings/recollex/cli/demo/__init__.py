@@ -6,9 +6,9 @@ import time
 from contextlib import nullcontext
 
 import recollex
+from recollex.cli.demo.conversation import DOCUMENT, NOW, QUESTIONS, turns
 from recollex.cli.parser import Arguments
-from recollex.cli.table import recall_table, stage_table, summary_lines
-from recollex.demo.conversation import DOCUMENT, NOW, QUESTIONS, turns
+from recollex.cli.tables import recall_table, stage_table, summary_lines
 
 __all__ = ["demo"]
 

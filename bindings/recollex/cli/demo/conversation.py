@@ -28,5 +28,7 @@ QUESTIONS = (
 
 def turns() -> list[dict[str, Any]]:
     """Return the turns in order, as `Agent.retain_dialogue` takes them."""
-    lines = files("recollex.demo").joinpath("conversation.jsonl").read_text("utf-8").splitlines()
+    lines = (
+        files("recollex.cli.demo").joinpath("conversation.jsonl").read_text("utf-8").splitlines()
+    )
     return [line.fields for line in jsonl.read(lines, UTC, DOCUMENT)]

@@ -1,0 +1,26 @@
+"""What is printed to a terminal: messages apart from the output, and text that cannot harm it."""
+
+import shutil
+import sys
+
+
+def say(message: str) -> None:
+    """Print one line for the person at the terminal, apart from the output."""
+    print(f"recollex: {message}", file=sys.stderr)
+
+
+def printable(text: str) -> str:
+    r"""Return the text on one line, without characters that could command a terminal.
+
+    >>> printable("one\ntwo\x1b[2J")
+    'one two�[2J'
+    """
+    line = " ".join(text.split())
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line
+    )
+
+
+def terminal_width() -> int:
+    """Return the characters of a line: the terminal's, within 60 to 110."""
+    return min(max(shutil.get_terminal_size((100, 24)).columns, 60), 110)
