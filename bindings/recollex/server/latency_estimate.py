@@ -17,7 +17,7 @@ class LatencyEstimate:
     >>> estimate = LatencyEstimate()
     >>> for _ in range(10):
     ...     estimate.observe("alice", 0.0004)
-    >>> estimate.is_quick("alice"), pace.is_quick("bob")
+    >>> estimate.is_quick("alice"), estimate.is_quick("bob")
     (True, False)
     """
 
