@@ -1,7 +1,8 @@
-"""Which facts contradict each other? One subject and predicate, two objects, valid at one time.
+"""Which facts contradict each other? Two with the same subject and predicate and different objects.
 
-TEMPR 2.5 wants conflicts shown, not resolved: both facts stay, each with its interval and evidence.
-`has_attr` and `mentioned_in` have many objects by nature and never conflict.
+Their valid times must overlap. TEMPR 2.5 demands that conflicts are shown, not resolved: both facts
+stay, each with its interval and evidence. `has_attr` and `mentioned_in` may have many objects, so
+their facts never conflict.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +19,7 @@ MANY_VALUED = (HAS_ATTRIBUTE, MENTIONED_IN)
 def conflicts_of(view: FactView, version: int, beside: Ordinals | None = None) -> list[int]:
     """Return the visible facts that contradict a version, in recorded order.
 
-    ``beside``: the visible facts of its subject, where they are at hand. Cost: reading them.
+    ``beside``: the visible facts of its subject, if the caller has them. Cost: reading these facts.
     """
     predicate = view.data("fact_predicate")[version]
     if view.columns.label(predicate) in MANY_VALUED:
@@ -30,10 +31,10 @@ def conflicts_of(view: FactView, version: int, beside: Ordinals | None = None) -
 
 
 def all_conflicts(view: FactView, versions: Ordinals) -> Iterator[tuple[int, int]]:
-    """Yield every pair of ``versions`` that contradict each other, the one recorded first first.
+    """Yield every pair of ``versions`` that contradict each other, the earlier recorded one first.
 
-    Pairs come ordered by the first, then the second. Cost: sorting the versions, then the pairs of
-    facts whose valid times overlap.
+    Pairs are ordered by their first fact, then by their second. Cost: sorting the versions, then
+    looking at the pairs of facts whose valid times overlap.
     """
     subjects = view.array("fact_subject")[versions]
     if view.identities:
@@ -44,7 +45,7 @@ def all_conflicts(view: FactView, versions: Ordinals) -> Iterator[tuple[int, int
     alike = (np.diff(subjects[order]) == 0) & (np.diff(predicates[order]) == 0)
     pairs: list[tuple[int, int]] = []
     running: list[int] = []
-    # Only neighbours in this order can be of one subject and predicate.
+    # Facts of one subject and predicate are neighbours in this order.
     for place in np.flatnonzero(alike).tolist():
         one, other = order[place], order[place + 1]
         if not running or running[-1] != one:
@@ -74,7 +75,7 @@ def _object(view: FactView, version: int) -> tuple[int, int]:
 
 
 def overlap(one: Sequence[int], other: Sequence[int]) -> tuple[int, int]:
-    """Return what two overlapping intervals share.
+    """Return the interval that two overlapping intervals share.
 
     >>> overlap((1, 5), (3, 9))
     (3, 5)

@@ -1,4 +1,4 @@
-"""Which episodes does a cut see? Those with an event that it sees; they are never evidence."""
+"""Which episodes does a cut see? Those with a visible event. Episodes are never evidence."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,10 +12,10 @@ from recollex_engine.facts.fact_view import FactView
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """Events put together, as one cut sees them.
+    """A group of events, as one cut sees it.
 
-    events: the ids of those that the cut sees; window: the time that the episode is about.
-    freshness: the latest of its visible events'.
+    events: the ids of the events that the cut sees. window: the time that the episode is about.
+    freshness: the latest freshness of its visible events.
     """
 
     id: str
@@ -42,7 +42,7 @@ class Episode:
 
 
 def read_episode(view: FactView, key: int) -> Episode | None:
-    """Return an episode by its number in `event_ids`, or None where the cut does not see it."""
+    """Return an episode by its number in `event_ids`, or None if the cut does not see it."""
     version = view.version_of(key, "event")
     if version is None or view.data("event_kind")[version] != EPISODE:
         return None
@@ -68,7 +68,7 @@ def read_episode(view: FactView, key: int) -> Episode | None:
 
 
 def find_episodes(view: FactView, event: str | None = None) -> list[Episode]:
-    """Return the visible episodes, or those that hold an event, in recorded order."""
+    """Return the visible episodes, only those with ``event`` if it is given, in recorded order."""
     if event is not None:
         number = view.columns.dictionary["event_ids"].get(event)
         keys = (

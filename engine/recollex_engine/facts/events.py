@@ -1,8 +1,9 @@
-"""Which events does a cut see? Those whose every fact it sees (MemoTrace, "Event visibility").
+"""Which events does a cut see? Those whose facts are all visible (MemoTrace, "Event visibility").
 
-An event sums facts up; it never adds one. A cut shows it when its own record and every fact that it
-includes are visible there, and its freshness is the latest recorded start of those facts; for an
-event that includes none, its own. Under As-World it must have begun, too, if it says when it did.
+An event summarises facts; it never adds a fact. A cut shows an event if the event's own record and
+every fact that it includes are visible in the cut. The event's freshness is the latest recorded
+start of these facts; without facts, the recorded start of the event. Under As-World an event with a
+start must also have begun.
 """
 
 from collections.abc import Iterator
@@ -35,7 +36,7 @@ AGGREGATES = RELATIONS.index("aggregates")
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """Who took part in an event, and as what."""
+    """An entity that took part in an event, and its role."""
 
     name: str
     role: str | None
@@ -43,7 +44,7 @@ class Participant:
 
 @dataclass(frozen=True, slots=True)
 class EventLink:
-    """An edge between two events that the cut sees: the other's id, the relation, a qualifier."""
+    """An edge to another event that the cut sees: its id, the relation, a qualifier."""
 
     event: str
     relation: str
@@ -54,9 +55,10 @@ class EventLink:
 class Event:
     """One event, as one cut sees it.
 
-    span: when it happened, [start, end), a narrative beside the facts' own valid times. facts: ids
-    of the facts that it includes. times: moments and texts that it was given besides. links: to
-    other events; linked_from: from them. freshness: see this module.
+    span: when it happened, [start, end), as told by its author; the facts keep their own valid
+    times. facts: ids of the facts that it includes. times: further moments, and texts that describe
+    times. links: to other events; linked_from: from other events. freshness: see this module's
+    docstring.
     """
 
     id: str
@@ -78,7 +80,7 @@ class Event:
 
     @property
     def evidence(self) -> FactList:
-        """The facts that it includes, in recorded order: the closure that proves it."""
+        """The facts that it includes, in recorded order: the evidence for the event."""
         versions = [self.view.version(id) for id in self.facts]
         found = [version for version in versions if version is not None]
         return FactList(self.view, np.array(sorted(found), np.int64))
@@ -115,7 +117,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One edge as the columns have it: numbers."""
+    """One edge, as numbers of the columns."""
 
     source: int
     relation: int
@@ -124,7 +126,7 @@ class Edge:
 
 
 def event_visible_at(view: FactView, key: int) -> int | None:
-    """Return the freshness of an event in microseconds, or None where the cut does not see it.
+    """Return the freshness of an event in microseconds, or None if the cut does not see it.
 
     ``key``: its number in `event_ids`. Cost: its edges.
     """
@@ -149,7 +151,7 @@ def event_visible_at(view: FactView, key: int) -> int | None:
 
 
 def edges_from(view: FactView, key: int) -> list[Edge]:
-    """Return what an event's or episode's newest version says, and its links, oldest first."""
+    """Return the edges of an event's or episode's newest version, and its links, oldest first."""
     current = view.version_of(key, "event")
     recorded, versions = view.data("edge_op"), view.data("edge_version")
     found = [
@@ -161,7 +163,7 @@ def edges_from(view: FactView, key: int) -> list[Edge]:
 
 
 def edges_to(view: FactView, kind: str, target: int) -> Iterator[Edge]:
-    """Yield the edges that lead to a fact, event or entity and still hold, newest first."""
+    """Yield the edges to a fact, event or entity that still hold, newest first."""
     versions, sources = view.data("edge_version"), view.data("edge_source")
     for entry in view.edges_to(kind, target):
         if versions[entry] in (view.version_of(sources[entry], "event"), NONE):
@@ -174,7 +176,7 @@ def _edge(view: FactView, entry: int) -> Edge:
 
 
 def read_event(view: FactView, key: int) -> Event | None:
-    """Return an event, or None where the cut does not see it; cost about 30 us."""
+    """Return an event, or None if the cut does not see it. Cost: about 30 us."""
     freshness = event_visible_at(view, key)
     if freshness is None:
         return None
@@ -225,7 +227,7 @@ def read_event(view: FactView, key: int) -> Event | None:
 
 
 def _seen_link(view: FactView, edge: Edge, other: int) -> EventLink | None:
-    """Return an edge between events, unless the cut does not see the one at its other end."""
+    """Return an edge between events, or None if the cut does not see the other event."""
     if edge.relation not in BETWEEN_EVENTS or event_visible_at(view, other) is None:
         return None
     id = view.columns.dictionary["event_ids"].string(other)
@@ -243,7 +245,7 @@ def find_events(
     """Return the numbers of the visible events that meet every condition, in recorded order.
 
     An event keeps its place when it is recorded again. Cost: the events of the participant or fact,
-    else all of them.
+    else all events.
     """
     keys: set[int] | None = None
     if participant is not None:

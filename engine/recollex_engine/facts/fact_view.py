@@ -1,13 +1,13 @@
-"""Which facts held then? The versions that one cut sees.
+"""Which facts held then? The versions of facts that one cut sees.
 
-A cut is an operation (As-Recorded) and perhaps a moment of the world's time (As-World)::
+A cut is an operation (As-Recorded) and perhaps a moment of the world's time (As-World). It sees::
 
-    as recorded   the version's own operation is not later, and none up to then closed it
-    as world w    of those, the ones whose valid time holds w; the greatest recorded start per id
+    as recorded   a version that was recorded by that operation or before, and not closed by then
+    as world w    such a version if its valid time holds w; per id the greatest recorded start
 
-MemoTrace's pseudocode (its "Snapshot selection") looks at the valid time alone under As-World, and
-so would bring back versions that were corrected since; here a closed version stays closed. At most
-one version of an id is open after any operation, so no two can compete for an id.
+MemoTrace's pseudocode (its "Snapshot selection") looks at the valid time alone under As-World. So
+it would return versions that were corrected since. Here a closed version stays closed. At most one
+version of an id is open after any operation, so a cut never sees two versions of one id.
 """
 
 from bisect import bisect_right
@@ -30,9 +30,10 @@ Ordinals = npt.NDArray[np.int64]
 
 
 class FactView:
-    """The facts of one cut: those after operation ``op`` and, if given, true at ``world``.
+    """The facts of one cut: those after operation ``op`` and, if ``world`` is given, valid then.
 
-    Nothing that it covers changes afterwards. Cost: 2 us; columns are looked at when first needed.
+    The view "covers" all that was recorded up to ``op``, closed versions too; it never changes.
+    Cost: 2 us; columns are mapped when first needed.
 
     Threads: any number may read it while the writer appends.
     """
@@ -50,16 +51,16 @@ class FactView:
 
     @classmethod
     def empty(cls, world: int | None = None) -> "FactView":
-        """Return the facts of an agent that holds nothing."""
+        """Return the view of an agent that holds no facts."""
         return cls(_no_columns(), 0, world)
 
     @property
     def count(self) -> int:
-        """How many versions of facts the view covers."""
+        """Number of versions of facts that the view covers."""
         return self.count_of("fact")
 
     def count_of(self, kind: str) -> int:
-        """Return how many items of a table (fact, event, node) the view covers."""
+        """Return the number of items of a table (fact, event, node) that the view covers."""
         count = self._counts.get(kind)
         if count is None:
             recorded, held = self.data(f"{kind}_op"), self.tables.counts[kind]
@@ -68,15 +69,15 @@ class FactView:
 
     @property
     def memories(self) -> int:
-        """How many memories the view covers."""
+        """Number of memories that the view covers."""
         return int(self.data("op_memories")[self.op - 1]) if self.op else 0
 
     def array(self, name: str) -> npt.NDArray[Any]:
-        """Return a property of the view's versions, for a column of one item a version."""
+        """Return a property of each version of the view: a column with one item per version."""
         return self.columns.column[name].buffer[: self.count]
 
     def numbers(self, name: str, ends: str, place: int) -> list[int]:
-        """Return the part of list ``name`` that belongs to an item; ``ends`` says where it ends."""
+        """Return an item's slice of column ``name``; ``ends``: the column of the slices' ends."""
         at = self.data(ends)
         found: list[int] = self.data(name)[at[place - 1] if place else 0 : at[place]].tolist()
         return found
@@ -84,12 +85,12 @@ class FactView:
     # -- single versions -------------------------------------------------------------------------
 
     def version(self, id: str, kind: str = "fact") -> int | None:
-        """Return the newest version of an id that the view covers, open or not; None for none."""
+        """Return the newest covered version of an id, open or closed; None if there is none."""
         key = self.columns.dictionary[f"{kind}_ids"].get(id)
         return None if key is None else self.version_of(key, kind)
 
     def version_of(self, key: int, kind: str = "fact") -> int | None:
-        """Return the newest version of the id with number ``key`` that the view covers."""
+        """Return the newest covered version of the id with number ``key``."""
         version = self.state.newest(kind, key)
         while version != NONE and version >= self.tables.counts[kind]:
             version = int(self.columns.array(f"{kind}_previous")[version])
@@ -99,7 +100,7 @@ class FactView:
         return None if version == NONE else version
 
     def versions(self, id: str, kind: str = "fact") -> list[int]:
-        """Return all versions of an id that the view covers, oldest first, closed ones too."""
+        """Return all covered versions of an id, oldest first, closed ones too."""
         version = self.version(id, kind)
         found: list[int] = []
         previous = self.data(f"{kind}_previous")
@@ -109,12 +110,12 @@ class FactView:
         return found[::-1]
 
     def is_open(self, version: int, kind: str = "fact") -> bool:
-        """Return whether a covered version is not closed by the view's operation."""
+        """Return whether a covered version was not yet closed at the view's operation."""
         closed: int = self.data(f"{kind}_closed_by")[version]
         return not 0 < closed <= self.op
 
     def is_visible(self, version: int) -> bool:
-        """Return whether the cut sees a version of a fact that the view covers."""
+        """Return whether the cut sees a covered version of a fact."""
         if not self.is_open(version):
             return False
         if self.world is None:
@@ -123,14 +124,14 @@ class FactView:
         return bool(start <= self.world < end)
 
     def recorded(self, version: int, kind: str = "fact") -> tuple[int, int | None]:
-        """Return when a version was recorded, and when it was closed if the view knows."""
+        """Return when a version was recorded and when it was closed (None if open in the view)."""
         at = self.data("op_recorded_at")
         closed = self.data(f"{kind}_closed_by")[version]
         end = at[closed - 1] if 0 < closed <= self.op else None
         return at[self.data(f"{kind}_op")[version] - 1], end
 
     def note(self, op: int) -> tuple[str | None, str | None]:
-        """Return who made an operation and why, where that was said."""
+        """Return who made an operation and why; None where that was not given."""
         label = self.columns.label
         return label(self.data("op_by")[op - 1]), label(self.data("op_why")[op - 1])
 
@@ -138,22 +139,22 @@ class FactView:
 
     @property
     def identities(self) -> Identities:
-        """Who is whom, by the merges and aliases that the view covers."""
+        """Which entities are the same, by the merges and aliases that the view covers."""
         if self._identities is None:
             self._identities = self.state.identities(self.op)
         return self._identities
 
     def root(self, entity: int) -> int:
-        """Return the entity that stands for ``entity`` in this view."""
+        """Return the entity into which ``entity`` was merged in this view, or itself."""
         return self.identities.root(entity) if entity in self.state.linked else entity
 
     def entity(self, name: str) -> int | None:
-        """Return the entity that a name stands for in this view; None where it was not met yet."""
+        """Return the entity of a name in this view; None if the name is unknown there."""
         entity = self.columns.entity(name, self.op)
         return None if entity is None else self.root(entity)
 
     def entity_name(self, entity: int) -> str:
-        """Return what an entity, or the one that stands for it, is called in this view."""
+        """Return the name of an entity, or of the one it was merged into, in this view."""
         name = self._names.get(entity)
         if name is None:
             root = self.root(entity)
@@ -167,7 +168,7 @@ class FactView:
         return name
 
     def newest_node(self, entity: int) -> int | None:
-        """Return the newest record of an entity that the view covers; None for none."""
+        """Return the newest covered record of an entity; None if there is none."""
         head = self.tables.heads["node_entity"]
         if entity >= len(head) or head[entity] == NONE:
             return None
@@ -177,7 +178,7 @@ class FactView:
         )
 
     def entries(self, keys: str, key: int) -> Iterator[int]:
-        """Yield the entries of a chain of `CHAINS`, newest first; some may be beyond the view."""
+        """Yield the entries of a chain of `CHAINS`, newest first; the view may not cover some."""
         head = self.tables.heads[keys]
         entry = int(head[key]) if key < len(head) else NONE
         if entry != NONE:
@@ -187,9 +188,9 @@ class FactView:
                 entry = previous[entry]
 
     def edges_to(self, kind: str, target: int) -> Iterator[int]:
-        """Yield the edges that lead to a fact, event (by number of its id) or entity, newest first.
+        """Yield the covered edges to a fact, event or entity, newest first.
 
-        All are covered by the view.
+        ``target``: the number of the id of a fact or event, or an entity.
         """
         head = self.tables.incoming[kind]
         entry = int(head[target]) if target < len(head) else NONE
@@ -203,7 +204,7 @@ class FactView:
     # -- many versions ---------------------------------------------------------------------------
 
     def all(self) -> Ordinals:
-        """Return the versions that the cut sees, ascending: int64[n]. Cost: 5 ns a version."""
+        """Return the versions that the cut sees, ascending: int64[n]. Cost: 5 ns per version."""
         closed = self.array("fact_closed_by")
         visible = (closed == 0) | (closed > np.uint64(self.op))
         if self.world is not None:
@@ -260,9 +261,10 @@ class FactView:
     ) -> Ordinals:
         """Return the visible facts that meet every condition given, in recorded order.
 
-        object: a name, or a literal (see `literals`). during: the valid time lies within it;
-        overlaps: it shares a moment with it; relation and to: it stands in one of Allen's relations
-        to it. Cost: the facts of the subject, else of the object or evidence, else all of them.
+        object: a name, or a literal (see `literals`). evidence: the fact cites one of these
+        memories. during: the valid time lies within this span. overlaps: the valid time shares a
+        moment with this span. relation and to: the valid time has this relation (Allen) to the span
+        ``to``. Cost: the facts of the subject, else of the object or evidence, else all facts.
         """
         columns = self.columns
         nothing = np.empty(0, np.int64)
@@ -305,7 +307,7 @@ class FactView:
         return self.array("fact_start")[versions], self.array("fact_end")[versions]
 
     def _number(self, record: dict[str, Any]) -> int | None:
-        """Return the number of a literal in its column; None for a text that was never met."""
+        """Return the number of a literal in its column; None for a text that is not stored."""
         missing: list[str] = []
 
         def label(text: str) -> int:
@@ -320,5 +322,5 @@ class FactView:
 
 @cache
 def _no_columns() -> Columns:
-    """Return columns without items, the same for all: making them costs 2 ms."""
+    """Return columns without items. They are shared, because making them costs 2 ms."""
     return Columns(Path("none"))

@@ -1,4 +1,4 @@
-"""What does a fact look like to a caller? One version of a triple, as one cut sees it."""
+"""The facts that a caller sees: a `Fact` is one version of a triple in one cut."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,8 +21,8 @@ Value = str | int | float | bool | datetime | Mention
 class Conflict:
     """Another fact of the same subject and predicate that holds at the same time.
 
-    overlap: the time for which both are said to hold; relation: how this fact's valid time lies to
-    the other's (Allen).
+    overlap: the time for which both facts are recorded as valid; relation: Allen's relation of this
+    fact's valid time to that of the other.
     """
 
     id: str
@@ -50,7 +50,8 @@ class Fact:
 
     object: an entity's name, or a literal; kind says which ("entity", "text", "number", "boolean",
     "time", "mention"). valid: when it was true, [start, end), None for an open end. recorded: when
-    the engine knew it, the end None while the cut knows of none. evidence: ids of memories.
+    the engine knew it, [start, end); the end is None if the cut knows no end. evidence: ids of
+    memories.
     """
 
     id: str
@@ -67,19 +68,19 @@ class Fact:
 
     @property
     def source(self) -> Source | None:
-        """The document that it was taken from."""
+        """The document from which it was taken."""
         text = self._label("fact_source")
         return None if text is None else Source.from_json(text)
 
     @property
     def mentions(self) -> tuple[Mention, ...]:
-        """Where documents say it."""
+        """The places in documents that say it."""
         labels = self.view.numbers("fact_mention", "fact_mention_end", self.version)
         return tuple(Mention.from_json(str(self.view.columns.label(each))) for each in labels)
 
     @property
     def uncertainty(self) -> str | None:
-        """How its valid time is known, where it was parsed or is not certain."""
+        """How its valid time is known, if that was parsed from a text or is not certain."""
         return self._label("fact_uncertainty")
 
     @property
@@ -94,7 +95,7 @@ class Fact:
 
     @property
     def closed_by(self) -> str | None:
-        """Who closed it; None while the cut knows of nobody."""
+        """Who closed it; None if it is open in the cut, or if no name was given."""
         return self._closed()[0]
 
     @property
@@ -149,7 +150,7 @@ class Fact:
 
 
 def read_fact(view: FactView, version: int, id: str | None = None) -> Fact:
-    """Return one version, whose ``id`` may be known already; cost about 7 us."""
+    """Return one version; ``id``: its id if the caller knows it. Cost: about 7 us."""
     data, columns = view.data, view.columns
     start, end = view.recorded(version)
     evidence = view.numbers("fact_evidence", "fact_evidence_end", version)
@@ -174,7 +175,7 @@ def read_fact(view: FactView, version: int, id: str | None = None) -> Fact:
 
 
 def read_conflict(view: FactView, version: int, other: int) -> Conflict:
-    """Return what a fact is told of another that contradicts it."""
+    """Return the conflict of the fact ``version`` with the fact ``other``."""
     spans = [
         (view.data("fact_start")[each], view.data("fact_end")[each]) for each in (version, other)
     ]
@@ -195,7 +196,7 @@ def _memory_ids(view: FactView, memories: list[int]) -> tuple[str, ...]:
 
 
 class FactList(Sequence[Fact]):
-    """Facts of one cut, in recorded order, each read when it is looked at.
+    """Facts of one cut, in recorded order. Each is read from the columns when it is accessed.
 
     Threads: may be shared.
     """
@@ -221,13 +222,13 @@ class FactList(Sequence[Fact]):
 
     @property
     def ids(self) -> list[str]:
-        """The ids alone, which costs less than reading the facts."""
+        """The ids; to read them costs less than to read the facts."""
         numbers = self.view.array("fact_id")[self.versions]
         return self.view.columns.dictionary["fact_ids"].strings(numbers)
 
     @property
     def entities(self) -> list[int]:
-        """The numbers of the entities that these facts name, ascending, merged ones as one."""
+        """The numbers of the entities that these facts name, ascending; merged ones are one."""
         view = self.view
         kinds = view.array("fact_kind")[self.versions]
         objects = view.array("fact_object")[self.versions][kinds == 0]
