@@ -1,1 +1,1 @@
-"""Conversations under a write policy: what is worth writing, and what waits in working memory."""
+"""Conversations under a write policy: which turns are written, and which wait in working memory."""

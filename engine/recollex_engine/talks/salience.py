@@ -1,10 +1,10 @@
-"""How much does a turn tell? What can be read off it without a model, and one number from that.
+"""How much information has a turn? Its features, found without a model, and one number from them.
 
 MemoTrace ("Write triggers", 2) names recency, question and decision flags, personal slots,
-frequency across sessions, temporal specificity and centrality, and gives no formula. What is
-measured here: names, numbers, a time, a speaker who speaks of themselves, length, whether it asks,
-how new it is beside what is stored, and whether it states an event. The words are English; in
-another language a turn has names, numbers and novelty.
+frequency across sessions, temporal specificity and centrality, and gives no formula. The features
+here are: names, numbers, a time, first-person words, length, the share of questions, how new the
+turn is compared with what is stored, and whether it states an event. The word lists are English; in
+another language a turn has names, numbers and novelty only.
 """
 
 import re
@@ -16,8 +16,9 @@ from recollex_engine.text.names import find_names, fold_name
 from recollex_engine.text.word_lists import NOT_NAMES, STOP_WORDS
 
 EVENTS = ("correction", "update", "decision", "preference", "identity", "schedule")
-"""What makes a turn an event (MemoTrace, "Write triggers", 1): knowledge update and correction,
-commitments and decisions, long-term preferences, changes of identity and of schedule."""
+"""The kinds of event that a turn may state (MemoTrace, "Write triggers", 1): knowledge update and
+correction, commitments and decisions, long-term preferences, changes of identity and of
+schedule."""
 
 _ME = r"(?:i|we)"
 _STATING = {
@@ -68,12 +69,13 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What one turn shows.
+    """The features of one turn.
 
-    names: those in it, without the speaker's; numbers: figures and number words; dated: whether it
-    speaks of a time that can be read; personal: whether it speaks of the speaker; asking: the
-    share of its sentences that are questions; words: those that say something; events: what its
-    statements are, in the order of `EVENTS`.
+    names: number of names in it, without the speaker's. numbers: number of figures and number
+    words. dated: whether it names a time that can be parsed. personal: whether the speaker speaks
+    of themselves. asking: the share of its sentences that are questions. words: number of words
+    that are neither stop words nor interjections. events: the kinds of event that it states, in the
+    order of `EVENTS`.
     """
 
     names: int
@@ -86,7 +88,7 @@ class Features:
 
 
 class Weights(NamedTuple):
-    """What each part of a turn's content weighs in `salience`; they need not add up to 1."""
+    """The weight of each feature in `salience`; the weights need not add up to 1."""
 
     names: float
     numbers: float
@@ -98,14 +100,15 @@ class Weights(NamedTuple):
 NAMES_ENOUGH = 3
 NUMBERS_ENOUGH = 1
 WORDS_ENOUGH = 20
-"""From so many on, more of them say nothing more. By the weights of a default `WritePolicy` a turn
-that proves an answer of LoCoMo has a higher salience than one that proves none with probability .80
-(conversations 1 to 5, where they were chosen) and .82 (6 to 10); by length alone, .74 and .76.
+"""The counts at which names, numbers and words reach their full weight. With the weights of a
+default `WritePolicy`, a turn that is evidence for an answer of LoCoMo has a higher salience than a
+turn that is not with probability .80 (conversations 1 to 5, on which they were chosen) and .82 (6
+to 10); by length alone, .74 and .76.
 """
 
 
 def read_features(text: str, speaker: str | None, said_at: int) -> Features:
-    """Return what a turn shows; ``text`` may begin with "speaker: ". Cost: about 60 us.
+    """Return the features of a turn; ``text`` may begin with "speaker: ". Cost: about 60 us.
 
     >>> read_features("Ann: Actually, I moved to Oslo in May 2023.", "Ann", 0)
     Features(names=1, numbers=1, dated=True, personal=True, asking=0.0, words=4, \
@@ -137,7 +140,7 @@ def salience(
     novelty_share: float,
     question_factor: float,
 ) -> float:
-    """Return how much a turn tells, in [0, 1].
+    """Return how much information a turn has, in [0, 1].
 
     ::
 
@@ -145,8 +148,8 @@ def salience(
         salience = content * (1 - novelty_share * (1 - novelty))
                            * (1 - (1 - question_factor) * asking)
 
-    novelty: 1 - the best cosine to what is stored, at least 0. A repetition and a question are
-    worth less than what they are made of; neither makes something out of nothing.
+    novelty: 1 - the greatest cosine to a stored text, at least 0. So a repetition and a question
+    are worth less than their content, and neither adds worth.
     """
     content = min(
         1.0,

@@ -1,9 +1,9 @@
-"""Which parts of a text should not stay, or not for long? Found by rule, without a model.
+"""Which parts of a text should not be stored, or not for long? Rules find them, without a model.
 
-Five kinds: `secret` (passwords, PINs, keys, tokens, US social security numbers), `card` (payment
-cards and IBANs, by their check digits), `email`, `phone`, `address` (an English street and number).
-A rule finds forms, not meanings: a password that is only hinted at is not seen, and neither is a
-number dictated in words.
+There are five kinds: `secret` (passwords, PINs, keys, tokens, US social security numbers), `card`
+(payment cards and IBANs, by their check digits), `email`, `phone`, `address` (an English street and
+number). A rule finds a form, not a meaning: it finds neither a password that is only hinted at nor
+a number written in words.
 """
 
 import re
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 KINDS = ("secret", "card", "email", "phone", "address")
-"""Where two overlap, the earlier kind here is the one that is found."""
+"""If two slots overlap, the kind that stands first here is found."""
 
 _SECRETS = (
     re.compile(
@@ -75,7 +75,7 @@ class Slot(NamedTuple):
 
 
 def find_slots(text: str) -> list[Slot]:
-    """Return the sensitive parts of ``text``, in order, none over another.
+    """Return the sensitive parts of ``text``, in order and without overlap.
 
     Never raises on any text. Cost: a few regular expressions, about 15 us for 25 words.
 
@@ -92,7 +92,7 @@ def find_slots(text: str) -> list[Slot]:
 
 
 def masked(text: str, slots: Sequence[Slot]) -> str:
-    """Return ``text`` with each of ``slots``, in order and apart, replaced by its kind.
+    """Return ``text`` with each of ``slots`` (in order, without overlap) replaced by its kind.
 
     >>> masked("Mail ann@example.org today.", find_slots("Mail ann@example.org today."))
     'Mail [email] today.'
@@ -105,7 +105,7 @@ def masked(text: str, slots: Sequence[Slot]) -> str:
 
 
 def passes_luhn(digits: str) -> bool:
-    """Return whether a number's last digit checks the others (ISO/IEC 7812-1, annex B).
+    """Return whether a number's check digit, the last, is right (ISO/IEC 7812-1, annex B).
 
     >>> passes_luhn("4111111111111111"), passes_luhn("4111111111111112")
     (True, False)
@@ -116,7 +116,7 @@ def passes_luhn(digits: str) -> bool:
 
 
 def passes_iban(written: str) -> bool:
-    """Return whether an IBAN's check digits hold: the number modulo 97 is 1 (ISO 13616).
+    """Return whether an IBAN's check digits are right: the number modulo 97 is 1 (ISO 13616).
 
     >>> passes_iban("GB82 WEST 1234 5698 7654 32")
     True
@@ -127,7 +127,7 @@ def passes_iban(written: str) -> bool:
 
 
 def _candidates(text: str) -> Iterator[Slot]:
-    """Yield what looks sensitive, kind by kind."""
+    """Yield the parts that look sensitive, kind by kind; they may overlap."""
     if "@" in text or any(sign.isdigit() for sign in text) or "KEY" in text:
         for pattern in _SECRETS:
             yield from (Slot("secret", *match.span()) for match in pattern.finditer(text))
@@ -155,10 +155,10 @@ def _candidates(text: str) -> Iterator[Slot]:
 
 
 def _is_phone(written: str) -> bool:
-    """Return whether digits in groups have a phone number's length and are no date or address."""
+    """Return whether groups of digits are as long as a phone number, and no date or IP address."""
     digits = sum(sign.isdigit() for sign in written)
     if not (8 if written[0] == "+" else 9) <= digits <= 15 or _DATE_OR_YEARS.match(written):
-        # seven digits are a local number only as 555-0199 is written
+        # seven digits are a local number only in the form of 555-0199
         return re.fullmatch(r"\d{3}-\d{4}", written) is not None
     groups = written.split(".")
     return not (len(groups) == 4 and all(g.isdigit() and int(g) < 256 for g in groups))

@@ -1,7 +1,8 @@
-"""How does a write policy work on one agent? Its talks, each with its tiers, and what is written.
+"""The talks of one agent under write policies: turns come in, and a policy's writes are recorded.
 
-Tiers live in this process alone: short-term memory is "never written" and working memory is "merged
-or dropped" (MemoTrace, "Tiers"). What a policy writes is ordinary memories, whose metadata say why.
+The tiers of a talk exist in this process only: short-term memory is "never written" and working
+memory is "merged or dropped" (MemoTrace, "Tiers"). A policy writes ordinary memories; their
+metadata say why they were written.
 """
 
 import re
@@ -31,9 +32,10 @@ from recollex_engine.talks.write_policy import WritePolicy
 from recollex_engine.talks.write_session import AssessedTurn, TriggeredWrite, WriteSession
 
 TALKS = 64
-"""Talks whose tiers are kept; the one not heard for longest goes, with what waits in it."""
+"""Limit of the talks whose tiers are kept. Beyond it the talk that was heard longest ago is dropped
+with its waiting turns."""
 BEST = 3
-"""Memories of a recall that are looked at: the paper's answer is made of few."""
+"""Number of a recall's best memories that are tested for an answer: the paper answers from few."""
 
 _MICROSECOND = timedelta(microseconds=1)
 _WORD = re.compile(r"\w+")
@@ -43,16 +45,16 @@ Vectors = npt.NDArray[np.float32]
 
 @dataclass
 class Talk:
-    """A session and the policy that it goes by."""
+    """A session and its policy."""
 
     policy: WritePolicy
     session: WriteSession
 
 
 class Sessions:
-    """The talks of one agent that a policy listens to, by document.
+    """The talks of one agent that are under a policy, by document id.
 
-    Threads: any number; one is served at a time.
+    Threads: any number; a lock serves one at a time.
     """
 
     def __init__(self, agent: AgentOrCut) -> None:
@@ -64,7 +66,7 @@ class Sessions:
         return len(self._talks)
 
     def talk(self, document: str) -> Talk:
-        """Return a talk. Raises `UnknownIdError` for one that no policy has listened to."""
+        """Return a talk. Raises `UnknownIdError` for a document that has had no policy."""
         with self._lock:
             if document not in self._talks:
                 raise UnknownIdError(document, self._agent.name, "session")
@@ -80,13 +82,13 @@ class Sessions:
     ) -> list[str | None]:
         """Hear turns and record what the policy writes of them, as one transaction.
 
-        Returns for each turn the id of the memory that holds it, None where none does (yet). A turn
-        whose id is stored with its text, or in the tiers, is not heard again. Memories that were
-        kept for a short time are forgotten first, unless ``recorded_at`` is given.
+        Returns for each turn the id of the memory that holds it, None if no memory does (yet). A
+        turn is not heard again if its id is stored with its text, or is in the tiers. Memories with
+        sensitive slots whose time is over are forgotten first, unless ``recorded_at`` is given.
 
-        Raises as `Agent.retain` does, with the tiers as they were.
+        Raises as `Agent.retain` does; the tiers are then unchanged.
         """
-        self._agent.writable().retain([], recorded_at=recorded_at)  # refuses what cannot be written
+        self._agent.writable().retain([], recorded_at=recorded_at)  # raises if it cannot write
         with self._lock:
             if recorded_at is None:
                 self.forget_expired()
@@ -94,7 +96,7 @@ class Sessions:
             talk = Talk(policy, WriteSession() if known is None else known.session.copy())
             now = self._agent.clock() if recorded_at is None else recorded_at
             ids: list[str | None] = [None] * len(statements)
-            places: dict[int, int] = {}  # of a turn in the talk -> among the statements
+            places: dict[int, int] = {}  # place of a turn in the talk -> place in ``statements``
             writings = self._hear(talk, statements, now, ids, places)
             for writing, id in zip(
                 writings, self._record(writings, recorded_at, progress), strict=True
@@ -106,7 +108,7 @@ class Sessions:
             return ids
 
     def end(self, document: str, recorded_at: int | None = None) -> list[str]:
-        """End a talk's session: record its periodic write, and drop what else waits."""
+        """End a talk's session: record its periodic write, and drop the other waiting turns."""
         with self._lock:
             known = self.talk(document)
             talk = Talk(known.policy, known.session.copy())
@@ -115,11 +117,11 @@ class Sessions:
             return ids
 
     def reason(self, document: str, recall: Recall) -> str | None:
-        """Return why a recall does not answer its question, None if it seems to.
+        """Return why a recall does not answer its question, None if it seems to answer it.
 
-        "miss": it is empty. "temporal conflict": the question names a time of which no memory of
-        the recall speaks. "low score": none of the first `BEST` memories is as like the question
-        as ``backfill_score``.
+        "miss": the recall is empty. "temporal conflict": the question names a time, and no memory
+        of the recall is of that time. "low score": none of the first `BEST` memories has a cosine
+        of ``backfill_score`` or more to the question.
         """
         policy = self.talk(document).policy
         if not len(recall):
@@ -142,10 +144,10 @@ class Sessions:
         cut: str | None = None,
         recorded_at: int | None = None,
     ) -> list[str]:
-        """Write what the tiers hold on a question that a recall leaves open; return the ids.
+        """Write the turns of the tiers that are relevant to an unanswered question; return the ids.
 
-        ``because``: why the caller cannot answer it; else `reason` looks for one. Empty where it is
-        answered, or nothing bears on it.
+        ``because``: why the recall does not answer it; if None, `reason` decides. The list is empty
+        if the question is answered, or if no turn is relevant to it.
         """
         with self._lock:
             known = self.talk(document)
@@ -163,9 +165,9 @@ class Sessions:
             return ids
 
     def forget_expired(self, recorded_at: int | None = None) -> list[str]:
-        """Forget the memories that a policy kept for a short time which is over; return their ids.
+        """Forget the memories that a policy kept for a time that is over; return their ids.
 
-        Cost: a look at the ends of all memories' validity, 8 bytes each.
+        Cost: a scan of the ends of all memories' valid times, 8 bytes each.
         """
         view = self._agent.view()
         if view is None or not view.memories:
@@ -187,10 +189,10 @@ class Sessions:
         ids: list[str | None],
         places: dict[int, int],
     ) -> list[TriggeredWrite]:
-        """Hear the turns one by one; fill in what is stored already, and return what is written."""
+        """Hear the turns one by one and return the writes; fill in the ids of stored turns."""
         policy, session = talk.policy, talk.session
         writings: list[TriggeredWrite] = []
-        coming: list[tuple[Vectors, str]] = []  # what this call writes, as it will be stored
+        coming: list[tuple[Vectors, str]] = []  # vectors and texts that this call will store
         fresh: list[tuple[int, Statement]] = []
         waiting = {turn.statement.id for turn in (*session.short_term, *session.working)}
         for number, statement in enumerate(statements):
@@ -242,7 +244,7 @@ class Sessions:
         progress: Progress | None,
         said: dict[str, Any] | None = None,
     ) -> list[str]:
-        """Retain what triggers wrote, as one transaction."""
+        """Retain the writes of triggers, as one transaction."""
         statements = [described(writing, said or {}) for writing in writings]
         return self._agent.writable().retain(statements, recorded_at=recorded_at, progress=progress)
 
@@ -267,7 +269,7 @@ class Sessions:
         return embed_all(embedder, texts)
 
     def _likest(self, vector: Vectors) -> list[tuple[float, str]]:
-        """Return the cosine and the text of the likest open memory, nothing where none is like."""
+        """Return the cosine and text of the most similar open memory; empty if none reaches 0."""
         view = self._agent.view()
         if view is None or not view.rows:
             return []
@@ -281,7 +283,7 @@ class Sessions:
 def same_words(text: str, other: str) -> bool:
     """Return whether two texts have the same words and numbers in the same order.
 
-    A repetition goes by its words: no cosine tells it from what happened a day later.
+    Words decide what is a repetition: by cosine it cannot be told from the same event a day later.
 
     >>> same_words("Ann: On 3 May!", "Ann: on 3 May."), same_words("on 3 May", "on 4 May")
     (True, False)
@@ -290,9 +292,10 @@ def same_words(text: str, other: str) -> bool:
 
 
 def guard(statement: Statement, policy: WritePolicy, now: int) -> Statement | None:
-    """Return a turn without what must not stay, None for a turn that must not be heard.
+    """Return a turn with its sensitive slots handled, None for a turn that must be ignored.
 
-    What is kept for a short time says so in its ``valid_until`` and under ``write_sensitive``.
+    A turn that is kept for a limited time has a ``valid_until``, and the kinds of its slots are in
+    its metadata under ``write_sensitive``.
     """
     slots = find_slots(statement.text)
     if not slots:
@@ -315,7 +318,7 @@ def guard(statement: Statement, policy: WritePolicy, now: int) -> Statement | No
 
 
 def described(writing: TriggeredWrite, said: dict[str, Any]) -> Statement:
-    """Return a writing's statement with what wrote it in its metadata."""
+    """Return a write's statement, with its trigger and reasons in the metadata."""
     first = writing.turns[0]
     notes: dict[str, Any] = {"write_trigger": writing.trigger}
     if writing.trigger == "event":
@@ -333,7 +336,7 @@ def described(writing: TriggeredWrite, said: dict[str, Any]) -> Statement:
 
 
 def check_metadata_free(statement: Statement, name: str) -> None:
-    """Raise `InputError` where a turn's own metadata uses a name that a policy writes under."""
+    """Raise `InputError` if a turn's own metadata uses a key that a policy writes."""
     taken = [key for key in statement.metadata if key.startswith("write_")]
     if taken:
         raise InputError(
@@ -343,10 +346,10 @@ def check_metadata_free(statement: Statement, name: str) -> None:
 
 
 def _stored(vector: Vectors) -> Vectors:
-    """Return a vector as it comes back from the store, so that one call is like several."""
+    """Return a vector as the store would return it, so that one call gives the same as several."""
     return vector.astype(np.float16).astype(np.float32)
 
 
 def _read(text: str, speaker: str | None) -> str:
-    """Return what the model reads of a turn."""
+    """Return the text of a turn that the model embeds."""
     return passages_to_embed(text, [(0, len(text))], speaker)[0]

@@ -1,7 +1,7 @@
-"""Which turns of a talk are worth writing? MemoTrace's write triggers, every threshold a parameter.
+"""Which turns of a talk are written? MemoTrace's write triggers, every threshold a parameter.
 
-A policy says what is written; a `write_session.WriteSession` keeps the tiers and what was spent.
-Nothing here reads a model: `salience` and `sensitive` look at words.
+A `WritePolicy` says what is written; a `write_session.WriteSession` keeps the tiers and the spent
+budgets. No model runs here: `salience` and `sensitive_slots` look at words.
 """
 
 from dataclasses import dataclass
@@ -16,40 +16,46 @@ from recollex_engine.talks.sensitive_slots import KINDS
 
 TRIGGERS = ("event", "salience", "periodic", "backfill")
 MOST = 1_000_000_000
-"""Turns, tokens or writes that a parameter may allow."""
+"""The greatest number of turns, tokens or writes that a parameter may allow."""
 
 Handling = Literal["keep", "mask", "expire", "drop"]
-"""What becomes of a sensitive slot: it stays, its kind stands in its place, its turn is kept for
-`sensitive_for`, or its turn is not heard at all. In one turn, the last of these holds."""
+"""What happens to a sensitive slot. "keep": it stays. "mask": the name of its kind replaces it.
+"expire": its turn is kept for `sensitive_for`. "drop": its turn is ignored. If a turn has several
+slots, "drop" has priority."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WritePolicy:
-    """What of a talk is written to long-term memory (MemoTrace, "Write triggers", "Budgets & GC").
+    """Which turns of a talk become memories (MemoTrace, "Write triggers", "Budgets & GC").
 
     Every turn enters short-term memory, which is never written as such. A turn is then written (by
-    a trigger), parked in working memory, or left. Both tiers live in this process alone.
+    a trigger), parked in working memory, or dropped. Both tiers exist in this process only.
 
-    - event (strong): a statement of one of the kinds in ``events``.
-    - salience (soft): `salience.salience` of at least ``keep``; at ``drop`` or less a turn is not
-      parked either.
-    - periodic: at the end of a session, or where the topic turns, the best of working memory is
-      written as one memory, and the rest dropped.
-    - backfill: a question that is not answered writes turns that bear on it; see `Sessions`.
+    - event (strong): the turn is a statement of one of the kinds in ``events``.
+    - salience (soft): its `salience.salience` is at least ``keep``. A turn with ``drop`` or less is
+      not parked either.
+    - periodic: at the end of a session, or when the topic changes, the best turns of working memory
+      are written as one memory, and the rest is dropped.
+    - backfill: an unanswered question writes the turns that are relevant to it; see `Sessions`.
 
-    triggers: those in use. keep, drop, and the weights of `salience.Weights`; novelty_share and
-    question_factor: see `salience.salience`. event_cap, salience_cap, periodic_cap, backfill_cap:
-    writes a session, None for no cap. cooldown: turns after a write by salience in which there is
-    no other.
-    write_tokens: a session's budget, of which periodic_tokens are left to the periodic write;
-    backfill_tokens: a session's, beside it; read_tokens: a question's. short_term_turns and
-    working_turns: what the tiers hold. session_gap: a silence that ends a session. topic_turns,
-    topic_cosine: the topic turns where the mean vectors of so many turns and of as many before them
-    are less alike than this; None never looks. backfill_score: the cosine below which a memory does
-    not answer a question, and a turn does not bear on it. secrets, cards, emails, phones,
-    addresses: what becomes of each; sensitive_for: how long "expire" keeps.
+    triggers: those in use.
+    keep, drop: the thresholds of salience. The five weights are those of `salience.Weights`;
+    novelty_share and question_factor: see `salience.salience`.
+    event_cap, salience_cap, periodic_cap, backfill_cap: writes per session, None for no cap.
+    cooldown: number of turns after a write by salience during which salience writes no other.
+    write_tokens: a session's budget; periodic_tokens of it are reserved for the periodic write.
+    backfill_tokens: a session's further budget for backfill. read_tokens: a question's budget.
+    short_term_turns, working_turns: the sizes of the tiers.
+    session_gap: a silence that ends a session.
+    topic_turns, topic_cosine: the topic changes when the mean vector of the last topic_turns turns
+    and that of as many turns before them have a cosine below topic_cosine; None: never.
+    backfill_score: the cosine below which a memory does not answer a question, and below which a
+    turn is not relevant to it.
+    secrets, cards, emails, phones, addresses: what happens to each kind of sensitive slot;
+    sensitive_for: how long "expire" keeps a turn.
 
-    Budgets and caps of three events, one periodic write, 120 and 600 tokens are the paper's.
+    The caps of three events and of one periodic write, and the budgets of 120 and 600 tokens, are
+    the paper's.
 
     >>> WritePolicy().write_tokens, WritePolicy(triggers=("event",)).triggers
     (120, ('event',))
@@ -131,7 +137,7 @@ class WritePolicy:
 
     @property
     def weights(self) -> Weights:
-        """What each part of a turn's content weighs."""
+        """The weight of each feature of a turn."""
         return Weights(
             self.name_weight,
             self.number_weight,
@@ -141,11 +147,11 @@ class WritePolicy:
         )
 
     def salience(self, features: Features, novelty: float) -> float:
-        """Return how much a turn tells, in [0, 1]: `salience.salience` with these parameters."""
+        """Return a turn's salience, in [0, 1]: `salience.salience` with these parameters."""
         return salience(features, novelty, self.weights, self.novelty_share, self.question_factor)
 
     def handling(self, kind: str) -> Handling:
-        """Return what becomes of a kind of sensitive slot.
+        """Return what happens to a kind of sensitive slot.
 
         >>> WritePolicy(phones="drop").handling("phone")
         'drop'
@@ -154,7 +160,7 @@ class WritePolicy:
         return value
 
     def cap(self, trigger: str) -> int:
-        """Return how often a trigger may write in a session: 0 for one that is not in use."""
+        """Return how often a trigger may write in a session: 0 for a trigger that is not in use."""
         if trigger not in self.triggers:
             return 0
         value: int | None = getattr(self, f"{trigger}_cap")

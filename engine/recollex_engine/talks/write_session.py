@@ -1,7 +1,8 @@
-"""What was heard lately, what of it waits, and what has been spent? One talk's tiers (MemoTrace).
+"""The state of one talk under a write policy: its memory tiers and spent budgets (MemoTrace).
 
-Nothing is read or written here: turns come in with their vectors and what they tell, and what is to
-be written comes out, so the same turns always give the same writes.
+The tiers are short-term memory (the latest turns) and working memory (the turns that wait). Nothing
+is read from or written to disk here: turns come in with their vectors and features, and the writes
+that are due come out. So the same turns always give the same writes.
 """
 
 from collections import deque
@@ -20,11 +21,12 @@ _MICROSECOND = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AssessedTurn:
-    """One turn as it was heard: what would be written, and what it tells.
+    """One turn with what a policy needs to know of it.
 
-    statement: with its time, without what must not stay. tokens: of its text. vector: float32, of
-    length 1. repeated: whether what it is likest to, of what is stored or waits, has its words.
-    events: of the kinds that the policy writes. place: counted from 0 in a talk.
+    statement: what would be written, with its time and without masked parts. tokens: those of its
+    text. vector: float32, of length 1. repeated: whether the most similar text, of those stored or
+    waiting, has the same words. events: the kinds of event that it states and the policy writes.
+    place: its number in the talk, from 0.
     """
 
     statement: Statement
@@ -38,13 +40,13 @@ class AssessedTurn:
 
     @property
     def rank(self) -> tuple[bool, float]:
-        """What is worth more: events first, then salience."""
+        """The sort key of its worth: turns with events first, then by salience."""
         return bool(self.events), self.salience
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TriggeredWrite:
-    """What a trigger writes: one statement, of one turn or of several."""
+    """What a trigger writes: one statement, made of one turn or of several."""
 
     statement: Statement
     turns: tuple[AssessedTurn, ...]
@@ -53,11 +55,14 @@ class TriggeredWrite:
 
 @dataclass
 class WriteSession:
-    """The tiers of one talk. Not for several threads at once.
+    """The tiers of one talk. Threads: one at a time.
 
-    heard: turns so far. short_term: the latest turns. working: those that wait, in order. spent,
-    backfilled: tokens written in this session. writes: how often each trigger wrote in it. kept:
-    places of turns in short-term memory that are written.
+    heard: number of turns so far. last_said: the latest time of a turn, in microseconds.
+    short_term: the latest turns. working: the turns that wait, in order. spent, backfilled: tokens
+    written in this session. writes: trigger -> number of its writes in this session. quiet: turns
+    since the last write by salience, None if there was none. recent: vectors of the latest turns,
+    by which a change of topic is found. kept: places of the turns in short-term memory that are
+    written already.
     """
 
     heard: int = 0
@@ -72,7 +77,7 @@ class WriteSession:
     kept: set[int] = field(default_factory=set)
 
     def copy(self) -> "WriteSession":
-        """Return a session that goes on by itself."""
+        """Return an independent copy."""
         return replace(
             self,
             short_term=deque(self.short_term),
@@ -85,7 +90,7 @@ class WriteSession:
     def advance(
         self, said_at: int, vector: npt.NDArray[np.float32], policy: WritePolicy
     ) -> list[TriggeredWrite]:
-        """Return what the coming turn ends: the session, after a silence, or its topic."""
+        """Return the writes due before the coming turn: a silence or a new topic causes them."""
         gap = policy.session_gap // _MICROSECOND
         if self.last_said is not None and said_at - self.last_said > gap:
             return self.end(policy)
@@ -106,7 +111,7 @@ class WriteSession:
         return self._periodic(policy)
 
     def hear(self, turn: AssessedTurn, policy: WritePolicy) -> TriggeredWrite | None:
-        """Take in a turn; return its writing if a trigger fires, else park it or let it go."""
+        """Take in a turn; return its write if a trigger fires, else park the turn or drop it."""
         self.heard = turn.place + 1
         self.last_said = (
             turn.said_at if self.last_said is None else max(self.last_said, turn.said_at)
@@ -133,7 +138,7 @@ class WriteSession:
         return None
 
     def end(self, policy: WritePolicy) -> list[TriggeredWrite]:
-        """Return the session's periodic write, and begin the next: budgets and caps are new."""
+        """Return the session's periodic write, and begin the next session with new budgets."""
         written = self._periodic(policy)
         self.working.clear()
         self.recent.clear()
@@ -143,10 +148,10 @@ class WriteSession:
         return written
 
     def backfill(self, query: npt.NDArray[np.float32], policy: WritePolicy) -> list[TriggeredWrite]:
-        """Return turns of the tiers that bear on a question which memory did not answer.
+        """Return writes of the turns in the tiers that are relevant to an unanswered question.
 
-        Those of a cosine of at least ``backfill_score``, best first (ties: the earlier), as many as
-        caps and tokens allow. They leave working memory.
+        These turns have a cosine of at least ``backfill_score``. The best come first (ties: the
+        earlier), as many as caps and tokens allow. They leave working memory.
         """
         tiers = {turn.place: turn for turn in (*self.short_term, *self.working)}
         found = [
@@ -167,7 +172,7 @@ class WriteSession:
         return written
 
     def _may(self, trigger: str, tokens: int, policy: WritePolicy) -> bool:
-        """Return whether a turn may be written at once: the periodic write keeps its share."""
+        """Return whether the budget allows a write now; the periodic write keeps its share."""
         pending = self.writes.get("periodic", 0) < policy.cap("periodic")
         budget = policy.write_tokens - (policy.periodic_tokens if pending else 0)
         return self.writes.get(trigger, 0) < policy.cap(trigger) and self.spent + tokens <= budget
@@ -178,7 +183,7 @@ class WriteSession:
             self.working.remove(min(self.working, key=lambda turn: turn.rank))
 
     def _periodic(self, policy: WritePolicy) -> list[TriggeredWrite]:
-        """Return one writing of the best that waits, as far as tokens go; the rest is dropped."""
+        """Return one write of the best waiting turns within the budget; the rest is dropped."""
         if self.writes.get("periodic", 0) >= policy.cap("periodic"):
             return []
         left = min(policy.periodic_tokens, policy.write_tokens - self.spent)
@@ -205,9 +210,9 @@ class WriteSession:
 
 
 def summary(turns: list[AssessedTurn]) -> Statement:
-    """Return one statement of several turns: their words, a line each, at the time of the last.
+    """Return one statement for several turns: their texts, a line each, at the last one's time.
 
-    It invents nothing: without a model a summary is an extract. One turn is itself.
+    It is an extract, made without a model. The summary of one turn is that turn's statement.
     """
     if len(turns) == 1:
         return turns[0].statement
