@@ -194,7 +194,7 @@ class Dictionary:
 
     @property
     def flat(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """The UTF-8 of all strings, one after another: uint8[bytes], and each one's end: int64[n]."""
+        """All strings as UTF-8, one after another: uint8[bytes], and their ends: int64[n]."""
         return self._heap.array, self._offsets.array
 
     def persist(
