@@ -5,6 +5,8 @@ is one memory with its own time, told in a line, and a day is a document. Only w
 is told: the set's own summaries of items (``summarized_info``) are left out. Where several items
 have one id they word the same thing differently; the first is kept. All of a phone is visible to
 every question, as LifeBench gives it; a question is asked when the month of its ``ask_time`` ends.
+
+From github.com/1754955896/LifeBench, the English data; SHA-256 of each file in ``SHA256SUMS``.
 """
 
 import json

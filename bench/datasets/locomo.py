@@ -3,6 +3,9 @@
 A conversation is a bank and each of its sessions a document. Questions are asked when it has ended.
 Category 5 asks the wrong person ("adversarial"): it has evidence, but no answer. A question's
 ``evidence`` names turns by their ``dia_id``. The turns are read by `recollex.cli.locomo`.
+
+From github.com/snap-research/locomo, ``data/locomo10.json``; SHA-256
+79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4.
 """
 
 import json

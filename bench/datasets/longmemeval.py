@@ -6,6 +6,9 @@ turns with ``role``, ``content`` and, in sessions that hold evidence, ``has_answ
 ``answer_session_ids``. A question is a bank of its own, a session a document, and evidence is
 documents; turns of a session are 20 seconds apart. Abstention questions (``_abs`` in their id) are
 not answerable.
+
+From github.com/xiaowu0162/LongMemEval, ``longmemeval_s_cleaned.json``. The file was not at hand, so
+there is no checksum and no run yet.
 """
 
 import json

@@ -3,6 +3,9 @@
 The passages of all questions are pooled into one bank a set, as HippoRAG does, a document a
 Wikipedia title; a passage is its title, a line break and its text. These pools are samples: their
 recalls are not comparable with published ones.
+
+There are 300 questions of MuSiQue and 657 of 2WikiMultihopQA, in the form that HippoRAG uses; no
+such files exist upstream. SHA-256 of each file in ``SHA256SUMS``.
 """
 
 import json

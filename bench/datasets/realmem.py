@@ -5,6 +5,8 @@ turns before it and nothing after, and is itself remembered once it has been ans
 stands on the answering turn (``memory_session_uuids``). The files give days: sessions of one day
 begin 20 minutes apart from 09:00, turns follow each other by 20 seconds. A few sessions stand out
 of the order of their days; they are recorded in the file's order all the same.
+
+From github.com/AvatarMemory/RealMemBench, ``dataset/``; SHA-256 of each file in ``SHA256SUMS``.
 """
 
 import json

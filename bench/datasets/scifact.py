@@ -3,6 +3,10 @@
 A document is its title, a space and its abstract, as BEIR indexes it. The claims with BEIR's test
 judgements are for reporting alone; development has the training claims, judged by the documents
 that they cite.
+
+From github.com/beir-cellar/beir, data set ``scifact`` (``qrels/test.tsv`` is
+``beir_qrels_test.tsv`` here), with the cited documents of the claims from
+github.com/allenai/scifact; SHA-256 of each file in ``SHA256SUMS``.
 """
 
 import csv

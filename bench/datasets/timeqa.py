@@ -4,6 +4,9 @@ All pages are pooled into one bank, a memory a paragraph and a document a page, 
 must find its page before its paragraph; published numbers are given the page and are not
 comparable. Paragraphs stand as they are: most name the page's subject as "he" or not at all. Two
 pages are there twice and kept once. A question without an answer on its page is not answerable.
+
+From github.com/wenhuchen/Time-Sensitive-QA, ``dataset/human_annotated_train.json``; SHA-256
+99eec0514569ecbdea087ae3751a1e7d5ae0e45fcf82f9b4e9226f30967939b5.
 """
 
 import json

@@ -3,6 +3,10 @@
 The log is ``FOLDER/irc/messages.jsonl.gz`` (a message a line: at, speaker, text), each day a
 document. Made up are sentences of words drawn from a Zipf distribution, said by 40 people.
 Questions are what later messages say, every fifth of them about last week.
+
+The log is the timestamped Ubuntu IRC logs in ``data/`` of
+github.com/jkkummerfeld/irc-disentanglement, made into JSON lines; SHA-256 of the file
+a0756acab83fbc9c4d558eab497144662bf0798d5794a69a45df15363cd5c3bb.
 """
 
 import gzip
