@@ -14,6 +14,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from recollex.api.version import VERSION
+
 if TYPE_CHECKING:
     from recollex.api.agent import Agent
     from recollex.api.reembedding import reembed
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from recollex_engine.talks.write_policy import WritePolicy
     from recollex_engine.trace import Trace
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "Agent",

@@ -112,7 +112,7 @@ def test_what_a_cancelled_opening_opens_is_closed(
         close_now(store)
         closed.set()
 
-    monkeypatch.setattr(recollex, "open", open_late)
+    monkeypatch.setattr("recollex.api.store.open", open_late)
     monkeypatch.setattr(recollex.Store, "close", close)
 
     async def main() -> None:

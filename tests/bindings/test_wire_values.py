@@ -12,9 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollex
+from recollex.api.events import Events
+from recollex.api.facts import Facts
+from recollex.api.sessions import Sessions
 from recollex.wire.failures import ERRORS, read_error, tell_error
 from recollex.wire.messages import read_message, read_plain, request
-from recollex.wire.methods import HOMES, LOCAL, METHODS
+from recollex.wire.methods import LOCAL, METHODS
 from recollex.wire.packing import Unpacking, Unread, pack, unpack
 from recollex.wire.parts import joined
 from recollex.wire.records import ALL, ARGUMENTS, record
@@ -212,19 +215,16 @@ def public(home: type) -> set[str]:
 
 
 def test_every_public_method_is_in_the_table_or_local_for_a_reason() -> None:
-    homes = {
-        "": recollex.Agent,
-        **{
-            group: getattr(__import__(module, fromlist=[name]), name)
-            for group, (module, name) in HOMES.items()
-            if group
-        },
-    }
+    homes = {"": recollex.Agent, "facts": Facts, "events": Events, "sessions": Sessions}
     there = {
         f"{group}.{name}".lstrip(".") for group, home in homes.items() for name in public(home)
     } | public(recollex.Store)
     assert there | {"transact"} == METHODS.keys() | LOCAL.keys()
     assert not METHODS.keys() & LOCAL.keys()
+    for name, method in METHODS.items():
+        if name != "transact":
+            home = recollex.Store if method.store else homes[method.group]
+            assert method.function is getattr(home, name.rpartition(".")[2]), name
 
 
 def test_parts_are_joined_to_what_was_whole() -> None:

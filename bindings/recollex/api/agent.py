@@ -282,7 +282,7 @@ class Agent(History, Revision):
             question = replace(question, packing=packing)
         return agent.recall(question, find_preset(preset), explain)
 
-    def recall_many(self, queries: Iterable[str], **options: Any) -> list[Recall]:
+    def recall_many(self, /, queries: Iterable[str], **options: Any) -> list[Recall]:
         """Return a recall for each query, in order; the options are those of `recall`.
 
         With ``query_embedding`` an array of one row a query.

@@ -80,6 +80,7 @@ class Sessions:
 
     def recall(
         self,
+        /,
         query: str,
         *,
         document_id: str,

@@ -5,78 +5,44 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, cast
 
-import recollex
-from recollex.api import agent as embedded
-from recollex.api import events, facts, sessions
-from recollex.client.binding import awaited
+from recollex.api import transaction as embedded
+from recollex.api.methods import AgentMethods, EventMethods, FactMethods, SessionMethods
 from recollex.client.recorder import Recorder
+from recollex.client.stubs import AsyncRemote
 from recollex.client.terms import Terms
 from recollex_engine.agents import agent as engine
 
 Carry = Callable[[str, str | None, dict[str, Any], Terms], Awaitable[Any]]
 """Carries a call to the server: method, agent, arguments, and the terms of the call."""
-_Call = Callable[[str, dict[str, Any]], Awaitable[Any]]
+_Send = Callable[[str, dict[str, Any]], Awaitable[Any]]
 
 
-class Facts:
-    """The facts of an agent at a server; each method is `recollex.facts.Facts`'s, awaited."""
-
-    def __init__(self, call: _Call) -> None:
-        self._call = call
-
-    get = awaited(facts.Facts.get, "facts.get")
-    history = awaited(facts.Facts.history, "facts.history")
-    find = awaited(facts.Facts.find, "facts.find")
-    snapshot = awaited(facts.Facts.snapshot, "facts.snapshot")
-    conflicts = awaited(facts.Facts.conflicts, "facts.conflicts")
-    entity = awaited(facts.Facts.entity, "facts.entity")
-    entities = awaited(facts.Facts.entities, "facts.entities")
-    add = awaited(facts.Facts.add, "facts.add")
-    correct = awaited(facts.Facts.correct, "facts.correct")
-    archive = awaited(facts.Facts.archive, "facts.archive")
-    add_entity = awaited(facts.Facts.add_entity, "facts.add_entity")
-    merge = awaited(facts.Facts.merge, "facts.merge")
+class Facts(AsyncRemote, FactMethods):
+    """The facts of an agent at a server; each method is `recollex.api.facts.Facts`'s, awaited."""
 
 
-class Events:
-    """The events of an agent at a server; each method is `recollex.events.Events`'s, awaited."""
-
-    def __init__(self, call: _Call) -> None:
-        self._call = call
-
-    get = awaited(events.Events.get, "events.get")
-    find = awaited(events.Events.find, "events.find")
-    get_episode = awaited(events.Events.get_episode, "events.get_episode")
-    episodes = awaited(events.Events.episodes, "events.episodes")
-    add = awaited(events.Events.add, "events.add")
-    link = awaited(events.Events.link, "events.link")
-    add_episode = awaited(events.Events.add_episode, "events.add_episode")
+class Events(AsyncRemote, EventMethods):
+    """The events of an agent at a server; each is `recollex.api.events.Events`'s, awaited."""
 
 
-class Sessions:
-    """The talks of an agent at a server; each method is `recollex.sessions.Sessions`'s, awaited."""
-
-    def __init__(self, call: _Call) -> None:
-        self._call = call
-
-    short_term = awaited(sessions.Sessions.short_term, "sessions.short_term")
-    working = awaited(sessions.Sessions.working, "sessions.working")
-    end = awaited(sessions.Sessions.end, "sessions.end")
-    recall = awaited(cast(Any, sessions.Sessions.recall), "sessions.recall")
-    backfill = awaited(sessions.Sessions.backfill, "sessions.backfill")
-    forget_expired = awaited(sessions.Sessions.forget_expired, "sessions.forget_expired")
+class Sessions(AsyncRemote, SessionMethods):
+    """The talks of an agent at a server; each is `recollex.api.sessions.Sessions`'s, awaited."""
 
 
-class Agent:
+class Agent(AsyncRemote, AgentMethods):
     """One agent's memory at a server; each method is `recollex.Agent`'s, awaited."""
 
     def __init__(self, name: str, carry: Carry, terms: Terms) -> None:
+        def send(method: str, named: dict[str, Any]) -> Awaitable[Any]:
+            return carry(method, name, named, terms)
+
+        super().__init__(send)
         self._name = name
         self._carry = carry
         self._terms = terms
-        self.facts = Facts(self._call)
-        self.events = Events(self._call)
-        self.sessions = Sessions(self._call)
+        self.facts = Facts(send)
+        self.events = Events(send)
+        self.sessions = Sessions(send)
 
     @property
     def name(self) -> str:
@@ -101,44 +67,24 @@ class Agent:
         recorded_at: datetime | None = None,
     ) -> "Transaction":
         """Return an `async with` block; see `recollex.Agent.transaction`."""
-        return Transaction(self._call, by, why, recorded_at)
-
-    def _call(self, method: str, named: dict[str, Any]) -> Awaitable[Any]:
-        return self._carry(method, self._name, named, self._terms)
+        return Transaction(self._send, by, why, recorded_at)
 
     def __repr__(self) -> str:
         return f"<recollex.client.Agent {self._name!r}{self._terms.moment}>"
-
-    retain = awaited(embedded.Agent.retain, "retain")
-    retain_dialogue = awaited(embedded.Agent.retain_dialogue, "retain_dialogue")
-    recall = awaited(embedded.Agent.recall, "recall")
-    recall_many = awaited(cast(Any, embedded.Agent.recall_many), "recall_many")
-    get = awaited(embedded.Agent.get, "get")
-    list = awaited(embedded.Agent.list, "list")
-    forget = awaited(embedded.Agent.forget, "forget")
-    archive = awaited(embedded.Agent.archive, "archive")
-    correct = awaited(embedded.Agent.correct, "correct")
-    history = awaited(embedded.Agent.history, "history")
-    log = awaited(embedded.Agent.log, "log")
-    diff = awaited(embedded.Agent.diff, "diff")
-    apply = awaited(embedded.Agent.apply, "apply")
-    stats = awaited(embedded.Agent.stats, "stats")
-    checkpoint = awaited(embedded.Agent.checkpoint, "checkpoint")
-    verify = awaited(embedded.Agent.verify, "verify")
 
 
 class Transaction:
     """Operations that are recorded together when the block ends; giving them is not awaited."""
 
     def __init__(
-        self, call: _Call, by: str | None, why: str | None, recorded_at: datetime | None
+        self, send: _Send, by: str | None, why: str | None, recorded_at: datetime | None
     ) -> None:
-        self._call = call
+        self._send = send
         self._told: list[dict[str, Any]] = []
         recorder = cast(engine.Agent, Recorder(self._told.append))
-        self._transaction = recollex.Transaction(recorder, by, why, recorded_at)
+        self._transaction = embedded.Transaction(recorder, by, why, recorded_at)
 
-    async def __aenter__(self) -> recollex.Transaction:
+    async def __aenter__(self) -> embedded.Transaction:
         return self._transaction
 
     async def __aexit__(
@@ -149,4 +95,4 @@ class Transaction:
     ) -> None:
         self._transaction.__exit__(kind, error, trace)
         for told in self._told:
-            await self._call("transact", told)
+            await self._send("transact", told)

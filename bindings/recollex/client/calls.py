@@ -19,9 +19,7 @@ PART = 1_000
 """Items of a long list that come together."""
 
 _WRITES = frozenset(name for name, method in METHODS.items() if method.scope == "write")
-_LISTS = frozenset(name for name, method in METHODS.items() if method.parts) | {
-    *("facts.find", "facts.snapshot")  # lists of their own kind
-}
+_LISTS = frozenset(name for name, method in METHODS.items() if method.chunks)
 _PAIRS = frozenset(name for name, method in METHODS.items() if method.pairs)
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import recollex
+from recollex.api.version import VERSION
 from recollex.client import dialling
 from recollex.client.channel import LostError, UnsendableError, Watch
 from recollex.client.inbox import Answer, Inbox
@@ -144,7 +144,7 @@ class Connection:
 
 def hello(token: str | None) -> dict[str, Any]:
     """Return the arguments of the first call of every connection."""
-    told: dict[str, Any] = {"protocol": PROTOCOL, "client": f"recollex/{recollex.__version__}"}
+    told: dict[str, Any] = {"protocol": PROTOCOL, "client": f"recollex/{VERSION}"}
     return told if token is None else told | {"token": token}
 
 

@@ -20,7 +20,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from recollex.wire.methods import Scope
+from recollex.api.proxies import Scope
 from recollex_engine.errors import ForbiddenError, InputError, UnauthorizedError
 
 MIN_SECRET = 16

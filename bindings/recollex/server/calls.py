@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from recollex.api.proxies import Method
 from recollex.server.access import Principal
-from recollex.wire.methods import Method
 from recollex_engine.errors import InputError
 from recollex_engine.trace import Trace
 
@@ -121,7 +121,7 @@ class Call:
     def __init__(
         self,
         principal: Principal,
-        method: Method,
+        method: Method[..., Any],
         agent: str,
         arguments: Mapping[str, Any],
         options: Options,

@@ -30,7 +30,7 @@ from recollex.server.status import Status
 from recollex.server.telemetry_batch import TelemetryBatch
 from recollex.server.workers import Workers
 from recollex.wire.messages import Request
-from recollex.wire.methods import METHODS, Method
+from recollex.wire.methods import METHODS, UNKNOWN
 from recollex_engine.errors import (
     CancelledError,
     DeadlineError,
@@ -144,7 +144,7 @@ class Service:
         known = METHODS.get(method) if isinstance(method, str) else None
         call = Call(
             principal,
-            known or _NO_METHOD,
+            known or UNKNOWN,
             agent if isinstance(agent, str) else "",
             arguments,
             options,
@@ -379,6 +379,3 @@ class Service:
         call.requester.done(call)
         if not self._calls:
             self._idle.set()
-
-
-_NO_METHOD = Method("unknown")

@@ -2,121 +2,31 @@
 
 A method of `recollex.Agent` has its own name ("recall"), one of `Agent.facts`, `events` and
 `sessions` has two ("facts.history"). Servers and clients are driven by this table and take nothing
-that is not in it.
+that is not in it. Its rows are those of `recollex.api.methods`, and two more.
 """
 
-import inspect
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from importlib import import_module
-from operator import attrgetter
-from typing import Any, Literal, get_args
+from functools import partial
+from typing import Any, get_args
 
 from recollex.api.arguments import noted
+from recollex.api.methods import AGENT, EVENTS, FACTS, SESSIONS
+from recollex.api.proxies import Method
+from recollex.api.store import Store
+from recollex_engine.domain.operations import Operation
 from recollex_engine.errors import InputError
 
-Scope = Literal["read", "write"]
 
-HOMES: Mapping[str, tuple[str, str]] = types.MappingProxyType(
-    {
-        "": ("recollex.api.agent", "Agent"),
-        "facts": ("recollex.api.facts", "Facts"),
-        "events": ("recollex.api.events", "Events"),
-        "sessions": ("recollex.api.sessions", "Sessions"),
-    }
-)
-"""Group -> module and class whose methods it holds; imported when a signature is asked for."""
-
-
-@dataclass(frozen=True)
-class Method:
-    """One entry of the table.
-
-    name: on the wire. scope: what a token must allow. cut: whether it may be asked of the past,
-    with the option ``at``. parts: whether its result is a list, which may come in parts. pairs:
-    whether the items of the list are tuples. new_ids: the argument whose absence makes the agent
-    invent an id, so that a client that may have to repeat the call names one itself. store: whether
-    it is of the store, and names no agent. grouped: whether it may share a flush with others: it
-    writes one transaction, and looks at nothing that only readers see. brief: whether it costs less
-    than handing it to another thread, if it is asked of the present.
-    """
-
-    name: str
-    scope: Scope = "read"
-    cut: bool = True
-    parts: bool = False
-    pairs: bool = False
-    new_ids: str | None = None
-    store: bool = False
-    grouped: bool = False
-    brief: bool = False
-
-    @property
-    def group(self) -> str:
-        """The attribute of an agent that has the method; "" for the agent itself."""
-        return self.name.rpartition(".")[0]
-
-    @cached_property
-    def apart(self) -> bool:
-        """Whether another process may do it, which has opened the store for reading."""
-        return self.scope == "read" and not self.store and self.name not in _OF_THE_OWNER
-
-    @cached_property
-    def function(self) -> Callable[..., Any]:
-        """The method as a function, for its signature and its documentation."""
-        if self.name in _RENAMED:
-            return _RENAMED[self.name]
-        module, home = ("recollex.api.store", "Store") if self.store else HOMES[self.group]
-        name = self.name.rpartition(".")[2]
-        found: Callable[..., Any] = getattr(getattr(import_module(module), home), name)
-        return found
-
-    @cached_property
-    def arguments(self) -> frozenset[str]:
-        """The names of the arguments that it takes."""
-        names = _arguments(self.function)
-        if self.name in _OPTIONS_OF:
-            names |= _arguments(METHODS[_OPTIONS_OF[self.name]].function)
-        return frozenset(names - {"options"})
-
-    @cached_property
-    def needed(self) -> frozenset[str]:
-        """The names of the arguments that it does not do without."""
-        parameters = list(inspect.signature(self.function).parameters.values())[1:]
-        return frozenset(
-            each.name
-            for each in parameters
-            if each.default is each.empty and each.kind is not each.VAR_KEYWORD
-        )
+class _Transact(Method[..., int]):
+    """The row of `transact`, which is a function of this module and no method of an agent."""
 
     def bound(self, of: Any) -> Callable[..., Any]:
-        """Return the method of an agent, or of a store."""
-        if self.name in _RENAMED:
-            found: Callable[..., Any] = self.function.__get__(of)
-            return found
-        called: Callable[..., Any] = self._looked_up(of)
-        return called
-
-    @cached_property
-    def _looked_up(self) -> Callable[[Any], Any]:
-        return attrgetter(self.name)
-
-    def check(self, arguments: Mapping[str, Any]) -> None:
-        """Raise `InputError` for arguments that it does not take, or without one that it needs."""
-        if not arguments.keys() <= self.arguments:
-            unknown = arguments.keys() - self.arguments
-            raise InputError(
-                f"{self.name} takes {', '.join(sorted(self.arguments)) or 'no arguments'}, got "
-                f"{', '.join(sorted(map(str, unknown)))[:200]}"
-            )
-        if not arguments.keys() >= self.needed:
-            missing = self.needed - arguments.keys()
-            raise InputError(f"{self.name} needs {', '.join(sorted(missing))}")
+        """Return the function for one agent."""
+        return partial(self.function, of)
 
 
-def _transact(
+def transact(
     agent: Any,
     operations: list[Any],
     notes: list[Any],
@@ -125,11 +35,11 @@ def _transact(
 ) -> int:
     """Record the operations of a transaction; for the block of `Agent.transaction`.
 
-    operations: records of `recollex_engine.operations`. notes: for each who makes it and why.
-    recorded_at: microseconds UTC. where: what each is called in an error. Returns how many records
-    they made.
+    operations: records of `recollex_engine.domain.operations`. notes: for each who makes it and
+    why. recorded_at: microseconds UTC. where: what each is called in an error. Returns how many
+    records they made.
     """
-    kinds = get_args(import_module("recollex_engine.domain.operations").Operation)
+    kinds = get_args(Operation)
     if not isinstance(operations, list) or not all(isinstance(each, kinds) for each in operations):
         raise InputError("operations must be a list of records of operations")
     if not isinstance(notes, list) or len(notes) != len(operations):
@@ -147,64 +57,23 @@ def _transact(
     return count
 
 
-_RENAMED: Mapping[str, Callable[..., Any]] = types.MappingProxyType({"transact": _transact})
-_OF_THE_OWNER = frozenset({"stats", "verify", "sessions.short_term", "sessions.working"})
-"""Methods that tell of the process that has the store: of what it heard, and of its files."""
-_OPTIONS_OF = {"recall_many": "recall", "sessions.recall": "recall"}
-"""Methods that take another's arguments as ``options``."""
+def unknown(of: object) -> None:
+    """Do nothing: a call of a method that is not in the table is refused before it is done."""
 
 
-def _arguments(function: Callable[..., Any]) -> set[str]:
-    return set(list(inspect.signature(function).parameters)[1:])
+UNKNOWN = Method(unknown)
+"""The row of every such method, for the metrics."""
 
-
-METHODS: Mapping[str, Method] = types.MappingProxyType(
+METHODS: Mapping[str, Method[..., Any]] = types.MappingProxyType(
     {
         method.name: method
         for method in (
-            Method("agents", cut=False, store=True, parts=True),
-            Method("retain", "write", cut=False, new_ids="id", grouped=True),
-            Method("retain_dialogue", "write", cut=False, new_ids="turns"),
-            Method("recall"),
-            Method("recall_many", parts=True),
-            Method("get", brief=True),
-            Method("list", parts=True),
-            Method("history", parts=True),
-            Method("log", parts=True),
-            Method("diff"),
-            Method("stats"),
-            Method("verify", cut=False),
-            Method("checkpoint", "write", cut=False),
-            Method("forget", "write", cut=False, grouped=True),
-            Method("archive", "write", cut=False, grouped=True),
-            Method("correct", "write", cut=False, grouped=True),
-            Method("apply", "write", cut=False, grouped=True),
-            Method("transact", "write", cut=False, grouped=True),
-            Method("facts.get", brief=True),
-            Method("facts.history", parts=True),
-            Method("facts.find"),
-            Method("facts.snapshot"),
-            Method("facts.conflicts", parts=True, pairs=True),
-            Method("facts.entity", brief=True),
-            Method("facts.entities", parts=True),
-            Method("facts.add", "write", cut=False, grouped=True),
-            Method("facts.correct", "write", cut=False, grouped=True),
-            Method("facts.archive", "write", cut=False, grouped=True),
-            Method("facts.add_entity", "write", cut=False, grouped=True),
-            Method("facts.merge", "write", cut=False, grouped=True),
-            Method("events.get"),
-            Method("events.find", parts=True),
-            Method("events.get_episode"),
-            Method("events.episodes", parts=True),
-            Method("events.add", "write", cut=False, grouped=True),
-            Method("events.link", "write", cut=False, grouped=True),
-            Method("events.add_episode", "write", cut=False, grouped=True),
-            Method("sessions.short_term", cut=False, parts=True),
-            Method("sessions.working", cut=False, parts=True),
-            Method("sessions.end", "write", cut=False),
-            Method("sessions.recall", "write", cut=False),
-            Method("sessions.backfill", "write", cut=False),
-            Method("sessions.forget_expired", "write", cut=False),
+            Method(Store.agents, cut=False, chunks=True, store=True),
+            *AGENT.values(),
+            _Transact(transact, "write", grouped=True),
+            *FACTS.values(),
+            *EVENTS.values(),
+            *SESSIONS.values(),
         )
     }
 )

@@ -1,0 +1,208 @@
+"""An open store for asyncio: its calls run in a small pool of threads; see `recollex.aio`."""
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from recollex.api import agent as embedded
+from recollex.api import store as stores
+from recollex.api import transaction as transactions
+from recollex.api.facts import Facts as EmbeddedFacts
+from recollex.api.methods import AgentMethods, EventMethods, FactMethods, SessionMethods
+from recollex.api.proxies import AsyncProxy, Method
+from recollex_engine.errors import ClosedError, InputError
+
+Result = TypeVar("Result")
+
+
+class Pooled(AsyncProxy):
+    """An object of an agent, called in the threads of a store."""
+
+    def __init__(self, store: "Store", called: object) -> None:
+        self._store = store
+        self._called = called
+
+    def _call(
+        self, method: Method[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Awaitable[Any]:
+        work = functools.partial(method.function, self._called, *args, **options)
+        return self._store._run(work)
+
+
+class Facts(Pooled, FactMethods):
+    """The facts of an agent; each method is `recollex.api.facts.Facts`'s, awaited."""
+
+    view = Method(EmbeddedFacts.view)
+
+
+class Events(Pooled, EventMethods):
+    """The events of an agent; each method is `recollex.api.events.Events`'s, awaited."""
+
+
+class Sessions(Pooled, SessionMethods):
+    """The talks of an agent; each method is `recollex.api.sessions.Sessions`'s, awaited."""
+
+
+class Agent(Pooled, AgentMethods):
+    """One agent's memory; each method is `recollex.Agent`'s, awaited."""
+
+    def __init__(self, store: "Store", agent: embedded.Agent) -> None:
+        super().__init__(store, agent)
+        self._agent = agent
+        self.facts = Facts(store, agent.facts)
+        self.events = Events(store, agent.events)
+        self.sessions = Sessions(store, agent.sessions)
+
+    @property
+    def name(self) -> str:
+        """The agent's id."""
+        return self._agent.name
+
+    async def at(self, as_recorded: datetime) -> "Agent":
+        """Return this agent as of a recorded time; see `recollex.Agent.at`."""
+        work = functools.partial(self._agent.at, as_recorded)
+        return Agent(self._store, await self._store._run(work))
+
+    def transaction(self, **options: Any) -> "Transaction":
+        """Return an `async with` block; see `recollex.Agent.transaction`."""
+        return Transaction(self._store, self._agent.transaction(**options))
+
+    snapshot = Method(embedded.Agent.snapshot)
+
+
+class Transaction:
+    """Operations that are recorded together when the block ends; giving them is not awaited."""
+
+    def __init__(self, store: "Store", transaction: transactions.Transaction) -> None:
+        self._store = store
+        self._transaction = transaction
+
+    async def __aenter__(self) -> transactions.Transaction:
+        return self._transaction
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        work = functools.partial(self._transaction.__exit__, kind, error, trace)
+        await self._store._run(work)
+
+
+class Store:
+    """An open store and its threads; made by `open`.
+
+    Any task of one event loop may use it, at once: writes queue in the engine, reads do not wait.
+    """
+
+    def __init__(self, store: stores.Store, pool: ThreadPoolExecutor) -> None:
+        self._store = store
+        self._pool = pool
+        self._closed = False
+
+    @property
+    def path(self) -> Path:
+        """The store's folder."""
+        return self._store.path
+
+    async def agent(self, name: str) -> Agent:
+        """Return the agent of that name."""
+        return Agent(self, await self._run(functools.partial(self._store.agent, name)))
+
+    async def agents(self) -> list[str]:
+        """Return the names of the store's agents."""
+        return await self._run(self._store.agents)
+
+    async def close(self) -> None:
+        """Wait for the calls that run, then close the store; closing twice is fine."""
+        if self._closed:
+            return
+        self._closed = True
+        finished = asyncio.get_running_loop().run_in_executor(None, self._finish)
+        await asyncio.shield(finished)  # cancelled or not, the writer lock is given back
+
+    async def __aenter__(self) -> "Store":
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def _finish(self) -> None:
+        self._pool.shutdown(wait=True)
+        self._store.close()
+
+    async def _run(self, work: Callable[[], Result]) -> Result:
+        if self._closed:
+            raise ClosedError("the store was closed: open it again")
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+
+class Opening:
+    """A store about to be opened: ``await`` it, or enter it with ``async with``."""
+
+    def __init__(self, work: Callable[[], stores.Store], workers: int) -> None:
+        self._work = work
+        self._workers = workers
+        self._store: Store | None = None
+
+    def __await__(self) -> Generator[Any, None, Store]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> Store:
+        self._store = await self._open()
+        return self._store
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._store is not None:
+            await self._store.close()
+
+    async def _open(self) -> Store:
+        pool = ThreadPoolExecutor(self._workers, thread_name_prefix="recollex")
+        opening = pool.submit(self._work)
+        try:
+            return Store(await asyncio.wrap_future(opening), pool)
+        except BaseException:  # cancelled while opening: what is opened later is closed again
+            opening.add_done_callback(_close_opened)
+            pool.shutdown(wait=False)
+            raise
+
+
+def open(path: str | Path, *, workers: int = 4, **options: Any) -> Opening:
+    """Return a `Store` when awaited or entered; ``options`` are those of `recollex.open`.
+
+    ``workers`` calls run at once (4); more wait their turn.
+
+    >>> import asyncio, tempfile
+    >>> async def first_memory(folder):
+    ...     async with open(folder) as store:
+    ...         alice = await store.agent("alice")
+    ...         await alice.retain("Alice joined Google in Mountain View.")
+    ...         return [memory.text for memory in await alice.recall("Where does Alice work?")]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     asyncio.run(first_memory(folder))
+    ['Alice joined Google in Mountain View.']
+    """
+    if workers < 1:
+        raise InputError(f"workers must be at least 1, got {workers}")
+    return Opening(functools.partial(stores.open, path, **options), workers)
+
+
+def _close_opened(opening: Any) -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()
