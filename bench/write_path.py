@@ -32,12 +32,12 @@ from bench.lib.rundata import percentiles
 TURNS = 20
 PIECES = 100
 STAGES = {
-    "Words, passages, dates": ("recollex_engine.agents.agent:prepare",),
+    "Words, passages, dates": ("recollex_engine.writing.recording:prepare",),
     "Entity recognition and resolution": (
         "recollex_engine.text.names:find_names",
         "recollex_engine.writing.draft:Draft._resolve_names",
     ),
-    "Embedding": ("recollex_engine.agents.agent:embed",),
+    "Embedding": ("recollex_engine.writing.recording:embed",),
     "Graph link construction": ("recollex_engine.writing.draft:Draft.link",),
     "Insertion, durable": (
         "recollex_engine.writing.writer:Writer._append_vectors",

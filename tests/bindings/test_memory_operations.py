@@ -8,9 +8,9 @@ import pytest
 
 import recollex
 from recollex.cli import main
-from recollex_engine.agents import agent as engine_agent
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.models.description import PAPER_THRESHOLDS
+from recollex_engine.writing import recording
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
 
@@ -178,7 +178,7 @@ def test_a_correction_of_an_agent_that_holds_nothing_makes_no_folder(tmp_path):
 
 def test_a_correction_that_was_overtaken_is_read_again(agent, monkeypatch):
     agent.retain("Ann likes tea.", id="m", tags=["old"])
-    embed, overtaken = engine_agent.embed, []
+    embed, overtaken = recording.embed, []
 
     def embed_late(*args):
         if not overtaken:
@@ -186,7 +186,7 @@ def test_a_correction_that_was_overtaken_is_read_again(agent, monkeypatch):
             agent.correct("m", "Ann likes ale.", tags=["new"])
         return embed(*args)
 
-    monkeypatch.setattr(engine_agent, "embed", embed_late)
+    monkeypatch.setattr(recording, "embed", embed_late)
     assert agent.apply([{"op": "CORRECT", "id": "m", "text": "Ann likes milk."}]) == 1
     assert [memory.text for memory in agent.history("m")] == [
         "Ann likes tea.",

@@ -1,12 +1,9 @@
 """How is one agent's memory written? Retained, corrected, forgotten, in transactions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any, TypeVar
 
 from recollex_engine.agents.agent_files import AgentFiles
 from recollex_engine.agents.readable_agent import ReadableAgent
@@ -17,22 +14,18 @@ from recollex_engine.domain.settings import Settings
 from recollex_engine.domain.statement import MAX_BATCH, Statement, check_embeddings
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.models.embedder import Embedder, Progress
-from recollex_engine.state.gc_pause import gc_paused
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import ANALYZER_VERSION
 from recollex_engine.text.token_counter import TokenCounter, open_counter
-from recollex_engine.writing.correction import find_correction, find_statements
-from recollex_engine.writing.draft import Draft
-from recollex_engine.writing.fact_draft import FactDraft
-from recollex_engine.writing.lexicon import Lexicon
-from recollex_engine.writing.plan import Plan, find_plan
-from recollex_engine.writing.preparation import Prepared, embed, prepare
+from recollex_engine.writing.correction import find_correction
+from recollex_engine.writing.plan import find_plan
+from recollex_engine.writing.recording import record_operations, record_statements
 from recollex_engine.writing.store_context import StoreContext
-from recollex_engine.writing.writer import Overtaken, Writer
+from recollex_engine.writing.write_context import WriteContext
+from recollex_engine.writing.writer import StalePlan
 
-BATCH = 100
-"""Memories in a call from which the garbage collector is paused while they are recorded."""
+Written = TypeVar("Written")
 
 
 class Agent(ReadableAgent):
@@ -72,38 +65,20 @@ class Agent(ReadableAgent):
                 f"one call may retain up to {MAX_BATCH:,} memories, got {len(statements):,}: "
                 "retain them in batches"
             )
-        embedder = self.context.embedder()
+        embedder = self.embedder
         given = None
         if embeddings is not None:
             given = check_embeddings(embeddings, "embedding", len(statements), embedder.dimension)
         if not statements and replace_document is None:
             return []
-        # Everything that may fail comes before the folder is made or anything is written.
-        writer = self.files.writer() if self.folder.exists() else None
-        if recorded_at is not None and writer is not None:
-            writer.check_recorded_at(recorded_at)
-        try:
-            ids = self._record(
-                statements,
-                given,
-                recorded_at,
-                find_plan(writer, statements, replace_document),
-                RETAIN,
-                progress,
-            )
-        except Overtaken:
-            writer = self.files.writer()
-            with writer.lock:  # nobody writes meanwhile
-                ids = self._record(
-                    statements,
-                    given,
-                    recorded_at,
-                    find_plan(writer, statements, replace_document),
-                    RETAIN,
-                    progress,
-                )
-        self._after_write()
-        return ids
+        first = self._write_context(embedder, recorded_at)
+        first.check_recorded_at()
+
+        def write(context: WriteContext) -> list[str]:
+            plan = find_plan(context.writer, statements, replace_document)
+            return record_statements(context, statements, plan, given, RETAIN, progress)
+
+        return self._write(first, write)
 
     def correct(
         self,
@@ -124,77 +99,15 @@ class Agent(ReadableAgent):
         given = None
         if embedding is not None:
             given = check_embeddings([embedding], "embedding", 1, self.dimension)
-        writer = self.files.writer()
-        if recorded_at is not None:
-            writer.check_recorded_at(recorded_at)
+        first = self._write_context(self.embedder, recorded_at)
+        first.check_recorded_at()
 
-        def record() -> None:
-            plan, statement = find_correction(writer, self.name, id, text, changes)
-            self._record([statement], given, recorded_at, plan, act, None)
+        def write(context: WriteContext) -> None:
+            assert context.writer is not None
+            plan, statement = find_correction(context.writer, self.name, id, text, changes)
+            record_statements(context, [statement], plan, given, act, None)
 
-        try:
-            record()
-        except Overtaken:
-            with writer.lock:
-                record()
-        self._after_write()
-
-    def _record(
-        self,
-        statements: Sequence[Statement],
-        given: npt.NDArray[np.float32] | None,
-        recorded_at: int | None,
-        plan: Plan,
-        act: Act,
-        progress: Progress | None,
-    ) -> list[str]:
-        """Prepare, embed and record what of ``statements`` the plan does not hold already."""
-        embedder = self.context.embedder()
-        writer = self.files.writer() if self.folder.exists() else None
-        fresh = [place for place in range(len(statements)) if place not in plan.held]
-        said = self.context.clock() if recorded_at is None else recorded_at
-        settings = writer.settings if writer is not None else None
-        analyzer = self.context.analyzer(settings.language if settings else self.context.language)
-        chosen = [statements[place] for place in fresh]
-        with gc_paused(len(chosen) >= BATCH):
-            prepared = prepare(chosen, said, analyzer, self.counter())
-        own = None if given is None else given[fresh]
-        known = {place for place, at in enumerate(fresh) if at in plan.known}
-        told, vectors = embed(prepared, known, own, embedder, self.context.threads, progress)
-        open_writer = self.files.writer()
-        self._create(open_writer, embedder, recorded_at)
-        with gc_paused(len(chosen) >= BATCH):
-            new = iter(
-                open_writer.retain(
-                    told,
-                    vectors,
-                    recorded_at,
-                    plan.closed,
-                    embedder.thresholds.link,
-                    plan.as_of,
-                    act,
-                )
-            )
-        places = range(len(statements))
-        return [plan.held[place] if place in plan.held else next(new) for place in places]
-
-    def _after_write(self) -> None:
-        self.files.writer()
-        self.files.maintenance.after_write()
-
-    def _create(self, writer: Writer, embedder: Embedder, recorded_at: int | None) -> None:
-        """Fix the agent's settings if this is its first write."""
-        if writer.settings is None:
-            writer.create(
-                Settings(
-                    embedder.fingerprint,
-                    embedder.dimension,
-                    self.context.language,
-                    ANALYZER_VERSION,
-                    self.counter().name,
-                ),
-                recorded_at,
-            )
+        self._write(first, write)
 
     def take_away(self, act: Act, ids: Sequence[str], recorded_at: int | None = None) -> None:
         """Forget or archive memories, as one transaction: they leave every later view."""
@@ -218,50 +131,58 @@ class Agent(ReadableAgent):
         `FactDraft.add`. Returns how many records it made; one that says nothing new makes none.
         """
         self.files.check_writable()
-        self.context.embedder()
+        embedder = self.embedder
         if not operations:
             return 0
-        writer = self.files.writer() if self.folder.exists() else None
-        if recorded_at is not None and writer is not None:
-            try:
-                writer.check_recorded_at(recorded_at)
-            except InputError as error:
-                raise OperationError(where[0], error) if where else error from None
+        first = self._write_context(embedder, recorded_at)
         try:
-            count = self._transact(operations, notes, recorded_at, where)
-        except Overtaken:
-            with self.files.writer().lock:
-                count = self._transact(operations, notes, recorded_at, where)
-        self._after_write()
-        return count
+            first.check_recorded_at()
+        except InputError as error:
+            raise OperationError(where[0], error) if where else error from None
+        return self._write(
+            first, lambda context: record_operations(context, operations, notes, where)
+        )
 
-    def _transact(
-        self,
-        operations: Sequence[Operation],
-        notes: Sequence[dict[str, str]],
-        recorded_at: int | None,
-        where: Sequence[str] | None,
-    ) -> int:
-        embedder = self.context.embedder()
+    def _write_context(self, embedder: Embedder, recorded_at: int | None) -> WriteContext:
+        """Return what a write needs; an agent whose folder is not there gets none here."""
+        shared = self.context
         writer = self.files.writer() if self.folder.exists() else None
-        as_of, statements = find_statements(writer, self.name, operations, where)
-        said = self.context.clock() if recorded_at is None else recorded_at
-        settings = writer.settings if writer is not None else None
-        analyzer = self.context.analyzer(settings.language if settings else self.context.language)
-        prepared: Sequence[Prepared] = ()
-        if statements:
-            prepared = prepare(statements, said, analyzer, self.counter())
+        settings = None if writer is None else writer.settings
+        if settings is None:
+            settings = Settings(
+                embedder.fingerprint,
+                embedder.dimension,
+                shared.language,
+                ANALYZER_VERSION,
+                self.counter().name,
+            )
+        return WriteContext(
+            agent=self.name,
+            folder=self.folder,
+            writer=writer,
+            open_writer=self.files.writer,
+            settings=settings,
+            embedder=embedder,
+            analyzer=shared.analyzer(settings.language),
+            counter=self.counter,
+            clock=self.clock,
+            threads=shared.threads,
+            recorded_at=recorded_at,
+        )
 
-        def fill(draft: Draft) -> None:
-            FactDraft(draft, self.name, prepared).add(operations, notes, where)
+    def _write(self, context: WriteContext, write: Callable[[WriteContext], Written]) -> Written:
+        """Return what ``write`` returns; it is called again if its plan was stale.
 
-        if writer is None:  # what is refused must not make a folder
-            fill(Draft(Replica(self.folder), Lexicon()))
-        prepared, vectors = embed(prepared, set(), None, embedder, self.context.threads, None)
-        writer = self.files.writer()
-        self._create(writer, embedder, recorded_at)
-        link = embedder.thresholds.link
-        return len(writer.transact(fill, vectors, recorded_at, link, as_of).operations)
+        The first time it plans and embeds without the writer's lock, the second time with it, so
+        that no other thread can record anything meanwhile.
+        """
+        try:
+            written = write(context)
+        except StalePlan:
+            with self.files.writer().lock:
+                written = write(self._write_context(context.embedder, context.recorded_at))
+        self.files.maintenance.after_write()
+        return written
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -313,7 +234,7 @@ class Agent(ReadableAgent):
             last = int(view.buffer("op_recorded_at")[view.op - 1])
             if recorded_at <= last:
                 return view.columns.op_at(recorded_at)
-        if recorded_at > (now := self.context.clock()):
+        if recorded_at > (now := self.clock()):
             raise InputError(
                 f"as_recorded must not be in the future: it is {from_micros(now)} by the clock, "
                 f"got {from_micros(recorded_at)}"

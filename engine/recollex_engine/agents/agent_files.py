@@ -36,6 +36,8 @@ class AgentFiles:
     def writer(self) -> Writer:
         """Return the writer, opened when first asked for, which makes the folder."""
         self.check_writable()
+        if self._writer is not None:
+            return self._writer
         with self._opening, enough_files(self.folder):
             self.check_open()
             if self._writer is None:

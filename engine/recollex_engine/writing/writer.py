@@ -16,7 +16,7 @@ import numpy.typing as npt
 import orjson
 
 from recollex_engine.clock import Clock, from_micros
-from recollex_engine.domain.act import RETAIN, Act
+from recollex_engine.domain.act import Act
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError, InputError, UnknownIdError
 from recollex_engine.log.durability import Durability
@@ -30,12 +30,11 @@ from recollex_engine.storage.lock import WriterLock
 from recollex_engine.storage.vectors_file import VectorsWriter, checksum
 from recollex_engine.writing.draft import Draft
 from recollex_engine.writing.lexicon import Lexicon
-from recollex_engine.writing.preparation import Prepared
 from recollex_engine.writing.reembedding import remove_former
 from recollex_engine.writing.restoration import TextEmbedder, restore_vectors
 
 
-class Overtaken(Exception):  # noqa: N818 - not an error: the caller looks again
+class StalePlan(Exception):  # noqa: N818 - not an error: the caller plans again
     """Another thread recorded something after the caller had looked at what was recorded."""
 
 
@@ -142,31 +141,6 @@ class Writer:
                 at = None if before is None else before - 1
                 self._commit([("create", settings.to_payload())], None, at)
 
-    def retain(
-        self,
-        prepared: Sequence[Prepared],
-        vectors: npt.NDArray[np.float16],
-        recorded_at: int | None,
-        replaced_document: Sequence[int] = (),
-        link_threshold: float | None = None,
-        as_of: int | None = None,
-        act: Act = RETAIN,
-    ) -> list[str]:
-        """Record statements as one transaction and return their ids, in order.
-
-        ``vectors`` float16[passages, dimension] holds the passages of all of them in order. A
-        statement whose id exists is left out when equal, and replaces the older one when not.
-        ``replaced_document``: memories to close in the same transaction. ``as_of``: the operation
-        after which the caller looked at what is recorded; `Overtaken` if there was another since.
-        """
-
-        def fill(draft: Draft) -> None:
-            draft.replace(replaced_document)
-            for statement in prepared:
-                draft.add(statement, act)
-
-        return self.transact(fill, vectors, recorded_at, link_threshold, as_of).ids
-
     def transact(
         self,
         fill: Callable[[Draft], None],
@@ -177,11 +151,15 @@ class Writer:
     ) -> Draft:
         """Record what ``fill`` puts into a draft as one transaction, and return the draft.
 
-        ``vectors`` and ``as_of`` as for `retain`. What ``fill`` raises leaves nothing recorded.
+        ``vectors`` float16[passages, dimension]: of the passages of all statements that ``fill``
+        adds, in order. A statement whose id exists is left out when equal, and replaces the older
+        one when not. ``as_of``: the last operation when the caller looked at what is recorded;
+        raises `StalePlan` if another was recorded since. What ``fill`` raises leaves nothing
+        recorded.
         """
         with self.lock:
             if as_of is not None and self.replica.columns.op > as_of:
-                raise Overtaken
+                raise StalePlan
             draft = Draft(self.replica, self.lexicon)
             try:
                 fill(draft)
@@ -251,8 +229,11 @@ class Writer:
         """Log and apply one transaction; return its last op, not yet published."""
         replica = self.replica
         last = self.log.position.recorded_at
-        at = max(self.clock(), last + 1, self.shown + 1) if recorded_at is None else recorded_at
-        self.check_recorded_at(at)
+        if recorded_at is None:
+            at = max(self.clock(), last + 1, self.shown + 1)
+        else:
+            at = recorded_at
+            self.check_recorded_at(at)
         encoded = [(kind, orjson.dumps(payload)) for kind, payload in payloads]
         position = self.log.append(at, encoded)
         first = position.op - len(payloads) + 1
