@@ -1,11 +1,11 @@
-"""What is done to memories, by whom and why? The part of a log record that is the same for all."""
+"""Which operation was it, who did it, and why? The part that all log records have."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """A kind of operation, and what its record says of who did it and why.
+    """A kind of operation, who did it (``by``), and the reason (``why``), as the caller gave them.
 
     >>> Act("archive", "ben", None).note
     {'by': 'ben'}
@@ -17,12 +17,12 @@ class Act:
 
     @property
     def note(self) -> dict[str, str]:
-        """What goes into the payload."""
+        """The fields for the record's payload."""
         return note(self.by, self.why)
 
 
 def note(by: str | None, why: str | None) -> dict[str, str]:
-    """Return what a record says of who did something and why."""
+    """Return the fields ``by`` and ``why`` of a record, without those that are None."""
     said = {"by": by, "why": why}
     return {name: value for name, value in said.items() if value is not None}
 

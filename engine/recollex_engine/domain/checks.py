@@ -1,4 +1,4 @@
-"""Is a number that a caller gave within its bounds?"""
+"""Checks that a caller's number is within its bounds."""
 
 import math
 
@@ -9,7 +9,7 @@ from recollex_engine.errors import InputError
 
 def check_count(value: object, name: str, least: int, most: int) -> None:
     """Raise `InputError` unless ``value`` is a whole number in [least, most]."""
-    if type(value) is int and least <= value <= most:  # as most are
+    if type(value) is int and least <= value <= most:  # the common case
         return
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InputError(f"{name} must be an int, got {type(value).__name__}")
@@ -19,7 +19,7 @@ def check_count(value: object, name: str, least: int, most: int) -> None:
 
 def check_number(value: object, name: str, least: float, most: float) -> None:
     """Raise `InputError` unless ``value`` is a finite number in [least, most]."""
-    if type(value) is float and least <= value <= most:  # as most are; NaN lies nowhere
+    if type(value) is float and least <= value <= most:  # the common case; NaN fails it
         return
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(f"{name} must be a number, got {type(value).__name__}")

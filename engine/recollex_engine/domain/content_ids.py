@@ -1,4 +1,4 @@
-"""Ids made from what a fact or an event says, so that saying it again names the same thing."""
+"""Content ids: ids computed from a fact or event, so that recording it again gives the same id."""
 
 from typing import Any
 from uuid import UUID, uuid5

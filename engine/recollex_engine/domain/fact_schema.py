@@ -1,4 +1,4 @@
-"""Which columns do facts, events and entities have? They stand beside the memories'.
+"""Which columns do facts, events and entities have? They are stored beside the memories' columns.
 
 A version of a fact (one item a version, in recorded order)::
 
@@ -6,15 +6,15 @@ A version of a fact (one item a version, in recorded order)::
     fact_previous uint32     the older version with the same id, or NONE
     fact_op uint64           the operation that recorded it
     fact_closed_by uint64    the operation that archived or corrected it; 0 while open
-    fact_subject uint32      an entity; fact_subject_previous threads a chain through them
+    fact_subject uint32      an entity; fact_subject_previous: a chain (see `state.chain`)
     fact_predicate uint32    a label
-    fact_kind uint8, fact_object int64      see `literals`
+    fact_kind uint8, fact_object int64      see `domain.literals`
     fact_start, fact_end int64              valid time, [start, end)
     fact_confidence float64
     fact_uncertainty, fact_source uint32    a label, or NONE
-    fact_evidence_end, fact_mention_end uint64    where its part of the two lists ends
+    fact_evidence_end, fact_mention_end uint64    where its items in the two lists end
 
-    fact_evidence uint32     memories, flat; fact_evidence_fact and .._previous thread a chain
+    fact_evidence uint32     memories, flat; fact_evidence_fact, .._previous: a chain
     fact_mention uint32      labels, flat
     fact_entity uint32       the objects that are entities; fact_entity_fact, .._previous: a chain
 
@@ -22,16 +22,16 @@ A version of an event or an episode::
 
     event_id, event_previous, event_op, event_closed_by    as for facts, in `event_ids`
     event_kind uint8         event 0, episode 1
-    span_start, span_end int64      the span that it tells of
+    span_start, span_end int64      the time span of the event
     event_status, event_summary uint32    labels
 
 An edge that leaves an event or an episode::
 
     edge_source uint32       the event's number in `event_ids`; edge_source_previous: a chain
-    edge_version uint32      the version that says so, or NONE for a LINK
+    edge_version uint32      the version that recorded it, or NONE for a LINK
     edge_relation uint8      see `RELATIONS`
     edge_target int64        a number in `fact_ids` or `event_ids`, an entity, a label, microseconds
-    edge_target_previous uint32     the edge before to the same fact, event or entity, or NONE
+    edge_target_previous uint32     the previous edge to the same fact, event or entity, or NONE
     edge_qualifier uint32    a label (a role, a qualifier), or NONE
     edge_op uint64
 
@@ -87,7 +87,7 @@ CHAINS = {
     "edge_source": "edge_source_previous",
     "node_entity": "node_previous",
 }
-"""The keys of each chain, and the column that holds the entry before."""
+"""The key column of each chain, and the column that holds the previous entry."""
 LISTS = {
     "fact_evidence": "<u4",
     "fact_evidence_fact": "<u4",
@@ -107,7 +107,7 @@ COLUMNS = {
     **dict.fromkeys(CHAINS.values(), "<u4"),
 }
 CLOSED = ("fact_closed_by", "event_closed_by")
-"""The columns whose items are written once, later."""
+"""The columns whose items are written once, later than the others."""
 DICTIONARIES = ("fact_ids", "event_ids")
 
 ALIAS_OF = "alias_of"
@@ -127,7 +127,7 @@ RELATIONS = (
     "mentioned_in",
     "aggregates",
 )
-"""The relations of an edge, by their number in the column."""
+"""The relations of edges; a relation's index is its number in the column."""
 TARGETS = {
     "includes_fact": "fact",
     "has_participant": "entity",
@@ -137,7 +137,7 @@ TARGETS = {
     "corefers": "event",
     "aggregates": "event",
 }
-"""What the relations that lead to a node lead to."""
+"""The kind of node that a relation leads to, for those that lead to a node."""
 BETWEEN_EVENTS = frozenset(
     RELATIONS.index(relation)
     for relation, target in TARGETS.items()

@@ -1,8 +1,8 @@
-"""How do two intervals of time lie to each other? Allen's thirteen relations, over arrays.
+"""How are two intervals of time related? Allen's thirteen relations, over arrays.
 
 Allen, "Maintaining knowledge about temporal intervals" (CACM 26(11), 1983), figure 2. Intervals are
-half-open [start, end) with start < end, int64 microseconds; an end that is open is `OPEN_END`, a
-start that is open is `OPEN_START`, and two open ends are equal.
+half-open [start, end) with start < end, in int64 microseconds. An open end is `OPEN_END`, an open
+start is `OPEN_START`; two open ends are equal.
 """
 
 from datetime import datetime
@@ -14,12 +14,12 @@ from recollex_engine.clock import OPEN_END, from_micros
 from recollex_engine.errors import InputError
 
 OPEN_START = -OPEN_END
-"""The start of an interval that has none."""
+"""Stands for the start of an interval that has no start."""
 
 Times = npt.NDArray[np.int64]
 Span = tuple[int, int]
 Moments = tuple[datetime | None, datetime | None]
-"""An interval as datetimes; None where it is open."""
+"""An interval as datetimes; None for an open start or end."""
 
 _SIGNS: dict[tuple[int, int, int, int], str] = {
     # signs of: start - a, start - b, end - a, end - b
@@ -38,7 +38,7 @@ _SIGNS: dict[tuple[int, int, int, int], str] = {
     (1, 1, 1, 1): "after",
 }
 RELATIONS = tuple(_SIGNS.values())
-"""The names of the relations of an interval to another, [a, b)."""
+"""The names of the relations of one interval to another, [a, b)."""
 _SIGNS_OF = {name: signs for signs, name in _SIGNS.items()}
 
 
@@ -55,7 +55,7 @@ def relation(one: Span, other: Span) -> str:
 def related(name: str, start: Times, end: Times, to: Span) -> npt.NDArray[np.bool_]:
     """Return bool[n]: whether [start[i], end[i]) has the relation ``name`` to the interval ``to``.
 
-    Raises `InputError` for a name that is none of `RELATIONS`. Cost: O(n), four comparisons.
+    Raises `InputError` for a name that is not in `RELATIONS`. Cost: O(n), four comparisons.
 
     >>> related("before", np.array([1, 5]), np.array([2, 9]), (3, 4))
     array([ True, False])
@@ -72,7 +72,7 @@ def related(name: str, start: Times, end: Times, to: Span) -> npt.NDArray[np.boo
 
 
 def overlapping(start: Times, end: Times, other: Span) -> npt.NDArray[np.bool_]:
-    """Return bool[n]: whether [start[i], end[i]) shares a moment with ``other``.
+    """Return bool[n]: whether [start[i], end[i]) and ``other`` overlap.
 
     >>> overlapping(np.array([1, 5]), np.array([3, 9]), (3, 6))
     array([False,  True])
@@ -82,7 +82,7 @@ def overlapping(start: Times, end: Times, other: Span) -> npt.NDArray[np.bool_]:
 
 
 def within(start: Times, end: Times, other: Span) -> npt.NDArray[np.bool_]:
-    """Return bool[n]: whether [start[i], end[i]) lies wholly in ``other``; both may be equal.
+    """Return bool[n]: whether [start[i], end[i]) lies within ``other`` or equals it.
 
     >>> within(np.array([1, 5]), np.array([3, 9]), (1, 6))
     array([ True, False])
@@ -92,9 +92,9 @@ def within(start: Times, end: Times, other: Span) -> npt.NDArray[np.bool_]:
 
 
 def check_interval(start: int | None, end: int | None, name: str) -> Span:
-    """Return the interval with its open ends filled in.
+    """Return the interval, with `OPEN_START` and `OPEN_END` in place of None.
 
-    Raises `InputError` for an end that is not after its start.
+    Raises `InputError` if the end is not after the start.
     """
     first = OPEN_START if start is None else start
     last = OPEN_END if end is None else end
@@ -107,7 +107,7 @@ def check_interval(start: int | None, end: int | None, name: str) -> Span:
 
 
 def to_moments(start: int, end: int) -> Moments:
-    """Return an interval as datetimes, None for an end that is open."""
+    """Return an interval as datetimes; None for an open start or end."""
     return (
         None if start == OPEN_START else from_micros(start),
         None if end == OPEN_END else from_micros(end),

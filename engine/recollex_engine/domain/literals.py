@@ -1,8 +1,8 @@
-"""What may a fact say of its subject? An entity, or a literal with a type.
+"""What may the object of a fact be? An entity, or a typed literal.
 
-The object of a fact is one of six kinds. In a column it is a number of eight bytes: an entity's, a
-label's, a float64's bits, 0 or 1, microseconds. In a record of the log it is an object with one
-field, named by its kind.
+The object of a fact is one of six kinds. In a column it is a number of eight bytes: an entity's or
+a label's number, the bits of a float64, 0 or 1, or microseconds. In a record of the log it is a
+JSON object with one field, named by its kind.
 """
 
 import math
@@ -19,10 +19,10 @@ from recollex_engine.domain.statement import MAX_NAME, MAX_TEXT, check_text
 from recollex_engine.errors import InputError
 
 KINDS = ("entity", "text", "number", "boolean", "time", "mention")
-"""The kinds of an object, by their number in the column."""
+"""The kinds of an object; a kind's index is its number in the column."""
 ENTITY, TEXT, NUMBER, BOOLEAN, TIME, MENTION = range(6)
 MOST_EXACT = 2**53
-"""Whole numbers up to this have a float64 of their own."""
+"""A float64 represents every whole number up to this one exactly."""
 
 _FLOAT = struct.Struct("<d")
 _INTEGER = struct.Struct("<q")
@@ -30,7 +30,7 @@ _INTEGER = struct.Struct("<q")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A literal text, where a plain str would name an entity.
+    """A literal text; a plain str would name an entity.
 
     >>> Text("blue").value
     'blue'
@@ -44,7 +44,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The document that a fact was taken from: where it is, and a hash of what it said then."""
+    """The document that a fact was taken from: its URI, and a hash of its content at that time."""
 
     uri: str
     hash: str | None = None
@@ -60,13 +60,13 @@ class Source:
 
     @classmethod
     def from_json(cls, text: str) -> "Source":
-        """Return what `to_json` wrote."""
+        """Return the source that `to_json` wrote."""
         return cls(*orjson.loads(text))
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Where a document says something: its characters [start, end), and the text they are."""
+    """A place in a document: its characters [start, end), and their text."""
 
     document: str
     span: tuple[int, int]
@@ -94,7 +94,7 @@ class Mention:
 
     @classmethod
     def from_json(cls, text: str) -> "Mention":
-        """Return what `to_json` wrote."""
+        """Return the mention that `to_json` wrote."""
         document, start, end, said = orjson.loads(text)
         return cls(document, (start, end), said)
 
@@ -104,9 +104,9 @@ Object = str | int | float | bool | datetime | Text | Mention
 
 
 def to_record(value: object, name: str = "object") -> dict[str, Any]:
-    """Return an object as it stands in a record of the log; an entity by its name alone.
+    """Return an object as a record of the log holds it; an entity by its name only.
 
-    Raises `InputError` for what is none, or has no exact form.
+    Raises `InputError` for a value of another type, and for a number without an exact form.
 
     >>> to_record("Google"), to_record(Text("blue")), to_record(3), to_record(True)
     ({'entity': 'Google'}, {'text': 'blue'}, {'number': 3.0}, {'boolean': True})
@@ -136,7 +136,7 @@ def to_record(value: object, name: str = "object") -> dict[str, Any]:
 
 
 def to_column(record: dict[str, Any], label: Callable[[str], int]) -> tuple[int, int]:
-    """Return (kind, number) of an object in a record; ``label`` gives a text its number."""
+    """Return (kind, number) of an object in a record; ``label`` returns the number of a text."""
     ((name, value),) = record.items()
     kind = KINDS.index(name)
     if kind == ENTITY:
@@ -154,7 +154,7 @@ def to_column(record: dict[str, Any], label: Callable[[str], int]) -> tuple[int,
 def from_column(
     kind: int, number: int, text: Callable[[int], str], entity: Callable[[int], str]
 ) -> str | int | float | bool | datetime | Mention:
-    """Return the object that `to_column` wrote; ``text`` and ``entity`` name numbers."""
+    """Return the object that `to_column` wrote; ``text`` and ``entity`` look numbers up."""
     if kind == ENTITY:
         return entity(number)
     if kind == TEXT:

@@ -1,4 +1,4 @@
-"""Which operations are about memories? Those of an agent, as one may say them in a transaction."""
+"""The operations on memories that a transaction may hold: retain, forget, archive, correct."""
 
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -22,13 +22,13 @@ class Retain:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The memories that it is about."""
+        """The ids of the memories that it concerns."""
         return (self.id,)
 
 
 @dataclass(frozen=True)
 class _Closing:
-    """Close memories; see `columns.Columns.closable`."""
+    """Close memories; see `state.columns.Columns.closable`."""
 
     ids: tuple[str, ...]
     word: ClassVar[str]
@@ -48,16 +48,16 @@ class Forget(_Closing):
 
 @dataclass(frozen=True)
 class Archive(_Closing):
-    """Archive memories: they are kept, and leave recalls."""
+    """Archive memories: they stay stored, and no recall returns them."""
 
     word: ClassVar[str] = "ARCHIVE"
 
 
 @dataclass(frozen=True)
 class Correct:
-    """Close an open memory and record what takes its place, under the same id.
+    """Close an open memory and record its replacement, under the same id.
 
-    ``changes`` holds the other fields of `Statement` that differ; see `correction`.
+    ``changes`` holds the other fields of `Statement` that differ; see `writing.correction`.
     """
 
     id: str
@@ -71,5 +71,5 @@ class Correct:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The memories that it is about."""
+        """The ids of the memories that it concerns."""
         return (self.id,)

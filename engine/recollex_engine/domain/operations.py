@@ -1,7 +1,7 @@
-"""What may be said to an agent's memory? The operations of MemoTrace's DSL, checked at the edge.
+"""Which operations may change an agent? Those of MemoTrace's DSL, checked when they are made.
 
-Each becomes one record of the log. Entities are named by any of their names; a name that is new
-makes an entity. Times are microseconds UTC.
+Each becomes one record of the log. An entity is given by any of its names; a new name makes a new
+entity. Times are microseconds UTC.
 """
 
 import math
@@ -29,7 +29,7 @@ from recollex_engine.text.names import fold_name
 
 @dataclass(frozen=True)
 class UpsertEntity:
-    """Record an entity: what it is called, and what types it is of."""
+    """Record an entity: its name, its other names, and its types."""
 
     name: str
     aliases: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class UpsertEntity:
 
 @dataclass(frozen=True)
 class MergeEntity:
-    """Record that ``source`` is ``target``, which stands for both from now on."""
+    """Record that ``source`` is the same entity as ``target``, which names both from now on."""
 
     source: str
     target: str
@@ -59,8 +59,8 @@ class MergeEntity:
 class UpsertEdge:
     """Record a fact: ``subject`` ``predicate`` ``object``, true in [start, end) of the world.
 
-    One that has an id which is open already replaces that version, and changes nothing if equal.
-    Without an id it has that of its content: subject, predicate, object and start.
+    If a fact with the same id is open, this one replaces that version, or changes nothing if they
+    are equal. Without ``given_id`` the id is computed from subject, predicate, object and start.
     """
 
     subject: str
@@ -102,8 +102,9 @@ class UpsertEdge:
 class ArchiveEdge:
     """Close a fact: no later view sees it.
 
-    With a start or an end it is closed for that period of the world's time alone: what is left is a
-    correction of it, and behind a hole a fact of its own.
+    With a start or an end, the fact is closed only for that period of valid time. The part that is
+    left is recorded as a correction; where the period leaves a part on both sides, the later part
+    becomes a fact of its own.
     """
 
     id: str
@@ -158,8 +159,8 @@ class RetroCorrect:
 class UpsertEvent:
     """Record an event: who took part, when, and the facts that it sums up.
 
-    ``participants``: (name, role). ``times``: moments or texts. An event whose id is there already
-    is replaced by this one with what its UPSERT_EVENT said; links to it stay.
+    ``participants``: pairs (name, role). ``times``: microseconds or texts. An event with the same
+    id is replaced, together with what its UPSERT_EVENT recorded; links to it stay.
     """
 
     summary: str
@@ -201,7 +202,7 @@ class UpsertEvent:
 
 @dataclass(frozen=True)
 class Link:
-    """Record an edge from an event: to an event, an entity by its name, a time or a mention."""
+    """Record an edge from an event to an event, an entity (by name), a time or a mention."""
 
     source: str
     relation: str
@@ -245,7 +246,7 @@ class Link:
 
 @dataclass(frozen=True)
 class UpsertEpisode:
-    """Record an episode: events put together. It is visible through them and never evidence."""
+    """Record an episode: a group of events. It is visible through them and is never evidence."""
 
     title: str
     events: tuple[str, ...]
@@ -292,11 +293,11 @@ _RANGES: dict[str, tuple[str, ...]] = {
     MENTIONED_IN: ("mention",),
     HAS_ATTRIBUTE: ("text", "number", "boolean", "time"),
 }
-"""Of which kinds the objects of MemoTrace's own relations are."""
+"""The kinds that the object of each of MemoTrace's own relations may have."""
 
 
 def check_range(predicate: str, record: dict[str, Any]) -> None:
-    """Raise `InputError` where a relation of MemoTrace's is given an object of another kind."""
+    """Raise `InputError` if the object of one of MemoTrace's relations has a wrong kind."""
     (kind,) = record
     wanted = _RANGES.get(predicate)
     if wanted is not None and kind not in wanted:
@@ -308,7 +309,7 @@ def check_range(predicate: str, record: dict[str, Any]) -> None:
 def _check_circumstances(
     evidence: Any, source: Any, mentions: Any, confidence: Any, uncertainty: Any
 ) -> None:
-    """Check what surrounds a triple."""
+    """Check the fields of a fact beside its subject, predicate, object and time."""
     check_ids(evidence, "evidence")
     _check_mentions(mentions)
     if source is not None and not isinstance(source, Source):

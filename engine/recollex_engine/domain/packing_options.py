@@ -1,4 +1,4 @@
-"""How is a recall packed? How far to look around its memories, and when enough is told."""
+"""Options of packing: how far to search around a recall's memories, and when to stop."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,17 +17,19 @@ FAN_OUT: Mapping[str, int] = {
     "mentions": 8,
     **dict.fromkeys((RELATIONS[number] for number in sorted(BETWEEN_EVENTS)), 4),
 }
-"""The most neighbours of one node that each relation leads to, where the caller says nothing."""
+"""Default fan-out: the most neighbours of one node that each relation may lead to."""
 
 
 @dataclass(frozen=True)
 class Packing:
-    """How a recall is packed: how far the search goes, how wide, and when enough is covered.
+    """How a recall is packed: how far and how wide the search goes, and when it stops.
 
-    depth: edges from a memory of the recall or a name in the question. fan_out: relation -> the
-    most neighbours of a node, 0 to leave it; those not named keep their own (see
-    `FAN_OUT`). coverage: in (0, 1], at which it stops early. seeds: memories of the
-    recall, best first, from which it starts; the one of rank r weighs 1/r, a name 1.
+    depth: the most edges from a memory of the recall, or from a name in the question.
+    fan_out: relation -> the most neighbours of a node, 0 to skip the relation; relations that are
+        not named keep their default (see `FAN_OUT`).
+    coverage: in (0, 1]; packing stops early once it covers this share of what can be covered.
+    seeds: the number of memories, best first, from which the search starts. The memory of rank r
+        has weight 1/r, a name in the question has weight 1.
 
     Raises `InputError`.
 
@@ -65,7 +67,7 @@ DEFAULT = Packing()
 
 
 def find_packing(given: object) -> Packing | None:
-    """Return the packing that a caller names: None, "subgraph" or a `Packing` of its own."""
+    """Return the packing that a caller asks for: None, "subgraph" (the default) or a `Packing`."""
     if given is None or isinstance(given, Packing):
         return given
     if given == "subgraph":

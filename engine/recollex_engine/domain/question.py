@@ -1,4 +1,4 @@
-"""What is asked? One recall's arguments, checked at the edge."""
+"""The arguments of one recall, checked when they are made."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,21 +15,25 @@ from recollex_engine.errors import InputError
 MAX_QUERY = 20_000
 """Characters of a question."""
 MAX_BUDGET = 100_000
-"""Memories that an arm may bring."""
+"""Memories that one arm may find."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question to one agent.
 
-    thinking_budget: memories that each arm may bring. max_tokens: of the memories returned.
-    networks: numbers, or None for all. since, until: microseconds UTC; the memory's event time
-    must overlap [since, until). tags, entities: all must be present. where: metadata that must be
-    equal. now: microseconds UTC that "last week" is read against. exact: scan vectors, never
-    search the graph. embedding: the caller's own, float32[dimension] of length 1. as_world:
-    microseconds UTC; what was so then: the memory's event had begun and its validity not ended.
-    min_confidence: the probability of an answer below which nothing is returned.
-    packing: how to pack a subgraph, None for none.
+    thinking_budget: the most memories that each arm may find.
+    max_tokens: the token budget of the returned memories.
+    networks: numbers of networks, or None for all.
+    since, until: microseconds UTC; a memory's event time must overlap [since, until).
+    tags, entities: a memory must have all of them.
+    where: metadata that must be equal.
+    now: microseconds UTC, the reference time for words like "last week".
+    exact: scan the vectors, never search the graph.
+    embedding: the caller's own query vector, float32[dimension] of length 1.
+    as_world: microseconds UTC; the memory's event had begun by then, and was still valid.
+    min_confidence: if the probability of an answer is lower, nothing is returned.
+    packing: how to pack a subgraph; None for no subgraph.
     """
 
     text: str
@@ -67,7 +71,7 @@ class Question:
 
     @property
     def interval(self) -> tuple[int, int] | None:
-        """[since, until) with open ends filled in, None if both are open."""
+        """[since, until) with numbers for open ends; None if both are open."""
         if self.since is None and self.until is None:
             return None
         return (

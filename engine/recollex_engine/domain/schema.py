@@ -8,8 +8,8 @@ Properties of a memory (one item a memory, by ordinal)::
     closed_by uint64     the operation that closed it; 0 while it is open (written once)
     forgotten_by uint64  the operation that forgot it after another had closed it (written once)
     said_at int64        when it was said or done, as the caller gave it
-    event_start, event_end int64    the interval it speaks of, [start, end)
-    valid_end int64      when it ceased to be so, as the caller says; max int64: it has no end
+    event_start, event_end int64    the time of the event it tells, [start, end)
+    valid_end int64      when it stopped being true, as the caller gave it; max int64: no end
     network uint8        world 0, agent 1, opinion 2
     document, context, speaker uint32   a label, or NONE
     tokens uint32        of the whole text
@@ -29,29 +29,29 @@ Properties of a passage (one item a row)::
     memory_of_row uint32, passage_start, passage_end uint32 (characters), passage_tokens uint32
     length uint32 (words that are not stop words), term_offset uint64 [rows + 1], term uint32 (flat)
     code4 uint8 [rows * dimension / 2], code_step, code_norm, code_loss float32
-        the vector in four bits a component, and what that loses
+        the vector in four bits a component, and the loss of that
     code1 uint64 [rows * ceil(dimension / 64)], code_factor float32
-        the vector in one bit a component, turned, and what makes an estimate of it
+        the rotated vector in one bit a component, and the factor for estimates from it
 
-What a tokenizer made of passages (see `pieces`); the columns are empty until there is some::
+Token ids of passages (see `state.word_pieces`); the columns are empty until there are some::
 
     piece uint16 (flat)    piece_offset uint64 [rows + 1]
-    vocabulary uint32, vocabulary_row uint32   a label, and the first row whose ids it names
+    vocabulary uint32, vocabulary_row uint32   a label, and the first row whose ids are of it
 
 Properties of an operation (one item an op, by op - 1)::
 
     op_recorded_at int64, op_memories uint32, op_rows uint32, op_length uint64
-        what stood after it: counts, and the sum of `length`: a view is one number
-    op_kind uint32, op_by uint32, op_why uint32   labels: what was done, by whom and why, or NONE
+        the state after it: counts, and the sum of `length`; so a view is one number
+    op_kind uint32, op_by uint32, op_why uint32   labels: its kind, who did it and why, or NONE
 
 Properties of a name::
 
-    name_entity uint32   whose it is        name_op uint64   the operation that first used it
+    name_entity uint32   its entity         name_op uint64   the operation that first used it
 
-The reversed directions (entity -> memories, memory -> later memories that link to it) are chains
-threaded through the flat arrays, newest first: `mention_previous` and `link_previous` hold the
-entry before, and the heads are found again on opening. A chain grows by one store per entry and
-needs no rebuild, so nothing about the graph depends on where an index ends and a tail begins.
+The reversed directions (entity -> memories, memory -> later memories that link to it) are chains:
+linked lists in the flat arrays, newest first. `mention_previous` and `link_previous` hold the
+previous entry; the heads are computed on opening. A chain grows by one store an entry and needs no
+rebuild, so the graph does not depend on where an index ends and the tail begins.
 
 Facts, events and entities have columns of their own: see `fact_schema`.
 """
@@ -66,11 +66,11 @@ from recollex_engine.domain import fact_schema
 
 NONE = 0xFFFFFFFF
 NETWORKS = ("world", "agent", "opinion")
-"""The three networks of Memora, section 2.1, by their number in the column."""
+"""The three networks of Memora, section 2.1; a network's index is its number in the column."""
 
 CLOSED = ("closed_by", "forgotten_by", *fact_schema.CLOSED)
-"""The columns whose items are written once, later, from 0 to the number of an operation; all others
-are fixed. A view that is older than the operation reads 0."""
+"""The columns whose items are written once, later: from 0 to the number of an operation. All other
+columns are fixed. A view older than that operation reads the item as 0."""
 RETAINING = ("retain", "correct")
 """The kinds of operation that record a memory."""
 CLOSING = ("forget", "replace", "archive")
@@ -82,10 +82,10 @@ ENDS = {
     "replace": "replaced",
     "retain": "replaced",
 }
-"""What an operation of a kind makes of the memories that it closes."""
+"""The end of a memory, by the kind of operation that closed it."""
 
 STOP_WORD = -1
-"""In a log record, the place of a stop word among the terms of a passage."""
+"""In a log record, this number stands for a stop word among the terms of a passage."""
 
 MEMORY = {
     "id": "<u4",
@@ -138,7 +138,7 @@ PIECES = {
     "vocabulary": "<u4",
     "vocabulary_row": "<u4",
 }
-"""Columns that came later than the others: a checkpoint without them holds no such ids."""
+"""Columns added in a later version: a checkpoint without them has no token ids."""
 OP = {
     "op_recorded_at": "<i8",
     "op_memories": "<u4",
@@ -152,7 +152,7 @@ CHAINED = {
     "mention": ("mention_entity", "mention_memory"),
     "link": ("link_target", "link_source", "link_weight"),
 }
-"""The columns of a chained list that are given, the chain's key first."""
+"""The columns of a chained list that the caller gives, the chain's key first."""
 DICTIONARIES = ("ids", "terms", "labels", "names", *fact_schema.DICTIONARIES)
 
 

@@ -1,7 +1,8 @@
-"""What is fixed for an agent when it first remembers something, and which model embedded it since?
+"""The settings of an agent: fixed when it is created, except for its embedding model.
 
-The first operation of its log, `create`, says so. A `reembed` says it again with another model, and
-puts another file of vectors in force; only its last one counts, for the past as well.
+The first operation of its log, `create`, holds them. A `reembed` records them again with another
+model and switches to another file of vectors. The last `reembed` counts, also for views of the
+past.
 """
 
 from collections.abc import Mapping
@@ -12,14 +13,14 @@ from recollex_engine.errors import FormatError
 
 FORMAT = 1
 REEMBED = "reembed"
-"""The kind of operation whose append moves an agent to another model."""
+"""The kind of the operation that moves an agent to another model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The model behind an agent's vectors, the language of its words, the counter of its tokens.
+    """An agent's embedding model, the language of its words, and its token counter.
 
-    embedding: 1 for the model that the agent was created with, 1 more with each `reembed`.
+    embedding: 1 for the model that the agent was created with; each `reembed` adds 1.
     """
 
     model: str
@@ -32,22 +33,22 @@ class Settings:
 
     @property
     def vectors_file(self) -> str:
-        """The name of the file of the vectors in force."""
+        """The name of the current file of vectors."""
         return self._numbered("vectors") + ".f16"
 
     @property
     def columns_folder(self) -> str:
-        """The name of the folder of columns, some of which are made of vectors."""
+        """The name of the folder of columns; some columns are derived from the vectors."""
         return self._numbered("columns")
 
     def _numbered(self, name: str) -> str:
         return name if self.embedding == 1 else f"{name}-{self.embedding}"
 
     def to_payload(self) -> dict[str, Any]:
-        """Return the settings as an operation records them."""
+        """Return the settings as an operation's payload."""
         payload = asdict(self)
         if self.embedding == 1:
-            del payload["embedding"]  # as it was before there were others
+            del payload["embedding"]  # as recorded before `reembed` existed
         return payload
 
     @classmethod
@@ -62,7 +63,7 @@ class Settings:
 
 
 def settings_of(kind: str, payload: Mapping[str, Any] | None) -> Settings | None:
-    """Return the settings that an operation puts in force; None for one that puts none."""
+    """Return the settings that an operation sets; None if it sets none."""
     if payload is None or kind not in ("create", REEMBED):
         return None
     return Settings.from_payload(dict(payload) if kind == "create" else payload["settings"])

@@ -1,4 +1,4 @@
-"""What may be retained? One statement, checked at the edge, and all that a caller says of it."""
+"""What may be retained? A statement: a text and what the caller says about it, checked."""
 
 import math
 from collections.abc import Sequence
@@ -28,16 +28,18 @@ MAX_IDS = 10_000
 
 
 _PLAIN = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
-"""What orjson would write as a str or dict, and read back as one, is not JSON here."""
+"""Options of orjson: datetimes and dataclasses are refused, because they would be read back as a
+str or a dict."""
 
 Vectors = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One thing to retain; `said_at` is microseconds UTC, None for the time of recording.
+    """One memory to retain.
 
-    valid_until: microseconds UTC at which it ceases to be so; None where it has no end.
+    said_at: microseconds UTC; None for the time of recording.
+    valid_until: microseconds UTC at which it stops being true; None if it has no end.
     """
 
     text: str
@@ -89,7 +91,7 @@ def check_text(value: object, name: str, limit: int) -> None:
 
 
 def check_note(by: object, why: object) -> None:
-    """Raise `InputError` unless ``by`` and ``why``, who did something and their reason, may be."""
+    """Raise `InputError` unless ``by`` (who did it) and ``why`` (the reason) are acceptable."""
     for value, name in ((by, "by"), (why, "why")):
         if value is not None:
             check_text(value, name, MAX_NAME)
@@ -154,8 +156,8 @@ def _has_nan(value: object) -> bool:
 def check_embeddings(value: object, name: str, count: int, dimension: int) -> Vectors:
     """Return ``value`` as float32[count, dimension], each row of length 1.
 
-    Raises `InputError` for another shape, NaN, infinity or a row of zeros, whose direction is not
-    defined.
+    Raises `InputError` for another shape, a NaN, an infinity, or a row of zeros, which has no
+    direction.
     """
     vectors = _numbers(value, name, f"({count}, {dimension})")
     if vectors.shape != (count, dimension):
@@ -175,7 +177,7 @@ def check_embeddings(value: object, name: str, count: int, dimension: int) -> Ve
 def check_embedding(value: object, name: str, dimension: int) -> Vectors:
     """Return ``value`` as float32[dimension] of length 1; raises as `check_embeddings` does.
 
-    A vector that has this length already is returned as it is.
+    A vector that already has length 1 is returned as it is.
     """
     if isinstance(value, np.ndarray) and value.dtype == np.float32:
         vector: Vectors = np.ascontiguousarray(value)
@@ -191,7 +193,7 @@ def check_embedding(value: object, name: str, dimension: int) -> Vectors:
 
 
 def _numbers(value: object, name: str, shape: str) -> Vectors:
-    """Return ``value`` as float32 of whatever shape it has; infinity where that is too small."""
+    """Return ``value`` as float32 of any shape; numbers beyond float32 become infinity."""
     try:
         found = np.asarray(value)
         if found.dtype.kind in "iuf" or found.size == 0:

@@ -1,4 +1,4 @@
-"""How does a turn of a conversation become a statement?"""
+"""Turns of a conversation: reading one as a statement, and its passages for the embedder."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -24,10 +24,10 @@ def read_turn(
     network: int = 0,
     tags: tuple[str, ...] = (),
 ) -> Statement:
-    """Return turn number ``place`` of a conversation as a statement that stands by itself.
+    """Return turn number ``place`` of a conversation as a statement that is clear by itself.
 
-    Its text is ``speaker: text``, with the caption of its picture behind it, so that whoever finds
-    it alone knows who said it and what was shown. Raises `InputError`, naming the turn.
+    Its text is ``speaker: text``, followed by the caption of its picture. So a reader who sees only
+    this memory knows who said it and what was shown. Raises `InputError`, which names the turn.
 
     >>> read_turn({"speaker": "Ann", "text": "Look!", "caption": "a red kite"}, 0, "d").text
     'Ann: Look! [picture: a red kite]'
@@ -75,10 +75,10 @@ def read_turn(
 def passages_to_embed(
     text: str, spans: Sequence[tuple[int, int]], speaker: str | None
 ) -> list[str]:
-    """Return what the model reads of a memory, a text a passage.
+    """Return the texts that the model embeds for a memory, one for each passage.
 
-    A turn is read as ``speaker said: ...``, each of its passages by itself: measured, a small model
-    finds "Ann said: ..." more often than "Ann: ...", and both more often than the words alone.
+    Each passage of a turn becomes ``speaker said: ...``. Measured: a small model finds "Ann said:
+    ..." more often than "Ann: ...", and both more often than the words without the speaker.
 
     >>> passages_to_embed("Ann: Look!", [(0, 10)], "Ann")
     ['Ann said: Look!']
@@ -91,7 +91,7 @@ def passages_to_embed(
 
 
 def is_spoken(text: str, speaker: str | None) -> bool:
-    """Return whether a text begins with its speaker, as that of a turn does."""
+    """Return whether a text begins with its speaker, as the text of a turn does."""
     return speaker is not None and text.startswith(f"{speaker}: ")
 
 
