@@ -97,11 +97,9 @@ class Sessions:
             now = self._agent.clock() if recorded_at is None else recorded_at
             ids: list[str | None] = [None] * len(statements)
             places: dict[int, int] = {}  # place of a turn in the talk -> place in ``statements``
-            writings = self._hear(talk, statements, now, ids, places)
-            for writing, id in zip(
-                writings, self._record(writings, recorded_at, progress), strict=True
-            ):
-                for turn in writing.turns:
+            writes = self._hear(talk, statements, now, ids, places)
+            for write, id in zip(writes, self._record(writes, recorded_at, progress), strict=True):
+                for turn in write.turns:
                     if turn.place in places:
                         ids[places[turn.place]] = id
             self._keep(document, talk)
@@ -156,11 +154,11 @@ class Sessions:
                 return []
             talk = Talk(known.policy, known.session.copy())
             query = self._agent.embedder.embed_query(recall.query)
-            writings = talk.session.backfill(query, talk.policy)
+            writes = talk.session.backfill(query, talk.policy)
             said: dict[str, Any] = {"write_reason": why}
             if cut is not None:
                 said["write_cut"] = cut
-            ids = self._record(writings, recorded_at, None, said)
+            ids = self._record(writes, recorded_at, None, said)
             self._keep(document, talk)
             return ids
 
@@ -191,7 +189,7 @@ class Sessions:
     ) -> list[TriggeredWrite]:
         """Hear the turns one by one and return the writes; fill in the ids of stored turns."""
         policy, session = talk.policy, talk.session
-        writings: list[TriggeredWrite] = []
+        writes: list[TriggeredWrite] = []
         coming: list[tuple[Vectors, str]] = []  # vectors and texts that this call will store
         fresh: list[tuple[int, Statement]] = []
         waiting = {turn.statement.id for turn in (*session.short_term, *session.working)}
@@ -212,7 +210,7 @@ class Sessions:
         for (number, statement), vector, cost in zip(fresh, vectors, tokens, strict=True):
             said = now if statement.said_at is None else statement.said_at
             for ended in session.advance(said, vector, policy):
-                writings.append(ended)
+                writes.append(ended)
                 coming.append((_stored(self._embed([ended.statement])[0]), ended.statement.text))
             features = read_features(statement.text, statement.speaker, said)
             waiting_now = [(other.vector, other.statement.text) for other in session.working]
@@ -232,20 +230,20 @@ class Sessions:
                 place=session.heard,
             )
             places[turn.place] = number
-            if (writing := session.hear(turn, policy)) is not None:
-                writings.append(writing)
+            if (write := session.hear(turn, policy)) is not None:
+                writes.append(write)
                 coming.append((_stored(vector), statement.text))
-        return writings
+        return writes
 
     def _record(
         self,
-        writings: Iterable[TriggeredWrite],
+        writes: Iterable[TriggeredWrite],
         recorded_at: int | None,
         progress: Progress | None,
         said: dict[str, Any] | None = None,
     ) -> list[str]:
         """Retain the writes of triggers, as one transaction."""
-        statements = [described(writing, said or {}) for writing in writings]
+        statements = [described(write, said or {}) for write in writes]
         return self._agent.writable().retain(statements, recorded_at=recorded_at, progress=progress)
 
     def _keep(self, document: str, talk: Talk) -> None:
@@ -317,21 +315,19 @@ def guard(statement: Statement, policy: WritePolicy, now: int) -> Statement | No
     )
 
 
-def described(writing: TriggeredWrite, said: dict[str, Any]) -> Statement:
+def described(write: TriggeredWrite, said: dict[str, Any]) -> Statement:
     """Return a write's statement, with its trigger and reasons in the metadata."""
-    first = writing.turns[0]
-    notes: dict[str, Any] = {"write_trigger": writing.trigger}
-    if writing.trigger == "event":
+    first = write.turns[0]
+    notes: dict[str, Any] = {"write_trigger": write.trigger}
+    if write.trigger == "event":
         notes["write_events"] = list(first.events)
-    notes["write_salience"] = round(max(turn.salience for turn in writing.turns), 4)
+    notes["write_salience"] = round(max(turn.salience for turn in write.turns), 4)
     sensitive = {
-        kind
-        for turn in writing.turns
-        for kind in turn.statement.metadata.get("write_sensitive", [])
+        kind for turn in write.turns for kind in turn.statement.metadata.get("write_sensitive", [])
     }
     if sensitive:
         notes["write_sensitive"] = sorted(sensitive)
-    statement = writing.statement
+    statement = write.statement
     return replace(statement, metadata=statement.metadata | notes | said)
 
 
