@@ -1,4 +1,4 @@
-"""What do the stages behind fusion work on? The fused list, and what can be read of it."""
+"""The fused list, on which the stages after fusion work: their input is a `Candidates`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -23,12 +23,12 @@ MONTHS = (
 
 @dataclass(frozen=True)
 class Candidates:
-    """A fused list on its way to the caller, best first.
+    """A fused list, best first.
 
     query: the question's text; vector: its embedding, None if there is none. memories uint32[n],
-    none twice; scores float64[n], finite, falling. now: microseconds UTC, by which age is told.
-    arms: what each arm brought. trace: where a stage notes what the caller should know. Whatever is
-    read of a memory is read when first asked for.
+    distinct; scores float64[n], finite, falling. now: microseconds UTC, from which ages are
+    computed. arms: each arm's list. trace: where a stage notes what the caller should know.
+    Properties of the memories are read when first needed.
     """
 
     query: str
@@ -44,13 +44,13 @@ class Candidates:
         return len(self.memories)
 
     def first(self, count: int) -> "Candidates":
-        """Return the best ``count``."""
+        """Return the best ``count`` candidates."""
         if count >= len(self):
             return self
         return self.part(0, count)
 
     def part(self, first: int, end: int) -> "Candidates":
-        """Return those at places [first, end)."""
+        """Return the candidates at places [first, end)."""
         return replace(self, memories=self.memories[first:end], scores=self.scores[first:end])
 
     def taken(self, order: npt.NDArray[np.int64], scores: npt.NDArray[np.float64]) -> "Candidates":
@@ -64,7 +64,7 @@ class Candidates:
         return times
 
     def arm(self, name: str) -> npt.NDArray[np.float64]:
-        """Return an arm's own scores of the memories, 0 where it did not bring one: float64[n]."""
+        """Return an arm's scores of the memories, 0 for those not in its list: float64[n]."""
         ranked = (self.arms or {}).get(name)
         found = np.zeros(len(self), np.float64)
         if ranked is None or not len(ranked.memories):
@@ -78,12 +78,12 @@ class Candidates:
 
     @cached_property
     def rows(self) -> npt.NDArray[np.uint32]:
-        """The passage of each memory that is most like the question: uint32[n].
+        """The passage of each memory that is most similar to the question: uint32[n].
 
-        The only one of a short memory; the first of a long one if the question has no vector.
-        Ties: the earlier passage. Cost: a similarity for each passage of the long ones.
+        A short memory has only one. If the question has no vector, it is the first passage. Ties:
+        the earlier passage. Cost: a cosine for each passage of the memories with several.
         """
-        if self.view.rows == self.view.memories:  # each has one, and so the same number
+        if self.view.rows == self.view.memories:  # each memory has one row, of the same number
             return self.memories
         first_row = self.view.buffer("first_row")
         places = self.memories.astype(np.int64)
@@ -99,9 +99,9 @@ class Candidates:
 
     @cached_property
     def texts(self) -> list[str]:
-        """What a reranker reads of each memory: its text, or of a long one its best passage.
+        """What a reranker reads of each memory: its text, or the best passage of a long text.
 
-        A later passage of a turn tells its speaker, as the first does: "Ann: ...".
+        A later passage of a turn names its speaker, as the first passage does: "Ann: ...".
         """
         view = self.view
         places = self.memories.astype(np.int64)
@@ -125,10 +125,10 @@ class Candidates:
 
     @cached_property
     def headings(self) -> list[str]:
-        """What TEMPR 3.3 puts before each text, a space at its end: its date, and its context.
+        """What TEMPR 3.3 puts before each text: its date, its context, and a space at the end.
 
-        "[Date: November 06, 2025 (2025-11-06)] <context>: ", the context left out where a memory
-        has none. The date is the day, UTC, on which the memory was said.
+        "[Date: November 06, 2025 (2025-11-06)] <context>: "; the context is left out if a memory
+        has none. The date is the day, in UTC, on which the memory was said.
         """
         contexts = self.view.buffer("context")[self.memories].tolist()
         headings = []
@@ -141,5 +141,5 @@ class Candidates:
 
     @cached_property
     def dated_texts(self) -> list[str]:
-        """The texts as TEMPR 3.3 shows them to its reranker, each behind its heading."""
+        """The texts as TEMPR 3.3 shows them to its reranker, each after its heading."""
         return [heading + text for heading, text in zip(self.headings, self.texts, strict=True)]

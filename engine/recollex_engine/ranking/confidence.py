@@ -1,14 +1,15 @@
-"""Does the agent hold an answer at all? A probability, read off what one recall saw.
+"""Does the agent hold an answer at all? A probability, computed from one recall.
 
-The best memories always look like the question; what differs is how much, and how they stand out.
-Five `Signs` say so, and a logistic model makes one number of them. Its weights were fitted by
-`bench.tables.abstention` on the development halves of LoCoMo, RealMem, LifeBench, MuSiQue and
-2Wiki, each set counting as much as another and its answerable questions as much as those without
-an answer. So `confidence` is calibrated where half of the questions have one: among those with
-confidence p, about p do. Where other shares are the rule, move it by the odds.
+The best memories are always similar to the question. What differs is how similar they are, and how
+far they stand above the others. Five `Signs` measure this, and a logistic model makes one number of
+them. Its weights were fitted by `bench.tables.abstention` on the development halves of LoCoMo,
+RealMem, LifeBench, MuSiQue and 2Wiki. Each set has the same weight, and so have its answerable and
+its unanswerable questions. So `confidence` is calibrated for agents that can answer half of their
+questions: of the questions with confidence p, a share of about p has an answer. For another share,
+adjust it by the odds.
 
-What it knows is how evidence looks, not whether it answers: a memory about the very thing that
-leaves the one detail out is taken for an answer.
+It detects weak evidence and a wrong speaker, not a missing detail: a memory about the right subject
+that lacks the one detail counts as an answer.
 """
 
 import math
@@ -18,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 STANDS_OUT_OF = 10
-"""The place with which the best memory is compared."""
+"""The rank with which the best memory is compared."""
 
 BIAS = -3.37
 LIKENESS = 2.42
@@ -30,14 +31,16 @@ UNKNOWN = -2.97
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What a recall shows of whether it found an answer. Units: those of `Contextual`.
+    """Five measures of whether a recall found an answer. Units: those of `Contextual`.
 
-    likeness: the greatest semantic evidence; 0 is the cosine at which the arm cuts off, 1 the one
-    at which the graph enters. lead: how far the best memory by keyword and semantic evidence stands
-    above the tenth, or above 0 where there is no tenth or it lies below. named, misattributed: how
-    far the best memory of a speaker whom the question names stands above the best of the other
-    speakers, or below it, the name itself left out of the score; both 0 unless both have a
-    candidate. unknown: the share of the question's words, by idf, that no memory holds.
+    likeness: the greatest semantic evidence; 0 is the semantic arm's cosine threshold, 1 that of
+    the graph's entry points.
+    lead: the score of the best memory by keyword and semantic evidence, less that of the tenth;
+    less 0 if there is no tenth or its score is below 0.
+    named, misattributed: how far the best memory of a speaker whom the question names stands above
+    (named) or below (misattributed) the best memory of the other speakers. The score for the name
+    itself is left out. Both are 0 unless both groups have a candidate.
+    unknown: the share of the question's words, weighted by idf, that no memory holds.
 
     >>> good = Signs(likeness=2.1, lead=2.4, named=1.0, misattributed=0.0, unknown=0.0)
     >>> stray = Signs(likeness=0.6, lead=0.5, named=0.0, misattributed=0.0, unknown=0.7)
@@ -58,7 +61,7 @@ class Signs:
 
     @property
     def evidence(self) -> float:
-        """The logarithm of the odds, of which `confidence` is made."""
+        """The logarithm of the odds of `confidence`."""
         return (
             BIAS
             + LIKENESS * self.likeness
@@ -70,10 +73,11 @@ class Signs:
 
 
 def read_signs(seen: npt.NDArray[np.float64], unknown: float) -> Signs:
-    """Return the signs of candidates of which there is one at least.
+    """Return the signs of a list with at least one candidate.
 
-    seen: float64[3], how the best of them stand out of `STANDS_OUT_OF`, see `standing` in
-    `recollex_kernels`; unknown: see `Signs`.
+    seen: float64[3], how far the best candidates stand above the others (see `standing` in
+    `recollex_kernels`): likeness, lead, and named or, if negative, misattributed. unknown: see
+    `Signs`.
     """
     likeness, lead, ahead = seen.tolist()
     return Signs(likeness, lead, max(0.0, ahead), max(0.0, -ahead), unknown)

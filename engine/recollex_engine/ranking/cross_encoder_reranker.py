@@ -21,14 +21,16 @@ from recollex_engine.state.word_pieces import find_pieces
 class CrossEncoderReranker:
     """Reads the question together with each text, as TEMPR 3.3 and Memora 3.3.2 do.
 
-    The text is "[Date: November 06, 2025 (2025-11-06)] <context>: <text>" if ``dated``, of a long
-    memory its best passage. Scores are sigmoids and replace the fused ones. What a tokenizer of the
-    same vocabulary made of a text when it was written is not made again (see `pieces`).
+    The text is "[Date: November 06, 2025 (2025-11-06)] <context>: <text>" if ``dated``; of a long
+    memory, its best passage. Scores are sigmoids and replace the fused ones. If a text's word
+    pieces were stored by a tokenizer of the same vocabulary, they are used again (see
+    `word_pieces`).
 
     model: a name or folder, see `load_cross_encoder`; it is loaded when first needed. precision:
-    "int8", "fp32", "bf16" (OpenVINO), "fp16" (a GPU), or "auto" for the fastest here. threads: at
-    most so many pairs, or batches of pairs, at once. `independent`: a pair's score is its own, so a
-    combination that adds or multiplies lets `rerank` leave out what cannot be shown.
+    "int8", "fp32", "bf16" (OpenVINO), "fp16" (a GPU), or "auto" for the fastest on this machine.
+    threads: limit of the pairs, or batches of pairs, that run at once. `independent`: a pair's
+    score depends on no other pair. So with a combination that adds or multiplies, `rerank` need not
+    score the candidates that cannot be shown.
 
     >>> CrossEncoderReranker().name
     'cross-encoder/ms-marco-MiniLM-L-6-v2'

@@ -1,4 +1,4 @@
-"""Does the list say one thing ten times? MMR spreads it, collapsing folds repetitions together."""
+"""How is a list kept from repeating itself? MMR diversifies it; collapsing folds repetitions."""
 
 import re
 import unicodedata
@@ -26,8 +26,8 @@ _NEGATIONS = frozenset(
 class Diversified:
     """A list after `Diversity`.
 
-    order: int64[m], the places kept of the given list, in their new order. Their scores need not
-    fall. collapsed: place in `order` -> the memories folded into that one, by rank.
+    order: int64[m], the places of the given list that are kept, in their new order. Their scores
+    need not fall. collapsed: place in `order` -> the memories folded into that one, by rank.
     """
 
     order: npt.NDArray[np.int64]
@@ -36,31 +36,32 @@ class Diversified:
 
 @dataclass(frozen=True, slots=True)
 class Diversity:
-    """Orders a list so that it repeats itself late, or not at all.
+    """Moves repetitions to the end of a list (MMR), or folds them (collapse).
 
-    balance: MMR's lambda (Memora 3.4: 0.5), the weight of relevance against being new; 1 keeps the
-    order, None leaves MMR out. Equation:
+    balance: MMR's lambda (Memora 3.4: 0.5), the weight of relevance against novelty; 1 keeps the
+    order, None switches MMR off. Equation:
         next = argmax over c not taken of
                balance * relevance[c] - (1 - balance) * max over s taken of cosine(c, s)
-    relevance is the score brought to [0, 1] over the list, so that it compares with a cosine; the
-    cosine is of the passages most like the question. limit: how many MMR takes; the others follow
-    in the order given.
+    relevance is the score scaled to [0, 1] over the list, to be comparable with a cosine; the
+    cosine is that of the passages most similar to the question. limit: how many memories MMR takes;
+    the others follow in the given order.
 
     collapse: whether a memory that says the same as a better one is folded into it. It says the
-    same if speaker, network and words are equal: the words of the analyzer in their order, and the
-    text but for case, spaces, quotation marks and the marks that end a clause. A question stays
-    apart from a statement. Only a text decides this: by MiniLM, "Ann gave Bob a book" has cosine
-    .985 to "Bob gave Ann a book" and .966 stands between "Ann arrived before Bob" and "after Bob",
-    but only .917 between "Ann has a dog." and "Ann has a dog!". No threshold tells a repetition
-    from another fact.
+    same if speaker, network and words are equal: the analyzer's words in their order, and the text
+    without case, spaces, quotation marks and the marks that end a clause. A question and a
+    statement are never the same. The texts must decide this: by MiniLM, the cosine of "Ann gave Bob
+    a book" and "Bob gave Ann a book" is .985, and that of "Ann arrived before Bob" and "Ann arrived
+    after Bob" is .966, but that of "Ann has a dog." and "Ann has a dog!" is only .917. No threshold
+    separates a repetition from another fact.
 
-    threshold: if given with ``collapse``, memories of this cosine or more say the same too, unless
-    they differ in speaker, network, entities, numbers, capitalised words, negations or question
-    marks, or in the order of these. That folds paraphrases ("works at", "is employed by"), and may
-    fold what differs in a common word ("before", "after"), hence not by default.
+    threshold: if given with ``collapse``, memories of this cosine or more count as the same too,
+    unless they differ in speaker, network, entities, numbers, capitalised words, negations or
+    question marks, or in the order of these. That folds paraphrases ("works at", "is employed by").
+    It may also fold texts that differ in a common word ("before", "after"), so it is off by
+    default.
 
-    Ties keep the order given. Cost for 100 memories of one passage: collapsing 15 us, MMR 50 us;
-    more where texts have to be compared, 5 us each.
+    Ties keep the given order. Cost for 100 memories of one passage: collapsing 15 us, MMR 50 us,
+    and 5 us for each text that must be compared.
 
     >>> Diversity(collapse=True).balance
     0.5
@@ -80,7 +81,7 @@ class Diversity:
             check_number(self.threshold, "threshold", 0, 1)
 
     def apply(self, candidates: Candidates) -> Diversified:
-        """Return the places of ``candidates`` that are kept, in their new order."""
+        """Return which places of ``candidates`` are kept, in their new order."""
         vectors, rows = candidates.view.vectors, candidates.rows
         paired = self.collapse and self.threshold is not None
         similarities = gram(vectors, rows) if paired else _NONE
@@ -114,9 +115,9 @@ _NONE = np.empty((0, 0), np.float32)
 def _collapse(
     candidates: Candidates, similarities: npt.NDArray[np.float32], threshold: float
 ) -> list[int]:
-    """Return the place into which each candidate folds, its own if it stays.
+    """Return for each candidate the place into which it is folded, its own place if it stays.
 
-    In rank order, a candidate folds into the best one that stays and says the same.
+    In rank order, a candidate is folded into the best one that stays and says the same.
     """
     view, memories = candidates.view, candidates.memories
     marks = fingerprints(
@@ -146,7 +147,7 @@ def _collapse(
 
 
 class _Said:
-    """What candidates say, by place, read at most once."""
+    """The words and particulars of candidates, by place; each is read at most once."""
 
     def __init__(self, candidates: Candidates) -> None:
         self._view = candidates.view
@@ -179,7 +180,7 @@ class _Said:
 
 
 def normalised(text: str) -> str:
-    """Return ``text`` without what repetitions differ in: case, spaces, marks at clauses' ends.
+    """Return ``text`` without case, spaces and clause-end marks, in which repetitions may differ.
 
     >>> normalised("Ann  has a “dog”!") == normalised("ann has a dog.")
     True
@@ -191,9 +192,10 @@ def normalised(text: str) -> str:
 
 
 def particulars(text: str) -> tuple[str, ...]:
-    """Return the words of ``text`` by which like sentences tell different things, in order.
+    """Return the words of ``text`` that make similar sentences say different things, in order.
 
-    Numbers, capitalised words, negations and question marks; contractions count as "not".
+    These are numbers, capitalised words, negations and question marks; a contraction counts as
+    "not".
 
     >>> particulars("Ann isn't free at 7:45, is Bob?")
     ('Ann', 'not', '7:45', 'Bob', '?')

@@ -10,10 +10,12 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Explanation(NamedTuple):
-    """How a memory came into a recall: its score, its best passage, its scores by arm.
+    """Why a recall returned a memory: its score, its best passage, its scores in each arm.
 
-    passage_only: the passage stands for the text, because the whole would not fit the budget.
-    parts, collapsed: as in `Memory`, the collapsed by their ordinals.
+    row: the best passage; None if the memory has only one, or if no arm ranked its passages.
+    passage_only: only the passage is returned, because the whole text exceeds the token budget.
+    scores: arm -> the arm's score, if an explanation was asked for. parts: name -> what this part
+    added to the fused score. collapsed: the memories that were folded into this one.
     """
 
     score: float = 0.0
@@ -25,7 +27,11 @@ class Explanation(NamedTuple):
 
 
 def explanations(ranking: Ranking, several: Sequence[bool], explain: bool) -> list[Explanation]:
-    """Return how each memory came here; ``several`` says which have more than one passage."""
+    """Return why each memory of a ranking is in it.
+
+    several: for each memory, whether it has more than one passage. explain: whether the arms'
+    scores are wanted.
+    """
     found = []
     for place, (memory, score) in enumerate(
         zip(ranking.memories.tolist(), ranking.scores.tolist(), strict=True)

@@ -1,6 +1,6 @@
-"""Which memories may this recall return? A mask over the view's memories.
+"""Which memories may this recall return? The filters of a question make a mask over the view.
 
-Every filter narrows: a memory must be open in the view and pass them all.
+A memory must be open in the view and pass every filter.
 """
 
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ from recollex_kernels.memories.filters import keep_chain, mask_equal, mask_holdi
 
 
 def admitted_memories(view: View, question: Question) -> npt.NDArray[np.uint8]:
-    """Return uint8[memories]: 1 for each memory of ``view`` that ``question`` admits.
+    """Return uint8[memories]: 1 for each memory of ``view`` that passes the question's filters.
 
-    The array may be the view's own and must not be changed. Cost: O(memories) bytes a filter, for
-    tags, metadata and entities also the memories that have them; nothing without one.
+    The array may be the view's own and must not be changed. Cost: nothing without a filter; else
+    O(memories) bytes per filter, and for tags, metadata and entities the memories that have them.
     """
     interval = question.interval
     labels = [f"t:{tag}" for tag in question.tags]
@@ -64,7 +64,7 @@ def _mask_entities(
 ) -> npt.NDArray[np.uint8]:
     """Return the memories of ``mask`` that mention every entity of ``names``.
 
-    Entities that were merged by the view's operation are one.
+    Entities that were merged up to the view's operation count as one.
     """
     head, previous = view.entity_head, view.buffer("mention_previous")
     for name in names:

@@ -1,4 +1,4 @@
-"""A reranker that asks a Python function of the caller's for the scores."""
+"""A reranker whose scores come from a Python function of the caller."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from recollex_engine.ranking.candidates import Candidates
 from recollex_engine.ranking.reranking import REPLACING, Combination, checked_scores
 
 Scoring = Callable[[str, list[str]], Sequence[float] | npt.NDArray[np.floating]]
-"""Given the question and the texts, returns a number for each text, higher for better."""
+"""Given the question and the texts, it returns a number for each text, higher for better."""
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionReranker:
-    """Asks a function of the caller's: ``function(query, texts)`` returns a number a text.
+    """Calls a function of the caller: ``function(query, texts)`` returns a number for each text.
 
-    The numbers may be of any size; more is better. dated: whether the texts are dated as
-    TEMPR 3.3 shows them. The function may be called from several threads at once, if recalls are.
+    The numbers may have any size; higher is better. dated: whether the texts begin with a date, as
+    in TEMPR 3.3. If several threads recall at once, they call the function at once.
 
     >>> FunctionReranker(lambda query, texts: [len(text) for text in texts], name="length").name
     'length'

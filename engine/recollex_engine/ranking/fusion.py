@@ -1,8 +1,8 @@
 """How do the arms' lists become one? By their ranks or by their scores.
 
-`ReciprocalRank` is the papers' choice and knows only ranks. `ScoreSum` adds what the arms' own
-scores say, each brought to its list's scale. `contextual.Contextual`, the default, looks at every
-candidate with every arm and at what stands around it. All three are a `Fusion`.
+`ReciprocalRank` is the papers' choice and uses only ranks. `ScoreSum` adds the arms' scores, each
+scaled by its list. `contextual_fusion.Contextual`, the default, scores every candidate by every arm
+and by the memories around it. All three are a `Fusion`.
 """
 
 from collections.abc import Mapping
@@ -58,9 +58,9 @@ class Evidence:
 class Fused:
     """One list, best first: memories uint32[n], scores float64[n].
 
-    parts: name -> float64[n], what each part of the score added, where the fusion is a sum of
-    parts; it may be computed when looked at. lists: what the fusion itself brought, by arm.
-    signs: of whether there is an answer; None where the fusion reads none, or has nothing to read.
+    parts: name -> float64[n], what each part added to the score, if the fusion is a sum of parts;
+    it may be computed when accessed. lists: arm -> the list that the fusion itself made in place of
+    that arm. signs: of whether there is an answer; None if the fusion computes none.
     """
 
     memories: npt.NDArray[np.uint32]
@@ -71,7 +71,7 @@ class Fused:
 
 
 class Fusion(Protocol):
-    """What makes one list of the arms' lists.
+    """Makes one list of the arms' lists.
 
     associates: whether it spreads activation itself, so that the graph arm need not run.
     """
@@ -88,7 +88,7 @@ class Fusion(Protocol):
 class ReciprocalRank:
     """Reciprocal rank fusion (TEMPR 3.2, Memora 3.2): sum over arms of weight / (k + rank).
 
-    weights: arm -> weight; an arm that is not named has 1, the papers' weight for all.
+    weights: arm -> weight; an arm that is not named has 1, the papers' weight for every arm.
 
     >>> ReciprocalRank().k
     60.0
@@ -127,8 +127,8 @@ class ScoreSum:
     Equation, over the arms a whose list holds m:
         score(m) = sum of weights[a] * (s_a(m) - min of the list) / standard deviation of the list
 
-    The least of a list adds 0, as does a list that does not hold the memory, so no arm is punished
-    for the end of its list. A list of equal scores adds its weight.
+    The lowest score of a list adds 0, as does a list that does not hold the memory, so the length
+    of a list does not matter. A list of equal scores adds its weight.
 
     >>> ScoreSum().weights["keyword"]
     1.0
@@ -165,7 +165,7 @@ class ScoreSum:
 
 
 def sum_of_parts(memories: npt.NDArray[np.uint32], parts: Mapping[str, npt.NDArray[Any]]) -> Fused:
-    """Return ``memories``, which ascend, by the sum of ``parts``, added in their order.
+    """Return ``memories``, which are ascending, by the sum of ``parts``, added in their order.
 
     Ties: the newer memory.
     """
@@ -177,7 +177,7 @@ def sum_of_parts(memories: npt.NDArray[np.uint32], parts: Mapping[str, npt.NDArr
 
 
 def check_weights(weights: Mapping[str, float]) -> None:
-    """Raise `InputError` unless ``weights`` names arms and gives each a number from 0 on."""
+    """Raise `InputError` unless ``weights`` maps arms to numbers of at least 0."""
     for name, weight in weights.items():
         if name not in ARMS:
             raise InputError(f"weights names the arm {name!r}: arms are {', '.join(ARMS)}")

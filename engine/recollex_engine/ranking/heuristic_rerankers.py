@@ -1,4 +1,7 @@
-"""Rerankers that read columns alone: Memora's heuristic as printed, and what it was meant to be."""
+"""Rerankers that read no text: Memora's heuristic as printed, and a corrected one.
+
+They score by columns: a memory's age, its number of accesses, its scores in the arms.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,14 +17,14 @@ from recollex_kernels.fusing.reranking import boosts, memora_heuristic
 
 @dataclass(frozen=True, slots=True)
 class Heuristic:
-    """Lifts what is recent among what is relevant: the default.
+    """Boosts recent memories among the relevant ones: the corrected heuristic.
 
-    Equation (after Memora 3.3.1), multiplied onto the fused score by `combination`:
+    Equation (after Memora 3.3.1); `combination` multiplies the fused score by 1 + boost:
         boost = recency * max(0, 1 - log(1 + days_old) / log(1 + 365))
                 + frequency * min(1, access_count / 100)
-    so a memory of today is worth 1.2 times one of a year ago, and no more: what is not relevant
-    stays where it is. Memora's own term, log(1 + days_old) / log(1 + 365), is called a recency
-    boost and grows with age; see `MemoraHeuristic`.
+    So a memory of today counts at most 1.2 times as much as an equal one of a year ago, and an
+    irrelevant memory stays where it is. Memora's own term, log(1 + days_old) / log(1 + 365), is
+    called a recency boost but grows with age; see `MemoraHeuristic`.
 
     Access counts are not stored yet: they are 0, and so is their term.
 
@@ -57,8 +60,9 @@ class MemoraHeuristic:
     The paper calls the third term a recency boost with a half-life of a year. It is neither: it
     grows with age, from 0 today to 0.2 after a year and on without bound. `Heuristic` is corrected.
 
-    "Normalized" is not defined there: a norm here is the arm's score divided by the arm's greatest
-    in the list, 0 for a memory that the arm did not bring. Access counts are not stored yet: 0.
+    The paper does not define "normalized". Here a norm is the arm's score divided by the arm's
+    greatest score in the list; it is 0 for a memory that is not in the arm's list. Access counts
+    are not stored yet: they are 0.
     """
 
     semantic: float = 0.6
@@ -88,5 +92,5 @@ class MemoraHeuristic:
 
 
 def _accesses(candidates: Candidates) -> npt.NDArray[np.int64]:
-    """Return how often each memory was recalled: not stored yet, so never."""
+    """Return how often each memory was recalled: 0, because that is not stored yet."""
     return np.zeros(len(candidates), np.int64)

@@ -1,4 +1,4 @@
-"""A reranker behind HTTP: the request that Cohere and Jina share, and local servers repeat.
+"""A reranker over HTTP: the request of Cohere and Jina, which local servers understand too.
 
 ::
 
@@ -33,12 +33,12 @@ KEY_VARIABLE = "RECOLLEX_RERANK_API_KEY"
 """The environment variable that holds the key unless the caller names another."""
 
 _HOPELESS = (ssl.SSLCertVerificationError, http.client.InvalidURL, ValueError)
-"""What another attempt will not put right; ValueError is a host that cannot be named."""
+"""Errors that another attempt would repeat; ValueError is a host name that is not valid."""
 
 _FIRST_WAIT = 0.1  # seconds before the second attempt; doubled for each one after it
-_chance = random.Random()  # the caller's own random numbers stay as they are
+_chance = random.Random()  # its own generator, so that the caller's random numbers do not change
 _LONGEST_ANSWER = 64 << 20  # bytes
-_LONGEST_MESSAGE = 200  # characters of a server's own words in an error
+_LONGEST_MESSAGE = 200  # characters of a server's answer that an error message quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +46,17 @@ class HttpReranker:
     """Asks a server how well each text answers the question.
 
     url: the whole address, such as ``https://api.cohere.com/v2/rerank``,
-    ``https://api.jina.ai/v1/rerank`` or ``http://localhost:8000/v1/rerank``. model: as the server
-    names it. api_key: sent as a bearer token; without it the environment variable ``key_variable``
-    is read at each call, and without that no key is sent. A key is never shown.
+    ``https://api.jina.ai/v1/rerank`` or ``http://localhost:8000/v1/rerank``. model: its name at the
+    server. api_key: sent as a bearer token; without it the environment variable ``key_variable`` is
+    read at each call, and without that no key is sent. A key is never shown.
 
-    timeout: seconds for the whole of a call, attempts and waits included. A refused or broken
-    connection and the statuses 408, 425, 429 and 5xx are tried again after 0.1, 0.2, 0.4 ...
-    seconds (with chance in it, and not before the server's ``Retry-After``) while time is left.
-    dated: whether texts are dated as TEMPR 3.3 shows them.
+    timeout: seconds for the whole call, attempts and waits included. After a refused or broken
+    connection and after the statuses 408, 425, 429 and 5xx, the request is sent again after 0.1,
+    0.2, 0.4 ... seconds (with random jitter, and not before the server's ``Retry-After``) while
+    time is left. dated: whether the texts begin with a date, as in TEMPR 3.3.
 
-    Scores replace the fused ones. Redirects are not followed: a key goes to no address but the one
-    named. Proxies of the environment are not used.
+    Scores replace the fused ones. Redirects are not followed: the key is sent to the given address
+    only. Proxies of the environment are not used.
 
     >>> HttpReranker("http://localhost:8000/v1/rerank", "bge-reranker-base").name
     'bge-reranker-base'
@@ -88,8 +88,8 @@ class HttpReranker:
         """Return the server's relevance of each memory: float64[n], finite.
 
         Raises:
-            RerankError: no answer within the timeout, a refusal, or an answer that does not give
-                every text one finite score.
+            RerankError: there is no answer within the timeout, the server refuses, or the answer
+                does not give every text one finite score.
 
         """
         texts = candidates.dated_texts if self.dated else candidates.texts
@@ -129,7 +129,7 @@ class HttpReranker:
             wait *= 2
 
     def _attempt(self, body: bytes, deadline: float) -> tuple[int, str, float, bytes]:
-        """Return the status, its reason, the seconds that the server asks for, the answer."""
+        """Return the status, its reason, the seconds of ``Retry-After``, and the answer."""
         scheme, host, port, target = _address(self.url)
         left = deadline - time.monotonic()
         if left <= 0:
@@ -198,7 +198,7 @@ def _address(url: str) -> tuple[str, str, int | None, str]:
 
 
 def _received(response: http.client.HTTPResponse, sock: socket.socket, deadline: float) -> bytes:
-    """Return the body, however slowly it drips, within the deadline and a bearable size."""
+    """Return the body; raise if it does not end before the deadline, or is too long."""
     parts, size = [], 0
     while True:
         left = deadline - time.monotonic()
@@ -212,13 +212,13 @@ def _received(response: http.client.HTTPResponse, sock: socket.socket, deadline:
         size += len(part)
         if size > _LONGEST_ANSWER:
             raise http.client.HTTPException(f"the answer has more than {_LONGEST_ANSWER} bytes")
-    if response.length:  # bytes that were promised and did not come
+    if response.length:  # bytes that were announced and did not come
         raise http.client.IncompleteRead(b"".join(parts), response.length)
     return b"".join(parts)
 
 
 def _seconds(response: http.client.HTTPResponse) -> float:
-    """Return the seconds of ``Retry-After``, 0 without them; a date there is not read."""
+    """Return the seconds of ``Retry-After``, 0 without it; a date there is ignored."""
     try:
         return max(0.0, float(response.headers.get("Retry-After", 0)))
     except ValueError:

@@ -1,8 +1,9 @@
-"""Which choices make a ranking? All of them in one frozen value, and each paper's under its name.
+"""Which choices make a ranking? A `Preset` holds all of them; each paper's is here by its name.
 
-`DEFAULT` is what measured best over all data sets together (bench/tables). The others are the
-papers' own configurations, with what a paper needs and a machine may lack left out by name: the
-cross-encoders of TEMPR 3.3 and MemoTrace, whose weights are a download. Add one so::
+`DEFAULT` is what measured best over all data sets together (bench/tables). Its weights are the
+defaults of `contextual_fusion.Contextual`. The other presets are the papers' own configurations,
+without the cross-encoders of TEMPR 3.3 and MemoTrace: their weights must be downloaded, and a
+machine may lack them. To add one::
 
     replace(presets.tempr, reranker=CrossEncoderReranker())
 """
@@ -34,15 +35,21 @@ Overflow = Literal["skip", "stop"]
 class Preset:
     """Every choice of a ranking, in the order in which a recall makes them.
 
-    time_parser: what reads a range of time out of the question. arms: which of them look.
-    k1, b: of BM25. thresholds: the cosines of the arms, None for those measured for the model.
-    spreading: of the graph arm. temporal: whose temporal arm, "tempr" or "memora".
-    quotas: network -> the most that an arm may bring of it, where the papers retrieve each fact
-    type with a limit of its own; None for one limit, thinking_budget.
-    fusion: what makes one list. self_anchoring: SATF, None for none. reranker, with how its scores
-    meet the fused ones (None: as the reranker says) and how many of the best it looks at.
-    diversity: MMR and the collapsing of repetitions, None for neither. overflow: what a memory does
-    that no longer fits max_tokens: "skip" passes over it, "stop" ends the list there (TEMPR 3.4).
+    time_parser: finds the range of time in the question.
+    arms: the arms that run.
+    k1, b: parameters of BM25.
+    thresholds: the cosine thresholds of the arms, None for those measured for the model.
+    spreading: parameters of the graph arm.
+    temporal: which temporal arm runs, "tempr" or "memora".
+    quotas: network -> limit of an arm's memories of that network, as in the papers that retrieve
+    each fact type with its own limit; None for one limit, thinking_budget.
+    fusion: makes one list of the arms' lists.
+    self_anchoring: SATF, None for none.
+    reranker: scores the best memories again, None for none. combination: how its scores and the
+    fused ones are combined, None for the reranker's own. depth: how many of the best it scores.
+    diversity: MMR and the collapsing of repetitions, None for neither.
+    overflow: what happens when a memory no longer fits max_tokens: "skip" leaves it out, "stop"
+    ends the list there (TEMPR 3.4).
 
     >>> from dataclasses import replace
     >>> replace(DEFAULT, overflow="stop").overflow
@@ -84,7 +91,7 @@ class Preset:
 
 
 DEFAULT = Preset(name="default")
-"""What measured best, for all texts."""
+"""What measured best over all data sets together."""
 
 TEMPR = Preset(
     name="tempr",
@@ -92,7 +99,7 @@ TEMPR = Preset(
     fusion=ReciprocalRank(),
     overflow="stop",
 )
-"""TEMPR 3: four arms, RRF with k = 60, the token budget that stops at the first overflow."""
+"""TEMPR 3: four arms, RRF with k = 60, a token budget that stops at the first overflow."""
 
 MEMORA = Preset(
     name="memora",
@@ -102,7 +109,7 @@ MEMORA = Preset(
     reranker=MemoraHeuristic(),
     diversity=Diversity(),
 )
-"""Memora 3: four arms, RRF, the heuristic reranker as it is printed, MMR with lambda .5."""
+"""Memora 3: four arms, RRF, the heuristic reranker as printed there, MMR with lambda .5."""
 
 SATF = Preset(
     name="satf", arms=("semantic",), fusion=ReciprocalRank(), self_anchoring=SelfAnchoring()
@@ -120,7 +127,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
 
 
 def find_preset(preset: object) -> Preset:
-    """Return a preset given itself or by its name. Raises `InputError` for anything else."""
+    """Return a preset, given as itself or by its name. Raises `InputError` for anything else."""
     if isinstance(preset, Preset):
         return preset
     if isinstance(preset, str) and preset in PRESETS:

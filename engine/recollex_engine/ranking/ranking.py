@@ -13,12 +13,13 @@ from recollex_kernels.fusing.ranks import ranks_in
 
 @dataclass(frozen=True)
 class Ranking:
-    """What a pipeline chose, best first, before any memory is read.
+    """The memories that a recall chose, best first, before any memory is read.
 
-    memories uint32[n], scores float64[n]; lists: arm -> its own list, by which ranks are told;
-    cut: place -> the one passage that is returned for a memory too long for the budget; collapsed:
-    memory -> those that say the same and were folded into it; parts: memory -> what each part of
-    the fused score added, where the caller wants an explanation.
+    memories uint32[n], scores float64[n].
+    lists: arm -> the arm's own list, from which ranks are computed.
+    cut: place -> the one passage that is returned for a memory too long for the token budget.
+    collapsed: memory -> the memories that say the same and were folded into it.
+    parts: memory -> what each part of the fused score added, if an explanation is wanted.
     """
 
     memories: npt.NDArray[np.uint32]
@@ -30,14 +31,14 @@ class Ranking:
 
     @classmethod
     def empty(cls) -> "Ranking":
-        """Return a choice of nothing."""
+        """Return a ranking without memories."""
         return cls(np.empty(0, np.uint32), np.empty(0), {})
 
     def explained(
         self, fused: npt.NDArray[np.uint32], parts: Mapping[str, npt.NDArray[np.float64]]
     ) -> "Ranking":
-        """Return the ranking with what each part of the score of ``fused`` added."""
-        if not parts:  # a fusion by ranks adds none
+        """Return the ranking with its scores' ``parts``, which are given in the order of ``fused``."""
+        if not parts:  # a fusion by ranks has none
             return self
         memories = self.memories.tolist()
         order = {memory: place for place, memory in enumerate(fused.tolist())}
@@ -51,7 +52,7 @@ class Ranking:
 
     @cached_property
     def ranks(self) -> dict[str, npt.NDArray[np.uint32]]:
-        """Arm -> the rank in it of each memory that was chosen, from 1; 0 where it is not in it."""
+        """Arm -> the rank of each chosen memory in its list, from 1; 0 if it is not in the list."""
         return {
             name: ranks_in(self.memories, ranked.memories)
             for name, ranked in self.lists.items()
@@ -63,7 +64,7 @@ class Ranking:
         return {memory: place for place, memory in enumerate(self.memories.tolist())}
 
     def best_row(self, memory: int) -> int | None:
-        """Return the passage that ranked best in an arm that ranks passages; ties to semantic."""
+        """Return the passage that ranked best in an arm that ranks passages; ties: semantic."""
         place = self._place.get(memory)
         if place is None:
             return None

@@ -1,7 +1,8 @@
-"""What is the one interface behind which every reranker stands?
+"""The interface of every reranker, and the stage of a recall that runs one.
 
-A reranker gives each candidate a score; a `Combination` says what becomes of the fused score that
-it had. So an irrelevant but recent memory cannot leap over a relevant one unless that is asked for.
+A reranker gives each candidate a score; a `Combination` says how this score and the fused score
+become one. So an irrelevant but recent memory overtakes a relevant one only if the caller chose a
+combination that allows it.
 """
 
 from collections.abc import Callable
@@ -24,13 +25,13 @@ _FORMS = {"replace": REPLACE, "add": ADD, "multiply": MULTIPLY}
 class Combination:
     """How a reranker's score r and the fused score become one.
 
-    Equation, f the fused score brought to [0, 1] over the list, (s - min) / (max - min); r as it
-    is where all of the list lies in [0, 1], else brought there in the same way:
+    Equation. f is the fused score scaled to [0, 1] over the list, (s - min) / (max - min); r is
+    unchanged if all scores of the list lie in [0, 1], else it is scaled in the same way:
         replace   r, as the reranker gave it
         add       f + weight * r
         multiply  f * (1 + weight * r)
 
-    "multiply" lifts what is relevant already: a memory overtakes another only if its f is more
+    "multiply" boosts what is relevant already: a memory overtakes another only if its f is more
     than 1 / (1 + weight) of the other's. With "add" a weight of 1 can lift the last to the top.
 
     >>> Combination("multiply", 0.5)
@@ -51,12 +52,12 @@ MULTIPLYING = Combination("multiply")
 
 
 class Reranker(Protocol):
-    """What looks at each candidate more closely than an arm can.
+    """Scores each candidate by a closer look than an arm's.
 
-    name: by which the trace and errors call it. combination: what its scores are meant for,
-    unless the caller says otherwise. One that has an attribute ``independent``, and it is true,
-    gives each candidate a score in [0, 1] that depends on the question and that candidate alone, so
-    that it need not be asked about all.
+    name: its name in traces and errors. combination: how its scores are combined with the fused
+    ones, unless the caller chooses another way. A reranker may have a true attribute
+    ``independent``: it then gives each candidate a score in [0, 1] that depends on the question and
+    that candidate alone, so that not all candidates need a score.
     """
 
     @property
@@ -65,7 +66,7 @@ class Reranker(Protocol):
 
     @property
     def combination(self) -> Combination:
-        """How its scores meet the fused ones by default."""
+        """How its scores are combined with the fused ones by default."""
 
     def scores(self, candidates: Candidates) -> npt.NDArray[np.float64]:
         """Return float64[n], finite, higher for better. Raises `RerankError` if it cannot."""
@@ -84,11 +85,11 @@ class Reranked:
 
 
 Settled = Callable[[npt.NDArray[np.uint32], npt.NDArray[np.uint32]], bool]
-"""Given the memories that lead the final list and all others, returns whether none of the others
+"""Given the memories that lead the final list, and all others: returns whether none of the others
 can be shown, in whatever order they follow."""
 
 BLOCK = 16
-"""Candidates that are judged before it is asked again whether the rest matters."""
+"""Number of candidates that are scored between two tests of whether the rest can be shown."""
 
 
 def rerank(
@@ -98,23 +99,23 @@ def rerank(
     depth: int | None = None,
     settled: Settled | None = None,
 ) -> Reranked:
-    """Return the candidates in the order that the reranker and the fused scores come to.
+    """Return the candidates in the order of their combined scores.
 
-    combination: None for the reranker's own. depth: how many of the best are looked at, None for
-    all; the others follow in the order they had, with the lowest score of those.
+    combination: None for the reranker's own. depth: how many of the best are scored, None for all;
+    the others follow in their order, with the lowest score of these.
 
-    settled: where it is given, candidates are judged in blocks, the best fused first, until the
-    rest cannot be shown. Of the fused score f and a reranker's r in [0, 1], "add" gives at most
-    f + weight and "multiply" at most f * (1 + weight). Fused scores fall, so what was judged and
-    reaches that of the next candidate leads the final list as it stands; if that is `Settled`, what
-    is shown is, to the bit, what it would be had all been judged. "replace" bounds nothing, and so
-    does a reranker that is not independent: then all are judged.
+    settled: if given, candidates are scored in blocks, the best fused ones first, until the rest
+    cannot be shown. For a fused score f and a reranker's r in [0, 1], "add" gives at most
+    f + weight and "multiply" at most f * (1 + weight). Fused scores fall. So the scored candidates
+    that reach the bound of the next candidate lead the final list in their final order. If these
+    are `Settled`, what is shown is to the bit the same as if all had been scored. "replace" gives
+    no bound, and neither does a reranker that is not independent: then all are scored.
 
-    Ties keep the order given. The reranker is not asked about an empty list.
+    Ties keep the given order. The reranker is not called for an empty list.
 
     Raises:
-        RerankError: it failed, or did not give one finite score for each candidate. The list that
-            was given still stands.
+        RerankError: it failed, or did not give one finite score for each candidate. The given list
+            is unchanged.
 
     """
     head = candidates if depth is None else candidates.first(depth)
@@ -147,7 +148,7 @@ def _judge(
     how: Combination,
     settled: Settled,
 ) -> tuple[npt.NDArray[np.float64], int]:
-    """Return the scores of ``head``, 0 for those that are not judged, and how many are."""
+    """Return the scores of ``head``, 0 for those not scored, and the number of scored ones."""
     found = np.zeros(len(head), np.float64)
     for first in range(0, len(head), BLOCK):
         end = min(first + BLOCK, len(head))
@@ -169,7 +170,7 @@ def _judge(
 
 
 def _bound(head: Candidates, best: npt.NDArray[np.float64], how: Combination, judged: int) -> float:
-    """Return the most that a candidate behind the first ``judged`` could reach."""
+    """Return the greatest score that a candidate after the first ``judged`` could reach."""
     order, scores = _combined(head, best, how)
     return float(scores[order >= judged].max())
 

@@ -1,4 +1,4 @@
-"""Memory that queries use again, so that none of it is cleared between them."""
+"""Working arrays that queries use again without clearing them in between."""
 
 import threading
 
@@ -7,14 +7,14 @@ import numpy.typing as npt
 
 from recollex_kernels.words.keyword import SCRATCH
 
-_ROUND = 64  # sums are looked at so many at a step
+_ROUND = 64  # number of sums that a step of the search looks at
 
 
 class Scratch(threading.local):
-    """Stamps for nodes and entities, one set a thread.
+    """Stamps for memories and entities, one pair of arrays per thread.
 
-    A place is taken in this query if it holds one of the query's stamps, so a query costs nothing
-    that grows with the agent.
+    A place is marked in this query if it holds one of the query's stamps. Each query has new
+    stamps, so no array is cleared, and a query's cost does not grow with the agent.
     """
 
     def __init__(self) -> None:
@@ -25,9 +25,9 @@ class Scratch(threading.local):
     def take(
         self, memories: int, entities: int, stamps: int
     ) -> tuple[int, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-        """Return the first of ``stamps`` that neither array holds, and the arrays.
+        """Return the first of ``stamps`` new stamps, which neither array holds, and the arrays.
 
-        These are at least as long as asked.
+        The arrays are at least as long as asked.
         """
         full = self._epoch + stamps >= 2**32
         if memories > len(self._memories) or entities > len(self._entities) or full:
@@ -40,9 +40,9 @@ class Scratch(threading.local):
 
 
 class WordScratch(threading.local):
-    """What a search for words works in, one a thread, of the largest agent that it searched.
+    """The working array of keyword searches, one per thread, as long as the largest agent needs.
 
-    Only pages that were written to take memory. The first two rows are 0 between searches.
+    Only pages that were written use memory. The first two rows are 0 between searches.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class WordScratch(threading.local):
         self._rows = np.zeros((SCRATCH, 0), np.uint32)
 
     def take(self, memories: int) -> npt.NDArray[np.uint32]:
-        """Return what `recollex_kernels.keyword.search_words` calls scratch."""
+        """Return the argument ``scratch`` of `recollex_kernels.words.keyword.search_words`."""
         if memories > self._memories:
             self._memories = memories * 5 // 4
             self._rows = np.zeros((SCRATCH, self._memories + 2 * _ROUND), np.uint32)

@@ -1,8 +1,8 @@
-"""Which times matter to this question? The list's own best memories say (SATF).
+"""Which times matter to this question? The times of the best memories of the list itself (SATF).
 
-No words are read: if the best memories stand close together in time, their time is what the
-question is about, and what else was said then is lifted. The paper names a confidence threshold
-(gamma) and a window fraction in its section 4.5 and defines neither; ours are defined here.
+No words are read. If the best memories are close together in time, the question is about that time,
+and the scores of other memories of that time are raised. The paper names a confidence threshold
+(gamma) and a window fraction in its section 4.5 and defines neither; they are defined here.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,8 @@ class SelfAnchored:
 
     order: int64[n], the places in the given list, best first. scores: float64[n] in that order.
     activated: whether the gate opened; if not, order and scores are the given ones. concentration:
-    in [0, 1], what the gate was compared with. width: the standard deviation used, microseconds.
+    in [0, 1], the value that was compared with the gate. width: the standard deviation that was
+    used, in microseconds.
     """
 
     order: npt.NDArray[np.int64]
@@ -38,7 +39,7 @@ class SelfAnchored:
 
 @dataclass(frozen=True, slots=True)
 class SelfAnchoring:
-    """Lifts memories whose time is that of the best ones, and takes none away.
+    """Raises the scores of memories whose time is that of the best ones, and removes no memory.
 
     Equations 2 to 4 (SATF 3.3 and 3.4), ranks i from 1, t_i when memory i was said:
         A(t) = sum over i = 1..anchors of  1/i * exp(-(t - t_i)^2 / (2 width^2))
@@ -46,25 +47,25 @@ class SelfAnchoring:
 
     anchors (N), width_days (sigma) and strength (alpha) are the paper's 30, 15 and 10.
 
-    base: what s_i is. "ranks" is the paper's 1/i, which throws away what scores know. "scores" is
-    the given score brought to [0, 1] over the list, (s - min) / (max - min), so that it does not
-    matter whether scores are cosines, z-sums or ranks, or below zero; the last of the list then
-    has 0 and stays last, and equal scores all count 1.
+    base: what s_i is. "ranks" is the paper's 1/i, which ignores the scores. "scores" is the given
+    score scaled to [0, 1] over the list, (s - min) / (max - min); so scores may be cosines, z-sums
+    or ranks, and may be below zero. The last of the list then has 0 and stays last; if all scores
+    are equal, each is 1.
 
     window_fraction: if given, the width is that fraction of the time from the agent's first memory
-    to its last, instead of width_days: half a year of talk at 0.08 is as wide as 15 days. An agent
-    whose memories are all of one moment falls back to width_days.
+    to its last, instead of width_days: for memories of half a year, 0.08 gives 15 days. If all
+    memories of an agent have the same time, width_days is used.
 
-    gate (gamma): the list is left alone unless its concentration reaches the gate, so 0 always
-    acts. Concentration is the share of rank weight that stands at the peak of A, less what the
-    times of the list would put there whatever their ranks, and scaled so that 1 is the most:
+    gate (gamma): the list is unchanged unless its concentration reaches the gate, so a gate of 0 is
+    always open. Concentration is the share P of rank weight at the peak t* of A, less the share B
+    that the times of the list would give there without any ranks, scaled so that its maximum is 1:
         P = A(t*) / (1 + 1/2 + ... + 1/N)
         B = mean over all memories j of the list of exp(-(t_j - t*)^2 / (2 width^2))
         concentration = (P - B) / (1 - B),  at least 0
-    The first rank alone holds a quarter of the weight of 30, so a list without any order in time
-    has about 0.2, not 0.
+    The first rank alone holds a quarter of the weight of 30 ranks, so a list without any order in
+    time has a concentration of about 0.2, not 0.
 
-    Ties keep the order given. Cost: under 10 us for 100 memories.
+    Ties keep the given order. Cost: under 10 us for 100 memories.
 
     >>> SelfAnchoring(gate=0.3).width_days
     15.0
@@ -90,7 +91,7 @@ class SelfAnchoring:
     def apply(
         self, view: View, memories: npt.NDArray[np.uint32], scores: npt.NDArray[np.float64]
     ) -> SelfAnchored:
-        """Return the list anchored in its own times; any arm's list will do, or the fused one.
+        """Return the list anchored in its own times; it may be any arm's list or the fused one.
 
         memories uint32[n] best first, scores float64[n] or float32[n], finite.
         """
@@ -108,7 +109,7 @@ class SelfAnchoring:
         return SelfAnchored(order, boosted, activated, concentration, width)
 
     def width_in(self, view: View) -> int:
-        """Return the standard deviation in an agent's view, in microseconds."""
+        """Return the standard deviation for an agent's view, in microseconds."""
         if self.window_fraction is not None and view.memories:
             said_at, order = view.buffer("said_at"), view.timeline.order
             span = int(said_at[order[-1]]) - int(said_at[order[0]])

@@ -1,20 +1,20 @@
 """What happened then? The temporal arms of TEMPR and of Memora (section 3.1.4 of both).
 
-Both take memories that overlap the range and are near the question, score them by how near their
-middle lies to the middle of the range, and spread the scores along time links inside the range.
+Both take memories that overlap the range and are similar to the question, score them by how near
+their middle is to the middle of the range, and spread the scores along time links inside the range.
 They differ in the rest:
 
                                  TEMPR                        Memora
-    the range is read by         a language model             `dateparser`
+    the range is found by        a language model             `dateparser`
     enters if                    cosine >= .4                 cosine >= .4
     score                        1 - distance / radius        1 - distance / length
       at the range's ends        0                            .5
     spreads over                 time links alone             time links "preferentially"
     a hop keeps                  .7                           (.8, its 3.1.3; not said here)
-    what is reached needs        cosine >= .4, to go on       cosine >= .3, to be kept
+    a reached memory needs       cosine >= .4, to go on       cosine >= .3, to be kept
 
-`temporal` is TEMPR's and the default, `memora_temporal` Memora's. Memora does not say how much
-"preferentially" is; here both spread over time links alone.
+`temporal` is TEMPR's arm and the default, `memora_temporal` is Memora's. Memora does not define
+"preferentially"; here both spread over time links alone.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ from recollex_engine.state.view import View
 from recollex_kernels.vectors.codes import cosines
 
 TEMPORAL_DECAY = 0.7
-"""Of a temporal score, a hop (TEMPR 3.1.4)."""
+"""The factor of a temporal score per hop (TEMPR 3.1.4)."""
 
 
 def temporal(
@@ -78,7 +78,7 @@ def memora_temporal(
     """Rank memories of a time range as Memora does (Memora 3.1.4).
 
     Entry points are those of `temporal`. Scores spread along time links inside the range, decaying
-    by 0.8 (Memora 3.1.3), whatever the memories on the way are about; of the ``budget`` visited
+    by 0.8 (Memora 3.1.3), through memories of any cosine. ``budget`` memories are visited, and
     those with cosine >= the model's semantic threshold (the paper's 0.3) are kept.
         score = 1 - |middle of the event - middle of the range| / the range, at least 0
     """
@@ -111,7 +111,7 @@ def _in_range(
     floor: float,
     budget: int,
 ) -> tuple[npt.NDArray[np.uint8], Ranked]:
-    """Return the mask of allowed memories whose event overlaps the range, and those near enough."""
+    """Return the mask of allowed memories whose event overlaps the range, and the entry points."""
     start, end = view.of_memories("event_start"), view.of_memories("event_end")
     inside = view.columns.event_times.overlapping(start, end, found.start, found.end, allowed)
     return inside, scan(view, 0, view.rows, query, inside, floor, budget)
@@ -120,7 +120,7 @@ def _in_range(
 def _distances(
     view: View, found: TimeRange, memories: npt.NDArray[np.uint32]
 ) -> tuple[npt.NDArray[np.float64], float]:
-    """Return how far the middles of events lie from the range's, and the range's length."""
+    """Return the distances of the events' middles from the range's middle, and its length."""
     start, end = view.of_memories("event_start"), view.of_memories("event_end")
     first, last = _closed(view, found)
     middle = first / 2 + last / 2
@@ -129,9 +129,9 @@ def _distances(
 
 
 def _closed(view: View, found: TimeRange) -> tuple[int, int]:
-    """Return the range with an end that is open ("before 2020") moved to the agent's own.
+    """Return the range; an open end ("before 2020") is moved to the agent's first or last event.
 
-    Else its middle, by which memories are ranked, would lie a thousand years away.
+    Otherwise the range's middle, by which memories are ranked, would be a thousand years away.
     """
     first, last = found.start, found.end
     if first != EARLIEST and last != LATEST:
@@ -148,7 +148,7 @@ def _closed(view: View, found: TimeRange) -> tuple[int, int]:
 def _similarity(
     view: View, memories: npt.NDArray[np.uint32], query: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
-    """Return each memory's cosine: that of its best passage."""
+    """Return the cosine of each memory's best passage."""
     if not len(memories):
         return np.empty(0, np.float32)
     first_row, places = view.buffer("first_row"), memories.astype(np.int64)

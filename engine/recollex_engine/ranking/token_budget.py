@@ -1,4 +1,4 @@
-"""Which memories fit into the tokens that the caller has?"""
+"""Which memories fit into the caller's token budget?"""
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,10 @@ from recollex_kernels.fusing.token_budget import fill
 def within_budget(view: View, ranking: Ranking, max_tokens: int, stop: bool) -> tuple[Ranking, int]:
     """Return the memories that fit ``max_tokens`` in rank order, and the tokens they take.
 
-    One that is too long for what is left gives the passage that matched; if that is too long as
-    well it is passed over, and later ones may fit; with ``stop`` the list ends at the first that
-    does not fit whole (TEMPR 3.4). Cost: O(memories), and 1 us for each that has several passages.
+    If a memory is too long for the remaining tokens, only its best passage is returned. If the
+    passage is too long as well, the memory is left out, and later ones may fit. With ``stop`` the
+    list ends at the first memory that does not fit whole (TEMPR 3.4). Cost: O(memories), and 1 us
+    for each memory with several passages.
     """
     passages = _NONE if stop else _passages(view, ranking)
     memories, scores, rows, total = fill(
@@ -34,7 +35,7 @@ def within_budget(view: View, ranking: Ranking, max_tokens: int, stop: bool) -> 
 
 
 def least_tokens(view: View, memories: npt.NDArray[np.uint32]) -> int:
-    """Return the tokens of the shortest passage of ``memories``; max int64 where there are none."""
+    """Return the tokens of the shortest passage of ``memories``; max int64 without memories."""
     least = np.iinfo(np.int64).max
     if not len(memories):
         return int(least)
@@ -49,7 +50,7 @@ _NONE = np.empty(0, np.uint32)
 
 
 def _passages(view: View, ranking: Ranking) -> npt.NDArray[np.uint32]:
-    """Return the passage that stands for each memory that has several; empty if none has."""
+    """Return the best passage of each memory that has several; empty if no memory has several."""
     if view.rows == view.memories:
         return _NONE
     first_row, memories = view.buffer("first_row"), ranking.memories.astype(np.int64)
@@ -62,6 +63,6 @@ def _passages(view: View, ranking: Ranking) -> npt.NDArray[np.uint32]:
 
 
 def _passage(view: View, ranking: Ranking, memory: int) -> int:
-    """Return the row of a memory that ranked best in an arm; its first if none brought it."""
+    """Return the row of a memory that ranked best in an arm; its first row if no arm ranked it."""
     row = ranking.best_row(memory)
     return int(view.buffer("first_row")[memory]) if row is None else row
