@@ -1,1 +1,1 @@
-"""A server for many agents: one process owns a store, and clients call it from afar."""
+"""The server: one process owns a store, and remote clients call the agents in it."""

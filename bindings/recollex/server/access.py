@@ -1,6 +1,6 @@
-"""Who may call what? Tokens, each with agents that it reaches and whether it may write.
+"""Authorization: which token may call which agents, and whether it may write.
 
-A token file is TOML, readable by its owner alone::
+A token file is TOML that only its owner can read::
 
     [[token]]
     name = "assistant"                  # for logs and metrics
@@ -24,23 +24,27 @@ from recollex.api.proxies import Scope
 from recollex_engine.errors import ForbiddenError, InputError, UnauthorizedError
 
 MIN_SECRET = 16
-"""Characters of a secret."""
+"""The fewest characters of a secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who calls: a name for logs, the agents it reaches (None: all of them), what it may do."""
+    """An authenticated caller.
+
+    name: for logs. agents: patterns of the agents that it may name, None for all. scope: what it
+    may do.
+    """
 
     name: str
     agents: tuple[str, ...] | None = None
     scope: Scope = "write"
 
     def reaches(self, agent: str) -> bool:
-        """Return whether it may name this agent."""
+        """Return whether this principal may name the agent."""
         return self.agents is None or any(fnmatchcase(agent, each) for each in self.agents)
 
     def check(self, scope: Scope, agent: str | None) -> None:
-        """Raise `ForbiddenError` unless it may do this to the agent, None for the store."""
+        """Raise `ForbiddenError` unless it may do this to the agent; None means the store."""
         if agent is not None and not self.reaches(agent):
             raise ForbiddenError(f"the token {self.name!r} does not reach agent {agent!r}")
         if scope == "write" and self.scope != "write":
@@ -48,24 +52,24 @@ class Principal:
 
 
 LOCAL = Principal("local")
-"""Who comes without a token, where none is asked for."""
+"""The principal of a caller without a token, on a server that asks for none."""
 
 
 class Access:
-    """The tokens that a server knows; without any, everybody who can connect is `LOCAL`."""
+    """The tokens that a server knows. Without tokens, every client that can connect is `LOCAL`."""
 
     def __init__(self, tokens: Sequence[tuple[bytes, Principal]] = ()) -> None:
         self._tokens = tuple(tokens)
 
     @property
     def open(self) -> bool:
-        """Whether no token is asked for."""
+        """Whether the server asks for no token."""
         return not self._tokens
 
     def principal(self, token: object) -> Principal:
-        """Return whose token this is. Raises `UnauthorizedError`.
+        """Return the principal of a token. Raises `UnauthorizedError`.
 
-        Every token is compared, in constant time, so that the answer's delay tells nothing.
+        Every token is compared in constant time, so the delay of the answer reveals nothing.
         """
         if not self._tokens:
             return LOCAL
@@ -82,7 +86,7 @@ class Access:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> "Access":
-        """Return the tokens of a file. Raises `InputError` for one that cannot be used."""
+        """Return the tokens of a file. Raises `InputError` for a file that cannot be used."""
         where = Path(path)
         try:
             if os.name == "posix" and (mode := stat.S_IMODE(where.stat().st_mode)) & 0o077:
@@ -104,7 +108,7 @@ class Access:
 
 
 def _entry(entry: Any, where: str) -> tuple[bytes, Principal]:
-    """Return the digest and the principal of one table."""
+    """Return the digest and the principal of one [[token]] table."""
     if not isinstance(entry, dict):
         raise InputError(f"{where} must be a table")
     if unknown := set(entry) - {"name", "secret", "sha256", "agents", "scope"}:

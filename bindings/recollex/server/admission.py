@@ -1,4 +1,4 @@
-"""May a call be made? By anybody, and by the principal that makes it."""
+"""Admission checks: is the call well formed, and may its principal make it?"""
 
 from recollex.server.calls import Call
 from recollex_engine.errors import InputError

@@ -1,4 +1,4 @@
-"""Which agents are open? Those used last, and every one in use."""
+"""The open agents of a server: every one in use, and those used last."""
 
 import threading
 from collections import OrderedDict
@@ -11,13 +11,13 @@ from recollex.server.observer import Observer
 
 
 class AgentCache:
-    """Opens the agents of a store when they are first used, and keeps at most ``most`` open.
+    """Opens the agents of a store on first use, and keeps at most ``most`` open.
 
-    One in use is never closed, so more are open while more are in use. Agents
-    whose talks a write policy hears are closed only where twice as many are open: what waits in
-    their tiers is nowhere else.
+    An agent in use is never closed, so more agents are open while more are in use. An agent whose
+    conversations a write policy hears is closed only when twice as many are open: the turns that
+    wait in its tiers are kept in memory only.
 
-    Threads: any number. Two openings do not wait for each other, unless they are of one agent.
+    Threads: any number. Opening one agent does not wait for opening another.
     """
 
     def __init__(self, store: Store, most: int, observer: Observer) -> None:
@@ -45,7 +45,7 @@ class AgentCache:
                 self._close_idle()
 
     def get_if_open(self, name: str) -> Agent | None:
-        """Return the agent if it is open, which it stays until `release`; never waits."""
+        """Return the agent if it is open; it stays open until `release`. Never waits."""
         with self._lock:
             agent = self._agents.get(name)
             if agent is not None:
@@ -54,7 +54,7 @@ class AgentCache:
             return agent
 
     def release(self, name: str) -> None:
-        """Note that one user of an agent has done with it."""
+        """Record that one user of an agent has finished with it."""
         with self._lock:
             self._used[name] -= 1
 
@@ -80,11 +80,11 @@ class AgentCache:
         return agent
 
     def _close_idle(self) -> None:
-        """Close agents that nobody uses, the least recently used first, while too many are open."""
+        """Close unused agents, the least recently used first, while too many are open."""
         while (name := self._idle()) is not None:
             try:
                 self._store.close_agent(name)
-            except Exception as error:  # a call to it will be told when it opens it again
+            except Exception as error:  # the next call opens it again, and gets the error
                 self._observer.failed(None, error)
             finally:
                 with self._changed:
@@ -93,7 +93,7 @@ class AgentCache:
             self._observer.closed(name, len(self._agents))
 
     def _idle(self) -> str | None:
-        """Take an agent out that may be closed, None if there is none or few enough are open."""
+        """Take out an agent that may be closed; None if there is none or few enough are open."""
         with self._changed:
             if len(self._agents) <= self._most:
                 return None

@@ -1,13 +1,13 @@
-"""When should a client that was refused ask again? When what waits before it is likely done."""
+"""When should a refused client try again? When the calls that wait are probably done."""
 
 RETRY_AFTER = 0.25
-"""Seconds after which an overloaded server should be asked again, at least."""
+"""The shortest time, in seconds, after which to ask an overloaded server again."""
 
 
 class Backpressure:
-    """What a call took lately, as an average in which new ones weigh a twentieth.
+    """An exponential average of the seconds of a call; a new call weighs a twentieth.
 
-    at_once: calls that are done at the same time. Threads: the event loop's.
+    at_once: how many calls run at the same time. Threads: the event loop's.
     """
 
     def __init__(self, at_once: int) -> None:
@@ -15,9 +15,9 @@ class Backpressure:
         self._seconds_each = 0.001
 
     def observe(self, seconds: float) -> None:
-        """Take note of one call."""
+        """Add the time of one call."""
         self._seconds_each += 0.05 * (seconds / self._at_once - self._seconds_each)
 
     def retry_after(self, waiting: int) -> float:
-        """Return the seconds that ``waiting`` calls are likely to take."""
+        """Return the seconds that ``waiting`` calls will probably take."""
         return max(RETRY_AFTER, waiting * self._seconds_each)

@@ -1,4 +1,4 @@
-"""Who asks from a coroutine? Somebody who awaits one call."""
+"""A call that a coroutine awaits."""
 
 import asyncio
 import threading
@@ -7,7 +7,7 @@ from recollex.server.calls import Call
 
 
 class CallFuture:
-    """Whoever awaits one call; see `calls.Requester`."""
+    """The requester of one awaited call; see `calls.Requester`."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.future: asyncio.Future[None] = loop.create_future()
@@ -15,19 +15,22 @@ class CallFuture:
         self._thread = threading.get_ident()
 
     def deliver(self, call: Call, error: BaseException | None) -> None:
-        """Keep the answer; `done` comes soon after a worker, and perhaps late after a deadline."""
+        """Keep the error.
+
+        `done` follows soon after a worker's answer, but may follow late after a missed deadline.
+        """
         self.error = error
         if threading.get_ident() == self._thread:
             self.done(call)
 
     def progress(self, call: Call, done: int, total: int | None) -> None:
-        """Tell nobody."""
+        """Ignore the progress."""
 
     def urgent(self) -> bool:
-        """Return that somebody waits."""
+        """Return True: a coroutine waits."""
         return True
 
     def done(self, call: Call) -> None:
-        """Go on with whoever waits."""
+        """Wake the coroutine."""
         if not self.future.done():
             self.future.set_result(None)

@@ -1,4 +1,4 @@
-"""What is one call on its way through a server?"""
+"""A call on its way through the server: its arguments, its options, its times and its result."""
 
 import threading
 import time
@@ -13,17 +13,17 @@ from recollex_engine.errors import InputError
 from recollex_engine.trace import Trace
 
 MAX_KEY = 200
-"""Characters of an idempotency key."""
+"""The most characters of an idempotency key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a caller may say of a call beside its arguments.
+    """What a caller may set for a call, besides its arguments.
 
-    at: ask the agent as of this recorded time. seconds: after which the caller waits no longer.
-    key: names a write, so that the same one sent again is answered and not done again.
-    traceparent: the caller's span, as W3C Trace Context writes it. progress: tell the requester how
-    far the call is.
+    at: ask the agent as of this recorded time. seconds: how long the caller waits. key: names a
+    write, so that a repeated request gets the first answer and is not done again. traceparent: the
+    caller's span, in the format of W3C Trace Context. progress: report the progress of the call to
+    the requester.
     """
 
     at: datetime | None = None
@@ -52,7 +52,7 @@ class Options:
 
     @classmethod
     def from_message(cls, options: Mapping[str, Any]) -> "Options":
-        """Return what the options of a message say of the call; `messages.read_message` checks."""
+        """Return the options of a message, which `messages.read_message` has checked."""
         milliseconds = options.get("deadline_ms")
         seconds = None if milliseconds is None else milliseconds / 1000
         return cls(
@@ -68,30 +68,29 @@ NO_OPTIONS = Options()
 
 
 class Requester(Protocol):
-    """Whoever made a call. A call is delivered once, then done once."""
+    """Receives the answer to a call: `deliver` is called once, then `done` once."""
 
     def deliver(self, call: "Call", error: BaseException | None) -> None:
-        """Take the result, or the error, on the thread that worked or on the event loop."""
+        """Take the result or the error, on the worker's thread or on the event loop."""
 
     def progress(self, call: "Call", done: int, total: int | None) -> None:
-        """Take note of how many items are done, where the call's options ask; on the worker's."""
+        """Take how many items are done, on the worker's thread, if the options ask for that."""
 
     def urgent(self) -> bool:
-        """Return whether something waits for `done`; it comes later otherwise. Any thread."""
+        """Return whether something waits for `done`, which may come later otherwise. Any thread."""
 
     def done(self, call: "Call") -> None:
-        """Take note, on the event loop, that a call was answered."""
+        """Learn, on the event loop, that the call is answered and settled."""
 
 
 class Call:
-    """One call: what is asked, by whom, how far it is, and who waits for the answer.
+    """One call.
 
-    client: whose turn it is in the queues, such as one connection. convert: makes of the result
-    what the caller wants of it (bytes), in the thread that worked. requester: is given the answer.
-    tag: what the requester calls it. left: whether the service has done with it. suspect: whether a
-    process ended while it did it. trace, seconds: of a recall, what it says of itself and how long
-    it took.
-    Times are of `time.perf_counter`; 0 where it did not come so far.
+    client: what the queues take turns by, such as one connection. convert: turns the result into
+    what the caller wants (bytes), on the worker's thread. requester: receives the answer. tag: the
+    requester's own id of the call. left: whether the service has finished with the call. suspect:
+    whether a process ended while it did this call. trace, seconds: a recall's trace, and how long
+    the recall took. Times are those of `time.perf_counter`; 0 for a step that was not reached.
     """
 
     __slots__ = (
@@ -154,11 +153,11 @@ class Call:
 
     @property
     def over(self) -> bool:
-        """Whether it was answered."""
+        """Whether it is answered."""
         return self._claimed.locked()
 
     def claim(self) -> bool:
-        """Return whether it is yet to be answered, and whoever asks is to do it."""
+        """Return True to the first caller only, which must then answer the call."""
         return self._claimed.acquire(blocking=False)
 
     @property

@@ -1,4 +1,4 @@
-"""How is one client served? Its bytes become calls, and what they come to becomes bytes again."""
+"""The connection of one client: its bytes become calls, and their results become bytes."""
 
 import asyncio
 import time
@@ -30,21 +30,21 @@ from recollex_engine.errors import (
 )
 
 WINDOW = 8
-"""Calls of one client that are in the service's hands at once; the others wait here."""
+"""Calls of one client that the service holds at once; the others wait in the connection."""
 SHORT = 1024
-"""Bytes that need not be looked at before they are unpacked."""
+"""Messages of up to so many bytes are decoded without a look at their headers first."""
 INLINE = frozenset({*(name for name, method in METHODS.items() if method.brief), "recall"})
-"""Methods that may be done where they are read."""
+"""Methods that may run on the event loop, where the request is read."""
 
 
 class ConnectionOwner(Protocol):
-    """Accepts connections and counts them; `listener.Listener` is one."""
+    """Counts connections and the bytes that they keep; `listener.Listener` is one."""
 
     service: Service
     hello_answer: dict[str, Any]
 
     def joined(self, connection: "Connection") -> bool:
-        """Count a client in; returns whether there was room."""
+        """Count a client in; returns whether there is room."""
 
     def left(self, connection: "Connection") -> None:
         """Count a client out."""
@@ -53,15 +53,17 @@ class ConnectionOwner(Protocol):
         """Count bytes of unfinished messages; returns whether they are few enough."""
 
     def later(self, work: Callable[[], None]) -> None:
-        """Do something after what others wait for."""
+        """Run something after the work that the event loop already has."""
 
 
 class Connection(asyncio.Protocol):
-    """One client: reads messages, passes calls on a few at a time, and writes answers.
+    """One client: reads messages, passes on a few calls at a time, and writes answers.
 
-    It is read no further while it has ``in_flight`` calls here, and served no further while answers
-    wait for it: so a client that sends and does not read costs memory for `WINDOW` answers, and no
-    work. Threads: the event loop's, but for `deliver` and `urgent`.
+    Reading stops while the client has ``in_flight`` calls here. Passing calls on stops while
+    answers wait for the client. So a client that sends and does not read costs the memory of
+    `WINDOW` answers, and no work.
+
+    Threads: the event loop's, except for `deliver` and `urgent`.
     """
 
     def __init__(self, owner: ConnectionOwner, number: int) -> None:
@@ -80,7 +82,7 @@ class Connection(asyncio.Protocol):
         self._ended = False  # the client will send nothing more
         self._leaving = False  # nothing more is read or begun
         self._passing = False
-        self._turn = 0  # look-ups that may be done before others have theirs
+        self._turn = 0  # look-ups that may run before other clients get their turn
         self.lost = False
         self.why = "the client left"
         self.heard_at = self.begun_at = self.full_since = 0.0
@@ -90,7 +92,7 @@ class Connection(asyncio.Protocol):
     # -- the transport's calls -------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin with a client."""
+        """Start to serve a client."""
         self._transport = cast(asyncio.Transport, transport)
         tls = transport.get_extra_info("sslcontext") is not None
         self._writer = (TlsResponseWriter if tls else ResponseWriter)(
@@ -101,7 +103,7 @@ class Connection(asyncio.Protocol):
             self.leave(OverloadedError("too many clients are connected", 1.0))
 
     def data_received(self, data: bytes) -> None:
-        """Read the messages that are whole; keep the beginning of the last."""
+        """Read the whole messages; keep the beginning of the last one."""
         self.heard_at = time.monotonic()
         if len(data) <= SHORT and self._run_plain(data):
             return
@@ -114,14 +116,14 @@ class Connection(asyncio.Protocol):
             self._read(whole)
 
     def eof_received(self) -> bool:
-        """Answer what the client has asked, though it asks no more."""
+        """Answer what the client has asked; it will ask nothing more."""
         self._ended = True
         self._service.settle()
         self._close_if_done()
-        return isinstance(self._writer, ResponseWriter)  # TLS has no half a connection
+        return isinstance(self._writer, ResponseWriter)  # TLS cannot close one direction only
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Take back what nobody waits for; what has begun is finished."""
+        """Cancel the calls that have not begun; those that have begun are finished."""
         self.lost = True
         self._buffer.drop()
         self._backlog.clear()
@@ -131,15 +133,15 @@ class Connection(asyncio.Protocol):
         self._owner.left(self)
 
     def pause_writing(self) -> None:
-        """Note that TLS waits for the client to take its answers."""
+        """Record that TLS waits for the client to read its answers."""
         cast(TlsResponseWriter, self._writer).pause(True)
 
     def resume_writing(self) -> None:
-        """Note that it has taken them."""
+        """Record that the client has read them."""
         cast(TlsResponseWriter, self._writer).pause(False)
 
     def _writer_changed(self) -> None:
-        """Stop where the client does not take its answers; go on where it has."""
+        """Stop while the client does not read its answers; go on when it has read them."""
         if self._writer.full:
             self.full_since = time.monotonic()
             self._read_or_pause()
@@ -169,7 +171,7 @@ class Connection(asyncio.Protocol):
         self._read_or_pause()
 
     def _run_plain(self, data: bytes) -> bool:
-        """Do what one request asks that is all there is to do; return whether it was."""
+        """Run a single plain request that stands alone in ``data``; returns whether it did."""
         if self._principal is None or self._buffer or self._backlog or self._calls:
             return False
         request = messages.read_plain(data)
@@ -179,7 +181,7 @@ class Connection(asyncio.Protocol):
         return self._run_inline(request, self._principal)
 
     def _take(self, data: memoryview) -> None:
-        """Take one message."""
+        """Handle one message."""
         try:
             value = messages.read_message(self._unpacking.unpack(data))
             if isinstance(value, Notification):
@@ -207,7 +209,7 @@ class Connection(asyncio.Protocol):
             self.leave(ProtocolError("a message could not be read"))
 
     def _run_inline(self, request: Request, principal: Principal) -> bool:
-        """Answer a request at once, unless others would wait for it; return whether it was."""
+        """Answer a request at once, unless others would wait for it; returns whether it did."""
         if self._backlog or self._writer.full or not self._turn:
             return False
         done = self._service.run_inline(principal, request, self, self._encoder)
@@ -215,7 +217,7 @@ class Connection(asyncio.Protocol):
         return done
 
     def _hello(self, request: Request) -> None:
-        """Answer the first request, which says who the client is and what it speaks."""
+        """Answer the first request, which names the protocol version and holds the token."""
         if request.method != "hello":
             raise ProtocolError(f"the first request must be hello, got {request.method[:80]!r}")
         told = request.arguments
@@ -236,7 +238,7 @@ class Connection(asyncio.Protocol):
         return id in self._backlog or (call is not None and not call.over)
 
     def _notice(self, notification: Notification) -> None:
-        """Cancel a call; other notifications are of later versions, and mean nothing here."""
+        """Cancel a call. Other notifications belong to later protocol versions and are ignored."""
         if notification.method != "cancel" or len(notification.parameters) != 1:
             return
         id = notification.parameters[0]
@@ -249,7 +251,7 @@ class Connection(asyncio.Protocol):
             self._service.cancel(call)
 
     def _read_or_pause(self) -> None:
-        """Read on, or not, as the client's calls and unread answers have it."""
+        """Resume or pause reading, depending on the client's calls and unread answers."""
         if self.lost or self._leaving:
             return
         held = len(self._backlog) + len(self._calls)
@@ -265,14 +267,14 @@ class Connection(asyncio.Protocol):
     # -- calls and answers -----------------------------------------------------------------------
 
     def _pass_on(self) -> None:
-        """Give calls to the service, while the client takes its answers.
+        """Give calls to the service, while the client reads its answers.
 
-        Those that are answered at once are so many in one turn, or others would wait for all that a
-        client sends.
+        The number of calls that are answered at once is limited in each turn. Without a limit,
+        other clients would wait for everything that one client sends.
         """
-        if self._passing:  # in one of the calls that are passed on
+        if self._passing:  # this is a nested call
             return
-        self._service.settle()  # or what was delivered lately would count
+        self._service.settle()  # calls that were delivered must not count
         self._passing = True
         most = WINDOW
         while self._backlog and len(self._calls) < WINDOW and not self._writer.full and most:
@@ -292,7 +294,7 @@ class Connection(asyncio.Protocol):
             self._owner.later(self._go_on)
 
     def _submit(self, request: Request) -> Call:
-        """Give a call to the service. Raises `InputError` for options that are not acceptable."""
+        """Give a call to the service. Raises `InputError` for options that are not accepted."""
         options, encoder = NO_OPTIONS, self._encoder
         if request.options:
             options = Options.from_message(request.options)
@@ -311,7 +313,7 @@ class Connection(asyncio.Protocol):
         )
 
     def deliver(self, call: Call, error: BaseException | None) -> None:
-        """Write what a call came to, on the thread that did it."""
+        """Write the result or the error of a call, on the thread that did it."""
         id = call.tag
         if error is not None:
             self._writer.send(messages.refusal(id, error))
@@ -322,17 +324,17 @@ class Connection(asyncio.Protocol):
             self._writer.send(messages.response(id, encoded.result))
 
     def progress(self, call: Call, done: int, total: int | None) -> None:
-        """Tell how far a call is, on the thread that does it, while the client takes it."""
+        """Send the progress of a call, on its worker's thread, unless answers wait."""
         if not (call.over or self._writer.full):
             self._writer.send(messages.notification("progress", [call.tag, done, total]))
 
     def urgent(self) -> bool:
-        """Return whether something waits for an answer to be settled."""
+        """Return whether something waits until an answer is settled."""
         return bool(self._backlog or not self._reading or self._ended or self._leaving)
 
     def done(self, call: Call) -> None:
         """Go on after an answer."""
-        if self._calls.get(call.tag) is call:  # its id may be another's by now
+        if self._calls.get(call.tag) is call:  # a later call may have its id by now
             del self._calls[call.tag]
         self._go_on()
 
@@ -349,9 +351,9 @@ class Connection(asyncio.Protocol):
     # -- the end ---------------------------------------------------------------------------------
 
     def leave(self, why: RecollexError, finish: bool = False) -> None:
-        """Say why, answer what has begun, and close; nothing more is read.
+        """Send the reason, answer the calls that have begun, and close; nothing more is read.
 
-        finish: do as well what was asked and has not begun.
+        finish: also do the calls that have not begun.
         """
         if self._leaving or self.lost:
             return
@@ -370,7 +372,7 @@ class Connection(asyncio.Protocol):
         self._close_if_done()
 
     def check(self, now: float) -> None:
-        """Close if the client keeps the server waiting: with a message, a hello, its answers."""
+        """Close if the client is too slow to send a message or a hello, or to read."""
         limits = self._limits
         if self._writer.full and now - self.full_since > limits.stall:
             self.abort("the client takes no answers")
@@ -384,7 +386,7 @@ class Connection(asyncio.Protocol):
             self.abort(self.why)
 
     def abort(self, why: str) -> None:
-        """Close at once: the client keeps the server waiting."""
+        """Close at once, because the client keeps the server waiting."""
         self.why = why
         self._transport.abort()
 

@@ -1,4 +1,4 @@
-"""Where does a stranger's message end, and may it be read? Looked at before it is unpacked."""
+"""Finds where a client's message ends, and checks that it may be decoded, before it is decoded."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from recollex_kernels.wire import message
 from recollex_kernels.wire.message import AT, FRAMES, INCOMPLETE, TOO_LARGE, WHOLE, value_end
 
 MAX_ITEMS = 1_000_000
-"""Values in one message: each takes memory, whatever its bytes."""
+"""The most values in one message: each takes memory, however few bytes it has."""
 _WRONG = {
     message.MALFORMED: "a message is not MessagePack",
     message.TOO_DEEP: f"a message may be nested {MAX_DEPTH} deep",
@@ -31,10 +31,11 @@ class Framing:
         self._state = np.zeros(FRAMES + 2 * MAX_DEPTH, np.int64)
 
     def end(self, data: bytes | bytearray | memoryview, most: int, fresh: bool = True) -> int:
-        """Return where the value ends with which ``data`` begins, 0 where its end is not there.
+        """Return where the value at the start of ``data`` ends, 0 if that is not in ``data``.
 
-        most: bytes that it may have. fresh: look from its beginning; else from where the last call
-        stopped, of the same value. Raises `ProtocolError` for what is none, or may not be read.
+        most: the most bytes that the value may have. fresh: search from the start of the value; if
+        False, search on from where the last call for the same value stopped. Raises `ProtocolError`
+        for bytes that are not a value, or for a value that may not be decoded.
         """
         state = self._state
         if fresh:
@@ -49,7 +50,7 @@ class Framing:
         raise ProtocolError(_WRONG[found])
 
     def is_value(self, data: bytes) -> bool:
-        """Return whether bytes are one value, and nothing behind it."""
+        """Return whether the bytes are exactly one value."""
         try:
             return self.end(data, len(data)) == len(data) > 0
         except ProtocolError:
@@ -57,15 +58,15 @@ class Framing:
 
 
 def prepare() -> None:
-    """Compile what looks at messages, of bytes and of a buffer, before a client waits for it."""
+    """Compile the kernel that finds messages, for both kinds of input, before clients wait."""
     for data in (b"\xc0", bytearray(b"\xc0")):
         Framing().end(data, 1)
 
 
 def check_recall(recall: object) -> None:
-    """Look at the memories of a recall in a message: they are bytes, and messages themselves.
+    """Check the memories of a recall in a message: they are bytes that hold messages themselves.
 
-    Raises `ProtocolError` for bytes that may not be read.
+    Raises `ProtocolError` for bytes that may not be decoded.
     """
     if isinstance(recall, ReceivedRecall) and not Framing().is_value(recall.packed):
         raise ProtocolError("the memories of a recall are not those of a server")

@@ -1,4 +1,4 @@
-"""What does a server say of itself to a client that says hello?"""
+"""The answer to "hello", in which a server describes itself to a client."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from recollex_engine.errors import ProtocolError
 
 
 def hello_answer(service: Service, version: str) -> dict[str, Any]:
-    """Return the answer to "hello", whatever transport brought it; see `PROTOCOL.md`."""
+    """Return the answer to "hello", the same for each transport; see `PROTOCOL.md`."""
     return {
         "protocol": PROTOCOL,
         "server": f"recollex/{version}",

@@ -1,4 +1,4 @@
-"""Was this write done before? What was answered to keyed writes, for as long as it is kept."""
+"""The answers to keyed writes, kept so that a repeated write is answered and not done again."""
 
 import time
 from collections import OrderedDict
@@ -14,7 +14,7 @@ KEPT = 600.0
 
 Found = Literal["new", "running", "answered"]
 _Place = tuple[str, str, str, object]
-"""Who asks, of which agent, the key, and the convert of the answer."""
+"""The principal, the agent, the key, and the conversion of the result."""
 
 
 @dataclass(slots=True)
@@ -28,11 +28,12 @@ class _Entry:
 
 
 class IdempotencyCache:
-    """The answers to writes that were sent with a key, by who sent it, the agent and the key.
+    """The answers to writes that came with a key, by principal, agent and key.
 
-    A repetition is answered as the first was, while it is kept: `KEPT` seconds, and ``most`` in
-    all. One that comes while the first runs waits for it. An answer of the service itself (too much
-    waits, no time left before it began) is not kept: nothing was done.
+    A repeated write gets the first answer while that is kept: for `KEPT` seconds, and at most
+    ``most`` answers in all. One that comes while the first still runs waits for it. A refusal by
+    the service itself (overload, or a deadline that passed before the write began) is not kept,
+    because nothing was written.
 
     Threads: the event loop's.
     """
@@ -45,10 +46,10 @@ class IdempotencyCache:
         return len(self._entries)
 
     def find(self, call: Call) -> Found:
-        """Return whether a call is "new", the same as one that is "running", or "answered".
+        """Return whether a call is "new", repeats a "running" one, or is "answered".
 
-        One that runs is waited for: `done` of the first returns this one. Raises `InputError` for a
-        key that was given to another call.
+        A call that repeats a running one is returned by `done` of the first. Raises `InputError`
+        for a key that was used for a different call.
         """
         place = _place(call)
         found = self._entries.get(place)
@@ -67,7 +68,7 @@ class IdempotencyCache:
         return "new"
 
     def done(self, call: Call, keep: bool) -> list[Call]:
-        """Note the answer to a call, and return those that wait for the same one."""
+        """Record the answer to a call, and return the calls that repeat it."""
         place = _place(call)
         found = self._entries.get(place)
         if found is None or found.call is not call:
@@ -87,7 +88,7 @@ class IdempotencyCache:
             if len(self._entries) <= self._most and now - oldest.since < KEPT:
                 return
             if oldest.call is not None:
-                return  # it runs, and so do those behind it, or they ran lately
+                return  # it runs; the entries after it run as well, or ran lately
             del self._entries[place]
 
 

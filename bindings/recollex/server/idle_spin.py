@@ -1,4 +1,4 @@
-"""Does the event loop sleep between two questions? Not at once, for a client that is alone."""
+"""Keeps the event loop awake for a moment after an answer, for a client that is alone."""
 
 import asyncio
 import time
@@ -8,10 +8,10 @@ from recollex.wire import awake
 
 
 class IdleSpin:
-    """Keeps the event loop awake for a moment. Threads: the event loop's.
+    """Polls the sockets for a moment instead of sleeping. Threads: the event loop's.
 
-    meanwhile: done once behind each answer, while the client reads it. Cost: up to `awake.QUESTION`
-    of a core behind every answer after which it is begun.
+    meanwhile: called once after each answer, while the client reads it. Cost: up to
+    `awake.QUESTION` seconds of a core after each answer that starts it.
     """
 
     def __init__(self, meanwhile: Callable[[], None]) -> None:
@@ -23,7 +23,7 @@ class IdleSpin:
         self._until = 0.0
 
     def start(self) -> None:
-        """Look for what comes, for a while from now on."""
+        """Poll for a while from now on."""
         self._until = time.perf_counter() + awake.QUESTION
         self._is_fresh = True
         if self._may and not self._is_awake:
@@ -31,7 +31,7 @@ class IdleSpin:
             self._loop.call_soon(self._look)
 
     def _look(self) -> None:
-        """Have the loop look at its sockets and come back, which it does without sleeping."""
+        """Have the loop poll its sockets and come back without sleeping."""
         if self._is_fresh:
             self._is_fresh = False
             self._meanwhile()

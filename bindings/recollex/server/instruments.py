@@ -1,6 +1,7 @@
-"""What a metric is: a counter, a gauge or a histogram, and how Prometheus reads it.
+"""The kinds of metrics: counter, gauge and histogram, and their text for Prometheus.
 
-The text is the exposition format 0.0.4: a `# HELP` and a `# TYPE` line, then one line a series.
+The text is the exposition format 0.0.4: a `# HELP` and a `# TYPE` line, then one line for each
+series.
 """
 
 import threading
@@ -9,29 +10,29 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 
 MAX_SERIES = 512
-"""Series of one instrument; what would be one more is counted under labels of `OTHER`."""
+"""The most series of one instrument; further ones are counted under the label `OTHER`."""
 OTHER = "other"
 
 SECONDS = (
     *(0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01),
     *(0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0),
 )
-"""Upper bounds of buckets of time: a recall takes a millisecond, a stage tens of microseconds."""
+"""Upper bounds of time buckets: a recall takes a millisecond, a stage tens of microseconds."""
 COUNTS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
-"""Upper bounds of buckets of small counts."""
+"""Upper bounds of buckets for small counts."""
 
 Labels = tuple[str, ...]
 
 
 class Instrument(Protocol):
-    """What can be scraped."""
+    """A metric that can be scraped."""
 
     def lines(self) -> Iterator[str]:
-        """Give the lines of the text, without their ends."""
+        """Give the lines of the text, without line ends."""
 
 
 class Counter:
-    """A number that grows, one for each combination of labels. Threads: any.
+    """A number that only grows, one for each combination of labels. Threads: any.
 
     >>> calls = Counter("calls_total", "Calls.", ("method",))
     >>> calls.add(1, "recall")
@@ -51,11 +52,11 @@ class Counter:
             self._values[labels] = self._values.get(labels, 0) + amount
 
     def value(self, *labels: str) -> float:
-        """Return what was counted under these labels."""
+        """Return the count under these labels."""
         return self._values.get(labels, 0)
 
     def lines(self) -> Iterator[str]:
-        """Give the lines of the text, without their ends."""
+        """Give the lines of the text, without line ends."""
         yield from _head(self.name, self.about, "counter")
         with self._lock:
             values = sorted(self._values.items())
@@ -64,19 +65,19 @@ class Counter:
 
 
 class Gauge:
-    """A number that goes up and down, read when it is looked at."""
+    """A number that goes up and down, read at each scrape."""
 
     def __init__(self, name: str, about: str, read: Callable[[], float]) -> None:
         self.name, self.about, self._read = name, about, read
 
     def lines(self) -> Iterator[str]:
-        """Give the lines of the text, without their ends."""
+        """Give the lines of the text, without line ends."""
         yield from _head(self.name, self.about, "gauge")
         yield f"{self.name} {self._read():.15g}"
 
 
 class Histogram:
-    """How often a quantity lay below each of some bounds, and its sum. Threads: any.
+    """How many values lie below each bound, and the sum of the values. Threads: any.
 
     >>> took = Histogram("took_seconds", "Time.", bounds=(0.1, 1.0))
     >>> took.observe(0.5)
@@ -94,7 +95,7 @@ class Histogram:
     ) -> None:
         self.name, self.about, self.labels, self.bounds = name, about, labels, bounds
         self._lock = threading.Lock()
-        self._series: dict[Labels, list[float]] = {}  # a count a bucket, one beyond, then the sum
+        self._series: dict[Labels, list[float]] = {}  # counts of the buckets, then the sum
         if not labels:
             self._series[()] = self._empty()
 
@@ -102,7 +103,7 @@ class Histogram:
         return [0] * (len(self.bounds) + 1) + [0.0]
 
     def observe(self, value: float, *labels: str) -> None:
-        """Count one ``value`` under these labels; cost under a microsecond."""
+        """Count one ``value`` under these labels; costs less than a microsecond."""
         with self._lock:
             series = self._series.get(labels)
             if series is None:
@@ -112,7 +113,7 @@ class Histogram:
             series[-1] += value
 
     def observe_all(self, values: Mapping[str, float], scale: float) -> None:
-        """Count ``scale`` times each value under its name; the histogram has one label."""
+        """Count ``scale`` times each value under its name, the histogram's only label."""
         with self._lock:
             for name, value in values.items():
                 series = self._series.get((name,))
@@ -123,7 +124,7 @@ class Histogram:
                 series[-1] += scaled
 
     def lines(self) -> Iterator[str]:
-        """Give the lines of the text, without their ends."""
+        """Give the lines of the text, without line ends."""
         yield from _head(self.name, self.about, "histogram")
         with self._lock:
             series = sorted((labels, list(values)) for labels, values in self._series.items())
@@ -140,7 +141,7 @@ class Histogram:
 
 
 def _bounded(known: Mapping[Labels, object], labels: Labels) -> Labels:
-    """Return labels that are known, or may become so; otherwise `OTHER` for each."""
+    """Return the labels if they are known or there is room; otherwise `OTHER` for each label."""
     if labels in known or len(known) < MAX_SERIES:
         return labels
     return (OTHER,) * len(labels)

@@ -1,18 +1,18 @@
-"""Is a recall of this agent quick? What its recalls took lately says so."""
+"""Are the recalls of an agent quick? Their recent times say so."""
 
 MOST = 10_000
-"""Agents of which it is known."""
+"""The most agents for which an average is kept."""
 LONGEST = 0.008
-"""Seconds as which a longer one counts: so that one of them is forgotten after some quick ones."""
+"""The most seconds that one recall counts as, so that one slow recall is soon forgotten."""
 QUICK = 0.002
-"""Seconds that everybody else may have to wait for one recall."""
+"""The most seconds that all other clients may have to wait for one recall."""
 
 
 class LatencyEstimate:
-    """What recalls of each agent took lately, as an average in which new ones weigh a fifth.
+    """An exponential average of each agent's recall time; a new recall weighs a fifth.
 
-    An agent of which little is known is not quick. Threads: any number; one that overwrites what
-    another has just noted costs time, never a result.
+    An agent with few recalls is not quick. Threads: any number. One may overwrite what another has
+    just recorded: that costs time, and never changes a result.
 
     >>> estimate = LatencyEstimate()
     >>> for _ in range(10):
@@ -25,12 +25,12 @@ class LatencyEstimate:
         self._average: dict[str, float] = {}
 
     def observe(self, agent: str, seconds: float) -> None:
-        """Take note of one recall."""
+        """Add the time of one recall."""
         if len(self._average) >= MOST:
             self._average = {}
         before = self._average.get(agent, LONGEST)
         self._average[agent] = before + 0.2 * (min(seconds, LONGEST) - before)
 
     def is_quick(self, agent: str) -> bool:
-        """Return whether a recall of the agent may be expected to take less than `QUICK`."""
+        """Return whether a recall of the agent will probably take less than `QUICK`."""
         return self._average.get(agent, LONGEST) < QUICK

@@ -1,4 +1,4 @@
-"""How much may a client ask, and how much does a server hold?"""
+"""The limits of a server: what a client may ask for, and how much the server holds."""
 
 import os
 from dataclasses import dataclass, fields
@@ -8,19 +8,21 @@ from recollex_engine.errors import InputError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The bounds of a server.
+    """The limits of a server.
 
-    message_bytes: of one request. kept_bytes: of messages that have not come whole, of all clients
-    together. waiting: calls that wait in all; more are refused as overloaded.
-    items: texts, turns, queries or operations of one call: a worker does all of them.
-    in_flight: calls of one client that wait or run; it is read no further while it has as many.
-    connections: open at once. idle: seconds after which a connection that says nothing is closed.
-    handshake: seconds in which it must have said hello. stall: seconds in which a message that was
-    begun must be whole, and in which a client must take something of what waits for it.
-    seconds: that a call may take where it names no deadline. open_agents: kept open. readers,
-    writers: threads. group: writes of one agent that share one flush. keys: answers to keyed
-    writes that are remembered, and for how many seconds. drain: seconds that calls have to finish
-    when the server stops.
+    message_bytes: bytes of one request. kept_bytes: bytes of unfinished messages, of all clients
+    together. waiting: calls that wait, of all clients; further calls are refused as overloaded.
+    items: texts, turns, queries or operations of one call, all of which one worker does.
+
+    in_flight: calls of one client that wait or run; with so many, the server stops reading from it.
+    connections: open connections. idle: seconds after which a silent connection is closed.
+    handshake: seconds within which a client must say hello. stall: seconds within which a message
+    that was begun must be whole, and within which a client must read some of what waits for it.
+
+    seconds: the time of a call that names no deadline, and the longest deadline. open_agents:
+    agents kept open. readers, writers: threads. group: writes of one agent that share one flush.
+    keys: remembered answers to keyed writes. drain: seconds that calls have to finish when the
+    server stops.
 
     >>> Limits(waiting=10).waiting
     10

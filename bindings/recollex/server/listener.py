@@ -1,4 +1,4 @@
-"""Where do clients come in? A Unix socket, or TCP with or without TLS."""
+"""Accepts clients: on a Unix socket, or on TCP with or without TLS."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ from recollex.server.service import Service
 from recollex_engine.errors import InputError, OverloadedError
 
 SWEEP = 1.0
-"""Seconds between two looks at what connections keep the server waiting."""
+"""Seconds between two checks for connections that keep the server waiting."""
 BACKLOG = 1024
 
 
@@ -48,8 +48,8 @@ class Listener:
     async def listen_unix(self, path: str | os.PathLike[str]) -> None:
         """Listen on a Unix socket that only this user may connect to (mode 0600).
 
-        A socket that a server left behind is replaced. Raises `InputError` where another answers,
-        or something else stands there.
+        A socket that an ended server left is replaced. Raises `InputError` if another server
+        answers there, or if the path is not a socket.
         """
         where = Path(path)
         if where.exists() or where.is_symlink():
@@ -57,7 +57,7 @@ class Listener:
         made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             made.setblocking(False)
-            mask = os.umask(0o177)  # or the file would be open to others until chmod
+            mask = os.umask(0o177)  # otherwise others could connect until a chmod
             try:
                 made.bind(os.fspath(where))
             except OSError as error:
@@ -73,9 +73,9 @@ class Listener:
         self._opened(server, f"unix://{where.absolute()}")
 
     async def listen_tcp(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
-        """Listen on TCP; port 0 takes any that is free, see `addresses`.
+        """Listen on TCP; port 0 takes any free port, see `addresses`.
 
-        Raises `InputError` for a host beyond loopback where no token is asked for.
+        Raises `InputError` for a host beyond loopback if the server asks for no token.
         """
         if self.service.access.open and not await _is_loopback(host):
             raise InputError(
@@ -95,7 +95,7 @@ class Listener:
             self._opened(server, f"{'tls' if tls else 'tcp'}://{shown}:{number}")
 
     def joined(self, connection: Connection) -> bool:
-        """Count a client in; returns whether there was room."""
+        """Count a client in; returns whether there is room."""
         self._connections.add(connection)
         self._empty.clear()
         count = len(self._connections)
@@ -108,7 +108,7 @@ class Listener:
         return self._kept <= self.service.limits.kept_bytes
 
     def later(self, work: Callable[[], None]) -> None:
-        """Do something after what others wait for."""
+        """Run something after the work that the event loop already has."""
         self._loop.call_soon(work)
 
     def left(self, connection: Connection) -> None:
@@ -120,19 +120,19 @@ class Listener:
         self.service.observer.disconnected(connection.name, count, connection.why)
 
     def stop_accepting(self) -> None:
-        """Take no more clients; those that are here are served."""
+        """Accept no more clients; the connected ones are served on."""
         for server in self._servers:
             server.close()
         for path, inode in self._files:
-            with contextlib.suppress(OSError):  # of another server by now, or gone
+            with contextlib.suppress(OSError):  # it may be another server's by now, or gone
                 if path.stat().st_ino == inode:
                     path.unlink()
         self._files.clear()
 
     async def stop(self, within: float) -> None:
-        """Finish what clients have asked, so that each takes its answers; then no more than that.
+        """Finish the calls that clients have made and send the answers, then close.
 
-        Connections that are not done ``within`` seconds are cut off.
+        Connections that are not done ``within`` seconds are aborted.
         """
         self.stop_accepting()
         for connection in list(self._connections):
@@ -157,7 +157,7 @@ class Listener:
             self._sweeper = asyncio.get_running_loop().create_task(self._sweep())
 
     async def _sweep(self) -> None:
-        """Close what keeps the server waiting, again and again."""
+        """Close connections that keep the server waiting, again and again."""
         while True:
             await asyncio.sleep(SWEEP)
             now = time.monotonic()
@@ -167,7 +167,7 @@ class Listener:
 
 
 def _clear(path: Path) -> None:
-    """Remove a socket that nobody answers on."""
+    """Remove a socket on which no server answers."""
     if not stat.S_ISSOCK(path.lstat().st_mode):
         raise InputError(f"{path} is there, and is no socket: choose another path")
     probe: Any = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -185,7 +185,7 @@ def _clear(path: Path) -> None:
 
 
 async def _is_loopback(host: str) -> bool:
-    """Return whether every address of a host is this machine's own."""
+    """Return whether every address of a host belongs to this machine."""
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError as error:
@@ -194,7 +194,7 @@ async def _is_loopback(host: str) -> bool:
 
 
 def tls_context(certificate: str, key: str | None) -> ssl.SSLContext:
-    """Return a server's TLS settings, of a certificate chain and its key in PEM files."""
+    """Return a server's TLS settings, from a certificate chain and its key in PEM files."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:

@@ -1,4 +1,4 @@
-"""What does a server say of what it does? One JSON object a line, without the memories' text."""
+"""The server's log: one JSON object a line, without the text of memories."""
 
 import sys
 import threading
@@ -13,20 +13,20 @@ from recollex_engine.errors import InputError
 
 LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 LONGEST = 2000
-"""Characters of one field; what is longer is cut, and says so."""
+"""The most characters of one field; a longer one is cut, and the cut is marked."""
 MAX_FIELDS = 50
-"""Fields of one object."""
+"""The most fields of one object."""
 
 
 class Log:
     """A server's log.
 
-    A line has `time` (UTC, ISO 8601), `level`, `event` and the event's own fields. What clients
-    say (texts, questions, metadata, errors' messages, which may quote them) is described by its
-    type and size, never written, unless ``texts`` is true; agents' names are written. slow:
-    requests that took as long, in seconds, are logged with what they asked.
+    A line has `time` (UTC, ISO 8601), `level`, `event` and the event's own fields. The values that
+    clients send (texts, questions, metadata) and the messages of errors, which may quote them, are
+    logged by type and size only, unless ``texts`` is true. Agents' names are logged. slow: a
+    request that takes at least so many seconds is logged with its arguments.
 
-    Threads: any. A line is one write. A log that cannot be written any more falls silent.
+    Threads: any. Each line is one write. A log that can no longer be written falls silent.
 
     >>> import io
     >>> stream = io.StringIO()
@@ -51,7 +51,7 @@ class Log:
         self.slow = slow
 
     def event(self, event: str, level: str = "info", /, **fields: Any) -> None:
-        """Write a line, if ``level`` is at least the log's; the fields hold nothing private."""
+        """Write a line, if ``level`` is at least the log's. Fields must hold nothing private."""
         if LEVELS[level] < self._least:
             return
         head = {"time": datetime.now(UTC).isoformat(), "level": level, "event": event}
@@ -60,7 +60,7 @@ class Log:
             try:
                 self._stream.write(line.decode() + "\n")
                 self._stream.flush()
-            except (OSError, ValueError):  # closed or full; answering goes on
+            except (OSError, ValueError):  # closed or full; the server answers on
                 self._least = max(LEVELS.values()) + 1
 
     def answered(
@@ -72,7 +72,7 @@ class Log:
         arguments: Mapping[str, Any] | None = None,
         error: BaseException | None = None,
     ) -> None:
-        """Note a request that was answered: a slow one as a warning, others for debug."""
+        """Log a request that was answered: a slow one as a warning, others for debug."""
         if seconds < self.slow and self._least > LEVELS["debug"]:
             return
         fields: dict[str, Any] = {
@@ -90,13 +90,13 @@ class Log:
             self.event("answered", "debug", **fields)
 
     def bug(self, error: BaseException, **fields: Any) -> None:
-        """Note an error that nobody foresaw, with its traceback."""
+        """Log an unexpected error, with its traceback."""
         trace = "".join(traceback.format_tb(error.__traceback__))
         kind, message = type(error).__name__, self._shown(str(error))
         self.event("bug", "error", **fields, error=kind, message=message, traceback=trace)
 
     def _shown(self, value: Any) -> Any:
-        """Return what may be written of what a client said."""
+        """Return what may be logged of a client's value."""
         if self.texts or value is None or isinstance(value, bool | int | float | datetime):
             return value
         kind = type(value).__name__
@@ -104,7 +104,7 @@ class Log:
 
 
 def _cut(value: Any) -> Any:
-    """Return a value as JSON can say it, its texts and its fields bounded."""
+    """Return a value that JSON can hold, with bounded texts and fields."""
     if value is None or isinstance(value, bool | float):
         return value
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""The bytes of one client, until they are whole messages."""
+"""Keeps the bytes of one client until they are whole messages."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from recollex.server.framing import Framing
 from recollex_engine.errors import OverloadedError
 
 MAX_HELLO = 64 << 10
-"""Bytes of a message from a client that has not said hello yet."""
+"""The most bytes of a message from a client that has not said hello yet."""
 
 
 class MessageBuffer:
@@ -26,9 +26,10 @@ class MessageBuffer:
         return len(self._kept)
 
     def add(self, data: bytes) -> bytes:
-        """Return the bytes to read now: empty while the message that was begun is not whole.
+        """Return the bytes to read now: none while the message that was begun is not whole.
 
-        Raises `ProtocolError` for a message that may not be read, `OverloadedError` as `keep` does.
+        Raises `ProtocolError` for a message that may not be decoded, `OverloadedError` as `keep`
+        does.
         """
         if not self._kept:
             return data
@@ -42,12 +43,12 @@ class MessageBuffer:
     def end(self, data: memoryview) -> int:
         """Return where the first message of ``data`` ends, 0 if it is not whole.
 
-        Raises `ProtocolError` for a message that may not be read.
+        Raises `ProtocolError` for a message that may not be decoded.
         """
         return self._framing.end(data, self.max_bytes)
 
     def keep(self, data: bytes | memoryview) -> None:
-        """Keep a part of a message. Raises `OverloadedError` if all clients keep too much."""
+        """Keep a piece of a message. Raises `OverloadedError` if all clients keep too much."""
         self._kept += data
         if not self._count_bytes(len(data)):
             raise OverloadedError("too many unfinished messages are kept", 1.0)

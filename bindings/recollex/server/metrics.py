@@ -1,4 +1,4 @@
-"""What does a server measure of itself? Counters, gauges and histograms for Prometheus."""
+"""The metrics of a server: counters, gauges and histograms for Prometheus."""
 
 import resource
 import sys
@@ -12,10 +12,10 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Metrics:
-    """The measures of one server.
+    """The metrics of one server.
 
-    Their text is what `/metrics` and the method `server.metrics` answer. Names begin with
-    `recollex_`, times are in seconds. Threads: any; a call costs about a microsecond.
+    `/metrics` and the method `server.metrics` answer with their text. Names begin with `recollex_`,
+    times are in seconds. Threads: any; a call costs about a microsecond.
 
     >>> metrics = Metrics()
     >>> metrics.answered("recall", "ok", 0.002)
@@ -73,35 +73,35 @@ class Metrics:
         self.gauge("process_resident_memory_bytes", "Memory that is resident.", _resident_memory)
 
     def answered(self, method: str, outcome: str, seconds: float) -> None:
-        """Note a request that was answered; ``method`` is one of the table, never the caller's."""
+        """Record an answered request; ``method`` is a name of the table, never other text."""
         self.requests.add(1, method, outcome)
         self.request_seconds.observe(seconds, method)
 
     def waited(self, seconds: float) -> None:
-        """Note how long a request stood in a queue."""
+        """Record how long a request waited in a queue."""
         self.queue_seconds.observe(seconds)
 
     def recalled(self, trace: Trace) -> None:
-        """Note the stages of a recall."""
+        """Record the stages of a recall."""
         self.recall_stage_seconds.observe_all(trace.stages, 1e-6)
         self.recall_stage_seconds.observe(trace.total * 1e-6, "total")
         for arm in trace.errors:
             self.arm_errors.add(1, arm)
 
     def batched(self, writes: int) -> None:
-        """Note how many writes one transaction held."""
+        """Record how many writes one transaction held."""
         self.batch_size.observe(writes)
 
     def flushed(self, seconds: float) -> None:
-        """Note how long one flush of a log took."""
+        """Record how long one flush of a log took."""
         self.fsync_seconds.observe(seconds)
 
     def gauge(self, name: str, about: str, read: Callable[[], float]) -> None:
-        """Add a number that ``read`` returns whenever the metrics are looked at."""
+        """Add a number that ``read`` returns at each scrape."""
         self._instruments.append(Gauge(name, about, read))
 
     def text(self) -> str:
-        """Return all of it in Prometheus' text format."""
+        """Return all metrics in Prometheus' text format."""
         lines = [line for instrument in self._instruments for line in instrument.lines()]
         return "\n".join(lines) + "\n"
 
@@ -112,7 +112,7 @@ def _peak_memory() -> float:
 
 
 def _resident_memory() -> float:
-    """Return the resident bytes, or the peak where the system has no `/proc`."""
+    """Return the resident bytes, or the peak if the system has no `/proc`."""
     try:
         with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - ten times faster than Path
             return float(int(file.read().split()[1]) * resource.getpagesize())

@@ -1,4 +1,4 @@
-"""What did a server measure between two looks? Its metrics, read back from their text."""
+"""The metrics of a server at one time, parsed from their text, and their growth since another."""
 
 import math
 import re
@@ -15,7 +15,7 @@ _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 @dataclass(frozen=True)
 class MetricsSnapshot:
-    """The numbers of one text of metrics, and when it came, on `time.monotonic`'s clock.
+    """The numbers of one text of metrics, and its time on `time.monotonic`'s clock.
 
     >>> parse_metrics('calls_total{method="recall"} 3').value("calls_total", method="recall")
     3.0
@@ -25,17 +25,17 @@ class MetricsSnapshot:
     at: float = field(default_factory=time.monotonic)
 
     def value(self, name: str, **labels: str) -> float:
-        """Return the sum of the series of that name that have these labels, and perhaps others."""
+        """Return the sum of the series of that name that have at least these labels."""
         wanted = frozenset(labels.items())
         return sum(value for series, value in self.values.get(name, {}).items() if wanted <= series)
 
     def labels(self, name: str, label: str) -> list[str]:
-        """Return the values of a label that the series of a name have, sorted."""
+        """Return the values that one label has in the series of a name, sorted."""
         found = {dict(series).get(label, "") for series in self.values.get(name, {})}
         return sorted(found - {""})
 
     def since(self, earlier: "MetricsSnapshot") -> "MetricsSnapshot":
-        """Return how much each number grew; ``at`` is then the seconds between the two."""
+        """Return how much each number grew; ``at`` is then the seconds between the snapshots."""
         grown = {
             name: {
                 labels: max(0.0, value - earlier.values.get(name, {}).get(labels, 0.0))
@@ -46,9 +46,9 @@ class MetricsSnapshot:
         return MetricsSnapshot(grown, self.at - earlier.at)
 
     def quantile(self, share: float, name: str, **labels: str) -> float | None:
-        """Return what a ``share`` of a histogram's values do not exceed, as far as buckets tell.
+        """Return the value that a ``share`` of a histogram's values do not exceed.
 
-        Within a bucket values are taken to lie evenly; None where there are no values.
+        Values are assumed to be spread evenly within a bucket. None if there are no values.
         """
         buckets = sorted(self._buckets(f"{name}_bucket", labels))
         total = buckets[-1][1] if buckets else 0.0
@@ -74,7 +74,7 @@ class MetricsSnapshot:
 
 
 def parse_metrics(text: str) -> MetricsSnapshot:
-    """Return the numbers of a text of metrics. Raises `ProtocolError` for another text."""
+    """Return the numbers of a text of metrics. Raises `ProtocolError` for any other text."""
     values: dict[str, dict[Labels, float]] = {}
     for line in text.splitlines():
         if not line or line.startswith("#"):

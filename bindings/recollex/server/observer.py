@@ -1,40 +1,40 @@
-"""Who is told what a server does? Metrics, logs and traces, through one seam."""
+"""The interface through which a server reports what it does, for metrics, logs and spans."""
 
 from recollex.server.calls import Call
 from recollex_engine.trace import Trace
 
 
 class Observer:
-    """Is told what a server does. Here nothing comes of it: subclass what you want to know.
+    """Receives the events of a server and ignores them; override the methods that you need.
 
-    Threads: `worked`, `grouped` and `opened` come from any thread, the others from the event loop.
-    A method must be quick and must not raise.
+    Threads: `worked`, `grouped` and `opened` are called on any thread, the others on the event
+    loop. A method must be quick and must not raise.
     """
 
     def metrics_text(self) -> str:
-        """Return what was measured, in Prometheus' text format; whoever may call may read it."""
+        """Return the metrics in Prometheus' text format; every client may read them."""
         return ""
 
     def answered(self, call: Call, error: BaseException | None) -> None:
-        """Take note of a call that was answered; its times are its own."""
+        """Learn that a call was answered; the call holds its own times."""
 
     def worked(self, call: Call, trace: Trace | None) -> None:
-        """Take note of what a worker did for a call; the trace is a recall's."""
+        """Learn that a worker has done a call; the trace is a recall's."""
 
     def grouped(self, agent: str, calls: int, seconds: float) -> None:
-        """Take note of writes of one agent that were made durable together, and of the flush."""
+        """Learn that writes of one agent were flushed together; seconds: of the flush."""
 
     def opened(self, agent: str, open_agents: int) -> None:
-        """Take note of an agent that was opened, and of how many are."""
+        """Learn that an agent was opened, and how many are open."""
 
     def closed(self, agent: str, open_agents: int) -> None:
-        """Take note of an agent that was closed because others were used later."""
+        """Learn that an unused agent was closed to make room for others."""
 
     def connected(self, client: str, connections: int) -> None:
-        """Take note of a connection."""
+        """Learn that a client has connected."""
 
     def disconnected(self, client: str, connections: int, why: str) -> None:
-        """Take note of a connection's end, and of why it ended."""
+        """Learn that a connection has ended, and why."""
 
     def failed(self, call: Call | None, error: BaseException) -> None:
-        """Take note of an error that nobody foresaw; its caller is told that it is in the log."""
+        """Learn of an unexpected error; the caller is only told that the log has it."""

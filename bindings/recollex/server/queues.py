@@ -1,4 +1,4 @@
-"""Whose turn is it? Queues in which every client has the same share, whatever it sends."""
+"""Fair queues: every client has the same share, however much it sends."""
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
@@ -12,8 +12,8 @@ Item = TypeVar("Item")
 class FairQueue(Generic[Item]):
     """Items of many clients, taken in turns: one of each client that has any, then again.
 
-    So one that sends 10,000 waits for itself, and everybody else for as many items as there are
-    clients. Cost: constant. Threads: the caller's lock.
+    A client that sends 10,000 items waits for itself; every other client waits for as many items as
+    there are clients. Cost: constant. Threads: under the caller's lock.
 
     >>> queue = FairQueue[str]()
     >>> for client, item in [("a", "a1"), ("a", "a2"), ("b", "b1")]:
@@ -30,7 +30,7 @@ class FairQueue(Generic[Item]):
         return self._count
 
     def put(self, client: object, item: Item) -> None:
-        """Put an item behind those of its client."""
+        """Put an item after those of its client."""
         waiting = self._waiting.get(client)
         if waiting is None:
             self._waiting[client] = deque((item,))
@@ -46,9 +46,10 @@ class FairQueue(Generic[Item]):
         return self._taken(client, waiting)
 
     def take_if(self, wanted: Callable[[Item], bool]) -> Item | None:
-        """Take the first item that is wanted, of each client its first; None where there is none.
+        """Take the first item for which ``wanted`` is true; None if there is none.
 
-        Cost: the clients that are passed over, which keep their turns.
+        Only the first item of each client is tried. Cost: the clients that are skipped, which keep
+        their turns.
         """
         for client, waiting in self._waiting.items():
             if wanted(waiting[0]):
@@ -56,7 +57,7 @@ class FairQueue(Generic[Item]):
         return None
 
     def remove(self, client: object, item: Item) -> bool:
-        """Take an item out, and return whether it was there. Cost: the items of its client."""
+        """Remove an item, and return whether it was there. Cost: the items of its client."""
         waiting = self._waiting.get(client)
         if waiting is None or item not in waiting:
             return False
@@ -77,9 +78,9 @@ class FairQueue(Generic[Item]):
 
 
 class AgentQueue:
-    """Calls in their turns, of which those of one agent leave room for another's.
+    """Calls in fair turns of the clients, in which no agent takes all the workers.
 
-    Of an agent at most ``most`` are begun and not done while calls of others wait. Threads: the
+    While calls of other agents wait, at most ``most`` calls of one agent run. Threads: under the
     caller's lock.
     """
 
@@ -93,7 +94,7 @@ class AgentQueue:
         return len(self._queue)
 
     def put(self, call: Call) -> None:
-        """Put a call behind those of its client."""
+        """Put a call after those of its client."""
         self._queue.put(call.client, call)
         self._waiting[call.agent] += 1
 
@@ -109,11 +110,11 @@ class AgentQueue:
         return call
 
     def done(self, call: Call) -> None:
-        """Note that a call that was taken is begun no longer."""
+        """Record that a call that was taken runs no longer."""
         _less(self._begun, call.agent)
 
     def remove(self, call: Call) -> bool:
-        """Take a call out, and return whether it was there."""
+        """Remove a call, and return whether it was there."""
         found = self._queue.remove(call.client, call)
         if found:
             _less(self._waiting, call.agent)

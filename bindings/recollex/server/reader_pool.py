@@ -1,7 +1,7 @@
-"""Who reads on the other cores? Processes that open the store for reading, and their turns.
+"""The pool of reader processes: they open the store for reading, and recall on the other cores.
 
-Python runs one thread of a process at a time. So recalls are handed to processes of their own,
-which see what the writer published, and send back bytes that go to the client as they are.
+Python runs one thread of a process at a time. So recalls are handed to separate processes, which
+see what the writer has published and return bytes that go to the client unchanged.
 """
 
 import asyncio
@@ -27,22 +27,22 @@ from recollex_engine.errors import DeadlineError, InternalError, OverloadedError
 from recollex_engine.trace import Trace
 
 DEPTH = 2
-"""Calls that a process has in hand: one, and the next, so that it need not wait for the loop."""
+"""Calls that a process holds: the running one and the next, which then need not wait."""
 SOON, LATEST = 0.1, 5.0
-"""Seconds before a process that ended is started again: more each time that it ends early."""
+"""Seconds before a process that ended is restarted; the delay doubles with each early end."""
 STEADY = 10.0
-"""Seconds after which a process has not ended early."""
+"""Seconds after which an end is not early."""
 OVERDUE = 60.0
-"""Seconds behind its deadline after which a call is taken to be endless: its process is ended."""
+"""Seconds past its deadline after which a call is assumed endless, and its process is killed."""
 LEAVING = 5.0
-"""Seconds in which processes must have ended by themselves."""
+"""Seconds within which the processes must end by themselves when the server stops."""
 
 
 class ReaderPool:
-    """Processes that read, each with up to `DEPTH` calls; the others wait for their turns.
+    """Reader processes, each with up to `DEPTH` calls; further calls wait for their turns.
 
-    ``finished`` is told of each call that is done, ``again`` of those that wait while there is no
-    process: anybody may do them. Threads: all on the event loop's.
+    ``finished`` is called with each call that is done. ``again`` is called with each call that
+    waits while no process is ready; it may run anywhere. Threads: all on the event loop's.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class ReaderPool:
             self._start()
 
     def __len__(self) -> int:
-        """How many processes take calls."""
+        """How many processes are ready for calls."""
         return sum(reader.ready for reader in self._readers)
 
     @property
@@ -85,7 +85,7 @@ class ReaderPool:
         return [reader.process.pid for reader in self._readers]
 
     def take(self, call: Call) -> bool:
-        """Take a call, if it is one for these processes and any of them is there."""
+        """Take a call, if a reader process may do it and one is ready."""
         if not (call.method.apart and isinstance(call.convert, ResultEncoder) and len(self)):
             return False
         self._turns.put(call)
@@ -93,11 +93,11 @@ class ReaderPool:
         return True
 
     def take_back(self, call: Call) -> bool:
-        """Take a call out of the queue; returns False where it is not there, or no longer."""
+        """Remove a call from the queue; returns False if it is not there."""
         return self._turns.remove(call)
 
     def late(self, call: Call) -> None:
-        """Note that the time of a call is over, which a process may be at."""
+        """Record that the deadline of a call has passed, which a process may still be doing."""
         self._loop.call_later(OVERDUE, self._end_if_at, call)
 
     def _end_if_at(self, call: Call) -> None:
@@ -114,14 +114,15 @@ class ReaderPool:
             min(free, key=lambda reader: len(reader.in_flight)).send(self._turns.take())
 
     def done(self, call: Call) -> None:
-        """Note that a process has answered a call."""
+        """Record that a process has answered a call."""
         self._turns.done(call)
         self.finished(call)
 
     def left(self, reader: "Reader", undone: deque[Call]) -> None:
-        """Start another process for one that ended; what it had in hand is done elsewhere.
+        """Replace a process that ended; its calls are done elsewhere.
 
-        The call that it was at is given to one more process: perhaps it was that call.
+        The call that it was doing may have ended it, so that call is given to only one more
+        process.
         """
         self._readers.discard(reader)
         self._ended.add(reader.process)
@@ -154,7 +155,7 @@ class ReaderPool:
         self.finished(call)
 
     def _hand_on(self) -> None:
-        """Have calls done elsewhere while there are no processes, but for those that end them."""
+        """Hand the calls on while no process is ready, except suspects, which may end a process."""
         waiting = [self._turns.take() for _ in range(len(self._turns))]
         for call in waiting:
             self._turns.done(call)
@@ -199,7 +200,7 @@ class ReaderPool:
 
 
 class Reader(asyncio.Protocol):
-    """One process that reads, and the calls that it has in hand, in the order of its answers."""
+    """The server's end of one reader process, and the calls that it holds, in order."""
 
     def __init__(self, pool: ReaderPool, process: "subprocess.Popen[bytes]") -> None:
         self._pool = pool
@@ -213,7 +214,7 @@ class Reader(asyncio.Protocol):
 
     @property
     def has_room(self) -> bool:
-        """Whether it can take a call, which then waits for nothing that takes long."""
+        """Whether it can take a call that then waits for nothing slow."""
         if not self.in_flight:
             return self.ready
         first = self.in_flight[0]
@@ -221,7 +222,7 @@ class Reader(asyncio.Protocol):
         return self.ready and len(self.in_flight) < DEPTH and quick
 
     def send(self, call: Call) -> None:
-        """Have a call done, unless its time is over."""
+        """Have a call done, unless its deadline has passed."""
         call.begun_at = time.perf_counter()
         if call.begun_at > call.deadline:
             call.begun_at = 0.0
@@ -243,7 +244,7 @@ class Reader(asyncio.Protocol):
         self._transport.write(frame(question))
 
     def hang_up(self) -> None:
-        """Let the process end when it has done what it is at."""
+        """Let the process end when it has done its present call."""
         self.ready = False
         if self._transport is not None:
             self._transport.close()
@@ -251,11 +252,11 @@ class Reader(asyncio.Protocol):
             self.process.kill()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin with the process, which says when it has opened the store."""
+        """Start with the process, which reports when it has opened the store."""
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        """Take answers, and give the process what comes next."""
+        """Take answers, and give the process its next calls."""
         for payload in self._frames.of(data):
             if not self.ready:
                 self.ready = True
@@ -264,7 +265,7 @@ class Reader(asyncio.Protocol):
         self._pool.feed()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Note that the process has ended, or was told to."""
+        """Record that the process has ended, or was told to end."""
         self.ready = False
         undone, self.in_flight = self.in_flight, deque()
         self._pool.left(self, undone)
@@ -288,7 +289,7 @@ class Reader(asyncio.Protocol):
 
 
 def _end(processes: list["subprocess.Popen[bytes]"]) -> None:
-    """Wait until processes that were told to end have done so; end those that have not."""
+    """Wait until processes that were told to end have ended; kill those that have not."""
     until = time.monotonic() + LEAVING
     for process in processes:
         try:

@@ -1,20 +1,20 @@
-"""What does a process do that only reads? It opens the store beside its owner, and answers.
+"""A reader process: it opens the store beside the owner's process, and answers read calls.
 
-It has one connection, to the server that started it, and ends when that ends. Both ends send
-frames::
+It has one connection, to the server that started it, and ends when that connection ends. Both ends
+send frames::
 
     frame    = length payload
     length   = uint32, big-endian, of the payload
     payload  = a value of `recollex.wire.packing`, the first from the server
     first    = [opener, arguments, open_agents]         opener: "module:function"
     question = [number, method, agent, arguments, at, items, deflate]
-    answer   = [number, error, parts, result, trace, seconds]
+    answer   = [number, error, chunks, result, trace, seconds]
 
-The answer to the first is an answer, too, of number 0. A question was checked by the server: it
-comes from a message that the server has read, and is packed anew. error: nil, or [name, message,
-data]; of one that nobody foresaw the name is "" and the message its traceback. trace: what makes
-the `Trace` of a recall, nil of anything else. A view is taken when the question is read, from what
-the writer published by then: so whoever was told that something is written finds it here.
+The answer to the first frame has number 0. The server has checked each question, because it has
+decoded the client's message, and encodes the question anew. error: nil, or [name, message, data];
+for an unexpected error the name is "" and the message is its traceback. trace: the arguments of a
+recall's `Trace`, nil for any other method. The view is taken when the question is read, and holds
+all that the writer had published by then. So a client that was told of a write finds it here.
 """
 
 import gc
@@ -56,7 +56,7 @@ def frame(value: object) -> bytes:
 
 
 class Frames:
-    """Finds the payloads of frames in bytes as they come.
+    """Finds the payloads of frames in bytes as they arrive.
 
     >>> frames = Frames()
     >>> data = frame("tea") + frame([1])
@@ -68,7 +68,7 @@ class Frames:
         self._kept = b""
 
     def of(self, data: bytes) -> list[bytes]:
-        """Return the payloads that are whole with these bytes."""
+        """Return the payloads that these bytes complete."""
         if self._kept:
             data = self._kept + data
         start, found = 0, []
@@ -85,9 +85,9 @@ class Frames:
 
 @dataclass(frozen=True, slots=True)
 class Opener:
-    """How a process opens the store for reading: a function by its name, and JSON for it.
+    """How a reader process opens the store: the name of a function, and JSON arguments for it.
 
-    function: "module:function", which returns a `recollex.Store` that is read-only. ``count``
+    function: "module:function", which returns a read-only `recollex.Store`. count: how many
     processes do so.
     """
 
@@ -97,10 +97,10 @@ class Opener:
 
 
 def open_store(path: str, embedder: str | None, dimension: int | None) -> Store:
-    """Return the store at ``path``; what `recollex serve` has its processes call.
+    """Return the store at ``path``; `recollex serve` has its reader processes call this.
 
-    embedder: the name or folder of a model, None for the usual one. dimension: of vectors that all
-    come from clients; then there is no model.
+    embedder: the name or folder of a model, None for the default. dimension: of the vectors, if
+    clients send them all; then there is no model.
     """
     model: Any = (
         (recollex.load_encoder() if embedder is None else recollex.load_encoder(embedder))
@@ -113,7 +113,7 @@ def open_store(path: str, embedder: str | None, dimension: int | None) -> Store:
 
 
 def warm() -> None:
-    """Load every kernel of a recall, by recalling once: or the first who asks would wait."""
+    """Load every kernel of a recall by one recall, so that no client waits for it."""
     vector = np.ones(8, np.float32)
     with (
         tempfile.TemporaryDirectory(prefix="recollex-") as folder,
@@ -130,7 +130,7 @@ def warm() -> None:
 
 
 class RequestHandler:
-    """Answers questions about a store that was opened for reading, one behind the other."""
+    """Answers questions about a store that was opened for reading, one after another."""
 
     def __init__(self, first: list[Any]) -> None:
         opener, arguments, most = first
@@ -139,7 +139,7 @@ class RequestHandler:
         self._agents = AgentCache(store, most, Observer())
 
     def handle(self, question: list[Any]) -> list[Any]:
-        """Return the answer to a question; raises nothing that an answer can say."""
+        """Return the answer to a question; errors are part of the answer."""
         number, name, agent, arguments, at, items, deflate = question
         started = time.perf_counter()
         told, encoded, trace = None, _EMPTY, None
@@ -158,13 +158,13 @@ class RequestHandler:
 
 
 def _told(trace: Trace) -> list[Any]:
-    """Return a trace as the arguments that make it; as a record it would cost ten times that."""
+    """Return the arguments of a trace; encoded as a record it would cost ten times as much."""
     return [trace.stages, trace.errors, trace.total, trace.activated]
 
 
 def main() -> None:
-    """Answer until the server hangs up; its end is this process's end."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # sent to all of a group: the server decides
+    """Answer until the server hangs up; then end the process."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # a group gets them all: the server decides
         signal.signal(number, signal.SIG_IGN)
     connection = socket.socket(fileno=int(sys.argv[1]))
     frames = Frames()
@@ -182,7 +182,7 @@ def main() -> None:
                 connection.sendall(frame([0, None, [], b"\xc0", None, 0.0]))
     except OSError:  # the server is gone
         pass
-    os._exit(0)  # nothing here is written, and nobody waits for what a model's threads do
+    os._exit(0)  # nothing is written here, and a model's threads need not finish
 
 
 if __name__ == "__main__":

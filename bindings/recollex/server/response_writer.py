@@ -1,8 +1,9 @@
-"""Who writes an answer? The thread that has it, if the client takes it at once.
+"""Writes answers to a client on the thread that has them, if the client takes them at once.
 
-Waking the event loop to write a few bytes costs as much as the bytes. So answers go past the
-transport, which is left to read and to close; what the client does not take at once waits here, and
-the event loop writes it when it can. TLS has a state of its own, and goes through the transport.
+Waking the event loop to write a few bytes costs as much as writing them. So answers bypass the
+transport, which only reads and closes. Bytes that the client does not take at once wait here, and
+the event loop writes them when it can. TLS keeps a state of its own, so its answers go through the
+transport.
 """
 
 import asyncio
@@ -15,10 +16,10 @@ from typing import Any
 
 
 class ResponseWriter:
-    """The way to a client. ``changed`` is told on the event loop when `full` has changed.
+    """The way to a client. ``changed`` is called on the event loop when `full` has changed.
 
-    Invariant: messages go out whole, in the order in which they were given.
-    Threads: any number may `send`; the rest is the event loop's.
+    Invariant: messages go out whole, in the order in which they were sent. Threads: any number may
+    `send`; the rest is the event loop's.
     """
 
     def __init__(self, transport: asyncio.Transport, changed: Callable[[], None]) -> None:
@@ -31,11 +32,11 @@ class ResponseWriter:
 
     @property
     def full(self) -> bool:
-        """Whether something waits for the client to take it."""
+        """Whether bytes wait for the client to take them."""
         return bool(self._waiting)
 
     def send(self, data: bytes) -> None:
-        """Send a message, now or when the client takes it; nothing happens once it is closed."""
+        """Send a message, now or when the client takes it; ignored once closed."""
         with self._lock:
             if self._file < 0:
                 return
@@ -44,7 +45,7 @@ class ResponseWriter:
                     sent = os.write(self._file, data)
                 except BlockingIOError:
                     sent = 0
-                except OSError:  # the client left, which the transport is about to tell
+                except OSError:  # the client left; the transport reports it soon
                     return
                 if sent == len(data):
                     return
@@ -91,7 +92,7 @@ class ResponseWriter:
 
 
 class TlsResponseWriter:
-    """The same through a transport, which encrypts; `paused` and `resumed` are what it tells."""
+    """The same through a transport, which encrypts; `pause` receives the transport's state."""
 
     def __init__(self, transport: asyncio.Transport, changed: Callable[[], None]) -> None:
         self._loop: Any = asyncio.get_running_loop()
@@ -100,7 +101,7 @@ class TlsResponseWriter:
         self._changed = changed
         self.full = False
         limits = partial(transport.set_write_buffer_limits, high=1, low=0)
-        self._loop.call_soon(limits)  # at once they would be told of the handshake's last bytes
+        self._loop.call_soon(limits)  # set at once, they would count the handshake's last bytes
 
     def send(self, data: bytes) -> None:
         """Send a message; see `ResponseWriter.send`."""
@@ -113,6 +114,6 @@ class TlsResponseWriter:
         """Send nothing more; the transport is closed by its owner."""
 
     def pause(self, full: bool) -> None:
-        """Note whether the transport waits for the client."""
+        """Record whether the transport waits for the client."""
         self.full = full
         self._changed()

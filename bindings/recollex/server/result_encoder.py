@@ -1,4 +1,4 @@
-"""What becomes of a result on its way to a socket? Bytes, made in the thread that worked."""
+"""Encodes a result as bytes for a socket, on the thread that made it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _LISTS = (list, FactList)
 
 
 class EncodedResult(NamedTuple):
-    """A result as bytes: lists of items that go before it, each packed, and what is left of it."""
+    """A result as bytes: the encoded chunks of its list, and the rest, which follows them."""
 
     chunks: Sequence[bytes]
     result: bytes

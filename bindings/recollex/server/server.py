@@ -1,4 +1,4 @@
-"""How does a server run? It opens a store, listens, and on a signal finishes what it began."""
+"""A server's life: it opens a store, listens, and on a signal finishes what it has begun."""
 
 import asyncio
 import gc
@@ -20,12 +20,12 @@ from recollex.server.service import Service
 from recollex_engine.errors import InputError
 
 SWITCH = 0.0005
-"""Seconds after which a thread that works gives the interpreter to one that waits: a worker that
-runs Python must not keep the event loop waiting for the usual 5 ms."""
+"""Seconds after which a running thread gives the interpreter to a waiting one. With the usual 5 ms,
+a worker that runs Python would delay the event loop."""
 
 
 class Server:
-    """A store behind sockets, on the running event loop; use it with ``async with``.
+    """A store that listens on sockets, on the running event loop; use it with ``async with``.
 
     >>> import tempfile
     >>> async def first_call(folder):
@@ -51,7 +51,7 @@ class Server:
 
     @property
     def addresses(self) -> list[str]:
-        """Where clients may connect, as `recollex.connect` takes it."""
+        """The addresses to connect to, as `recollex.connect` takes them."""
         return self.listener.addresses
 
     async def listen(
@@ -59,7 +59,8 @@ class Server:
     ) -> None:
         """Listen on "unix:///path", "tcp://host:port" or "tls://host:port".
 
-        certificate, key: PEM files, for TLS. Raises `InputError` for what cannot be listened on.
+        certificate, key: PEM files, for TLS. Raises `InputError` for an address that cannot be
+        listened on.
         """
         scheme, _, rest = address.partition("://")
         if scheme == "unix" and rest:
@@ -78,10 +79,10 @@ class Server:
         await self.listener.listen_tcp(host.strip("[]"), int(port), tls)
 
     async def stop(self) -> None:
-        """Answer what was asked, close the connections and the store; twice is fine.
+        """Answer the calls that were made, close the connections and the store; twice is fine.
 
-        After ``limits.drain`` seconds what has not begun is refused. What was acknowledged is
-        durable, and a write that has begun is finished.
+        After ``limits.drain`` seconds, calls that have not begun are refused. Acknowledged writes
+        are durable, and a write that has begun is finished.
         """
         await self.listener.stop(self.service.limits.drain)
         await self.service.stop()
@@ -94,9 +95,9 @@ class Server:
 
 
 def run(main: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> None:
-    """Run a server's coroutine, on uvloop if it is installed, until it ends.
+    """Run a server's coroutine, on uvloop if installed, until it ends.
 
-    It is given an event, which SIGTERM or SIGINT sets; a second signal ends the process at once.
+    It receives an event, which SIGTERM or SIGINT sets; a second signal ends the process at once.
     """
 
     async def signalled() -> None:
@@ -123,13 +124,13 @@ def run(main: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> None:
 
 
 def freeze_heap() -> None:
-    """Leave what was imported and opened out of the collector's rounds."""
+    """Keep the garbage collector from scanning what was imported and opened so far."""
     gc.collect()
     gc.freeze()
 
 
 def default_socket(store: str) -> Path:
-    """Return where a server of a store listens unless it is told otherwise; makes the folder."""
+    """Return the default socket of a store's server; makes the folder."""
     folder = Path(store).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     return folder / "socket"

@@ -1,7 +1,7 @@
-"""What does a server do, whatever speaks to it? Calls of many clients on the agents of one store.
+"""The service: calls of many clients on the agents of one store, whatever transport brings them.
 
-Sockets and HTTP bring calls; the service says who may make them, whose turn it is, and what they
-come to. It knows no bytes.
+Sockets and HTTP bring calls; the service checks who may make them, takes them in turns, and
+delivers their results. It knows no bytes.
 """
 
 import asyncio
@@ -49,8 +49,9 @@ class Service:
         ids = await service.call(LOCAL, "retain", "alice", {"text": "Alice joined Google."})
         await service.stop()
 
-    instance: drawn anew each time; a client learns from it that the answers kept for repetitions
-    are gone. Threads: everything is called on one event loop; work is done in threads of its own.
+    instance: a new random id for each start. A client that sees another id knows that the answers
+    kept for repeated writes are gone. Threads: everything is called on one event loop; work is done
+    on threads of the service's own.
     """
 
     def __init__(
@@ -106,12 +107,12 @@ class Service:
         client: object = None,
         convert: Callable[[Any], Any] | None = None,
     ) -> Any:
-        """Return what a method comes to; raises what it raises, or a `ServiceError`.
+        """Return the result of a method; raises what the method raises, or a `ServiceError`.
 
-        ``agent``: its id; None for methods of the store. client: whose turn it is, the principal's
-        if None. convert: applied to the result in the thread that made it; a keyed call is repeated
-        only with the same object. Cancelling the task takes the call back if it has not begun; a
-        write that has begun is finished.
+        agent: its id; None for methods of the store. client: what the queues take turns by; None
+        for the principal. convert: applied to the result on the thread that made it; a repeated
+        keyed call must have the same object. Cancelling the task cancels the call if it has not
+        begun; a write that has begun is finished.
         """
         requester = CallFuture(self._loop)
         call = self.submit(principal, method, agent, arguments, options, client, requester, convert)
@@ -136,9 +137,9 @@ class Service:
         convert: Callable[[Any], Any] | None,
         tag: int = 0,
     ) -> Call:
-        """Queue a call; tell ``requester`` its result or its error, perhaps at once; see `call`.
+        """Queue a call; its result or error goes to ``requester``, perhaps at once.
 
-        Never raises.
+        See `call` for the arguments. Never raises.
         """
         self.settle()
         known = METHODS.get(method) if isinstance(method, str) else None
@@ -182,12 +183,12 @@ class Service:
         client: Requester,
         convert: Callable[[Any], Any],
     ) -> bool:
-        """Do a look-up of the present, or a lone client's quick recall, and tell the client.
+        """Do a look-up of the present, or a lone client's quick recall, on the event loop.
 
-        The same as `submit` without what queues and other threads cost; returns False where it is
-        for that to do. A recall keeps the event loop for as long as
-        `LatencyEstimate.is_quick` says: nobody else asked lately, and who asks meanwhile waits for
-        one. Handing it on costs a third of it.
+        This is `submit` without the cost of queues and threads; it returns False if `submit` must
+        do the call. A recall blocks the event loop for as long as `LatencyEstimate.is_quick`
+        permits. No other client has asked lately, and one that asks meanwhile waits for one recall.
+        Handing the recall to a thread costs a third of it.
         """
         id, method, agent, arguments, options = request
         if self._stopping or options or "as_recorded" in arguments:
@@ -214,27 +215,27 @@ class Service:
         return True
 
     def metrics_text(self) -> str:
-        """Return what the observer measured; see `Observer.measures`."""
+        """Return the observer's metrics; see `Observer.metrics_text`."""
         self._telemetry_batch.flush()
         return self.observer.metrics_text()
 
     def cancel(self, call: Call) -> None:
-        """Take a call back, if no worker has it yet; it is answered with `CancelledError`."""
+        """Answer a call with `CancelledError`, if no worker has taken it yet."""
         if not call.over and self._take_back(call):
             call.error = CancelledError(f"{call.method.name} was cancelled before it began")
             self._answer(call)
 
     def status(self) -> Status:
-        """Return what the service is doing now."""
+        """Return how many calls wait and run now."""
         waiting = self._waiting
         running = max(0, len(self._calls) - waiting)
         return Status(waiting, running, len(self._agents), len(self._idempotency), self._stopping)
 
     async def stop(self, close_store: bool = True) -> None:
-        """Take no more calls, finish those that were taken, close the store; twice is fine.
+        """Take no more calls, finish the calls that were taken, close the store; twice is fine.
 
-        What is not finished within ``limits.drain`` seconds and has not begun is answered with an
-        error. A write that has begun is finished, however long it takes.
+        Calls that have not begun after ``limits.drain`` seconds are answered with an error. A write
+        that has begun is finished, however long it takes.
         """
         self._stopping = True
         if self._stopped:
@@ -254,7 +255,7 @@ class Service:
         if close_store:
             await self._loop.run_in_executor(None, self.store.close)
 
-    # -- on the way in ---------------------------------------------------------------------------
+    # -- admission and queues ----------------------------------------------------------------------
 
     def _check(self, call: Call, agent: object) -> None:
         if self._stopping:
@@ -275,7 +276,7 @@ class Service:
             raise OverloadedError(f"{waiting:,} calls wait already", delay)
         seconds = call.deadline - call.entered_at
         call.timer = self._loop.call_later(seconds, self._late, call)
-        if lone:  # the agent is opened here, so that the next is done at once
+        if lone:  # opens the agent in this process, so that the next call runs inline
             self._workers.put(call)
         else:
             self._put(call)
@@ -294,22 +295,22 @@ class Service:
         ) or self._workers.take_back(call)
 
     def _answer_of_store(self, call: Call) -> None:
-        """Answer which agents there are, of those it may name."""
+        """Answer with the agents that the principal may name."""
         names = [each for each in self.store.agents() if call.principal.reaches(each)]
         call.result = names if call.convert is None else call.convert(names)
         self._answer(call)
 
-    # -- on the way out --------------------------------------------------------------------------
+    # -- answers -----------------------------------------------------------------------------------
 
     def _late(self, call: Call) -> None:
-        """Answer a call whose time is over, which a worker may have in hand."""
+        """Answer a call whose deadline has passed, which a worker may be doing."""
         if call.over:
             return
         late = DeadlineError(call.method.name, begun=not self._take_back(call))
         if not late.begun:
             call.error = late
             self._answer(call)
-        elif call.claim():  # what becomes of it is kept for a repetition, and told to nobody now
+        elif call.claim():  # the result is kept for a repeated call, and not delivered
             call.answered_at = time.perf_counter()
             call.requester.deliver(call, late)
             if self.reader_pool is not None:
@@ -318,13 +319,14 @@ class Service:
     def _finished(self, calls: list[Call]) -> None:
         """Deliver calls on the thread that did them; the event loop settles them later.
 
-        It is woken where that is urgent, and looks by itself before it takes a call.
+        The loop is woken if that is urgent; otherwise it settles them before it takes the next
+        call.
         """
         for call in calls:
             if call.claim():
                 call.answered_at = time.perf_counter()
                 call.requester.deliver(call, call.error)
-        self._done.append(calls)  # before asking: what gets urgent now is seen by one of the two
+        self._done.append(calls)  # before the check, so that no urgent call is missed
         if self._stopping or any(call.options.key or call.requester.urgent() for call in calls):
             self._wake()
 
@@ -334,9 +336,10 @@ class Service:
             self._loop.call_soon_threadsafe(self.settle)
 
     def settle(self) -> None:
-        """Go on after what was delivered; on the event loop.
+        """Finish the calls that were delivered; on the event loop.
 
-        Whoever makes a call urgent (see `Requester`) settles afterwards, or nobody may do it.
+        Code that makes a call urgent (see `Requester.urgent`) must settle afterwards: no worker
+        wakes the loop for it.
         """
         self._woken = False
         while self._done:
@@ -345,12 +348,12 @@ class Service:
                 self._answer(call)
 
     def _read_apart(self, call: Call) -> None:
-        """Answer a call that another process did."""
+        """Settle a call that a reader process did."""
         self._backpressure.observe(time.perf_counter() - call.entered_at)
         self._answer(call)
 
     def _answer(self, call: Call) -> None:
-        """Settle a call, and tell its answer to those who do not have it."""
+        """Deliver the answer of a call to all that lack it, and settle the call."""
         self._tell(call)
         if call.options.key is not None and call.method.scope == "write":
             undone = isinstance(call.error, ServiceError) and not call.begun

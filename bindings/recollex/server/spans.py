@@ -1,4 +1,4 @@
-"""How do calls look to OpenTelemetry? A span each, which says what the stages of a recall took."""
+"""OpenTelemetry: one span for each call, with the times of a recall's stages."""
 
 import threading
 import time
@@ -12,16 +12,16 @@ from recollex_engine.trace import Trace
 
 INSTALL = "pip install 'recollex[otel]'"
 MAX_KEPT = 1024
-"""Traces of recalls whose answer is still to come."""
+"""The most traces of recalls that are kept until the calls are answered."""
 
 
 class Spans:
     """Makes a span of every call; see `exported`.
 
-    A call's span is named by its method, begins when the call came in, and hangs below the span
+    A span is named by the call's method, begins when the call arrived, and is a child of the span
     that the caller named (`traceparent`, W3C Trace Context). Its attributes are the agent, the
-    client, how long the call waited and, of a recall, microseconds by stage. No text of a memory or
-    a question is in it.
+    client, the time in the queue and, for a recall, microseconds by stage. It holds no text of a
+    memory or a question.
 
     Threads: any.
     """
@@ -44,7 +44,7 @@ class Spans:
     def exported(cls) -> "Spans":
         """Return spans that go to a collector, at OTEL_EXPORTER_OTLP_ENDPOINT over HTTP.
 
-        The variables of OpenTelemetry say the rest. Raises `InputError` without the extra.
+        OpenTelemetry's other environment variables apply. Raises `InputError` without the extra.
         """
         try:
             from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -58,13 +58,13 @@ class Spans:
         return cls(provider.get_tracer("recollex"), provider.shutdown)
 
     def close(self) -> None:
-        """Send what is still to be sent."""
+        """Send the spans that were not sent yet."""
         self._shutdown()
 
     def worked(self, call: Call, trace: Trace) -> None:
         """Keep a recall's trace until its call is answered."""
         if call.over:
-            return  # its time was over while it ran
+            return  # its deadline passed while it ran
         with self._lock:
             self._traces[id(call)] = call, trace
             if len(self._traces) > MAX_KEPT:
@@ -101,5 +101,5 @@ class Spans:
         span.end(self._nanoseconds(call.answered_at))
 
     def _nanoseconds(self, moment: float) -> int:
-        """Return a moment of `time.perf_counter` as the world counts."""
+        """Convert a time of `time.perf_counter` to nanoseconds since 1970."""
         return self._epoch + int(moment * 1e9)

@@ -1,13 +1,14 @@
-"""How busy is a server? What is counted at one moment."""
+"""How busy a server is, at one moment."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What a service is doing now. waiting: calls that no worker has taken; running: those in work.
+    """What a service is doing now.
 
-    keys: answers to keyed writes that are remembered.
+    waiting: calls that no worker has taken. running: calls that a worker is doing. keys: remembered
+    answers to keyed writes.
     """
 
     waiting: int

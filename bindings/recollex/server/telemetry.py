@@ -1,4 +1,4 @@
-"""How is a server watched? What it does becomes metrics, lines of a log and, if wanted, spans."""
+"""Turns what a server does into metrics, log lines and, if wanted, spans."""
 
 from recollex.server.calls import Call
 from recollex.server.logs import Log
@@ -47,16 +47,16 @@ class Telemetry(Observer):
         )
 
     def close(self) -> None:
-        """Send what spans there are still to send."""
+        """Send the spans that were not sent yet."""
         if self.spans is not None:
             self.spans.close()
 
     def metrics_text(self) -> str:
-        """Return what was measured, in Prometheus' text format."""
+        """Return the metrics in Prometheus' text format."""
         return self.metrics.text()
 
     def answered(self, call: Call, error: BaseException | None) -> None:
-        """Take note of a call that was answered; its times are its own."""
+        """Record an answered call."""
         seconds = call.answered_at - call.entered_at
         outcome = "ok" if error is None else type(error).__name__
         self.metrics.answered(call.method.name, outcome, seconds)
@@ -69,38 +69,38 @@ class Telemetry(Observer):
             self.spans.answered(call, error)
 
     def worked(self, call: Call, trace: Trace | None) -> None:
-        """Take note of what a worker did for a call; the trace is a recall's."""
+        """Record the stages of a recall that a worker has done."""
         if trace is not None:
             self.metrics.recalled(trace)
             if self.spans is not None:
                 self.spans.worked(call, trace)
 
     def grouped(self, agent: str, calls: int, seconds: float) -> None:
-        """Take note of writes of one agent that were made durable together."""
+        """Record writes of one agent that were flushed together."""
         self.metrics.batched(calls)
 
     def opened(self, agent: str, open_agents: int) -> None:
-        """Take note of an agent that was opened, and of how many are."""
+        """Record that an agent was opened."""
         self._open_agents = open_agents
         self.log.event("agent opened", "debug", agent=agent, open_agents=open_agents)
 
     def closed(self, agent: str, open_agents: int) -> None:
-        """Take note of an agent that was closed because others were used later."""
+        """Record that an unused agent was closed to make room for others."""
         self._open_agents = open_agents
         self.log.event("agent closed", "debug", agent=agent, open_agents=open_agents)
 
     def connected(self, client: str, connections: int) -> None:
-        """Take note of a connection."""
+        """Record a new connection."""
         self._connections = connections
         self.log.event("connected", "debug", client=client, connections=connections)
 
     def disconnected(self, client: str, connections: int, why: str) -> None:
-        """Take note of a connection's end, and of why it ended."""
+        """Record the end of a connection, and why it ended."""
         self._connections = connections
         self.log.event("disconnected", "debug", client=client, connections=connections, why=why)
 
     def failed(self, call: Call | None, error: BaseException) -> None:
-        """Take note of an error that nobody foresaw."""
+        """Log an unexpected error."""
         if call is None:
             self.log.bug(error)
         else:

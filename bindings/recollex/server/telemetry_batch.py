@@ -1,8 +1,8 @@
-"""When is the observer told of what was done at once? Soon, and of several calls together.
+"""Batches the telemetry of calls that were done inline, so that clients do not wait for it.
 
-Who asks one question after another waits for all that the server does between two of them. What it
-takes note of is not for the client, so it is done while the client reads an answer (`IdleSpin`),
-where nothing waits, or a few dozen at a time.
+A client that asks one question after another waits for all work of the server between two of them.
+Telemetry is not for the client. So it is recorded while the client reads an answer (`IdleSpin`), or
+for a few dozen calls at a time.
 """
 
 import asyncio
@@ -11,13 +11,13 @@ from collections.abc import Callable
 from recollex.server.calls import Call
 
 WITHIN = 0.02
-"""Seconds after which a call is noted."""
+"""The most seconds before a call is recorded."""
 TOGETHER = 32
-"""Calls that are noted before another is taken."""
+"""The number of calls that are recorded before the next call is taken."""
 
 
 class TelemetryBatch:
-    """Calls that were answered, and are yet to be noted. Threads: the event loop's."""
+    """Answered calls that are not recorded yet. Threads: the event loop's."""
 
     def __init__(self, record: Callable[[Call], None]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -25,7 +25,7 @@ class TelemetryBatch:
         self._calls: list[Call] = []
 
     def add(self, call: Call) -> None:
-        """Note a call, soon."""
+        """Record a call, soon."""
         self._calls.append(call)
         if len(self._calls) == 1:
             self._loop.call_later(WITHIN, self.flush)
@@ -33,7 +33,7 @@ class TelemetryBatch:
             self.flush()
 
     def flush(self) -> None:
-        """Note what was not noted."""
+        """Record all calls that are not recorded yet."""
         calls, self._calls = self._calls, []
         for call in calls:
             self._record(call)

@@ -1,4 +1,4 @@
-"""Who does the calls? Threads that take reads by turns, and writes of one agent together."""
+"""The worker threads: reads take turns, and writes of one agent share a flush."""
 
 import threading
 import time
@@ -20,12 +20,13 @@ from recollex_engine.recall.recall import Recall
 
 
 class Workers:
-    """Threads that do calls, fairly: each client in its turn, and each agent.
+    """Threads that do calls, in fair turns of the clients and of the agents.
 
-    Reads: ``limits.readers`` threads. One agent's reads leave a thread to another's, if such wait.
-    Writes: ``limits.writers`` threads, of which one at a time serves an agent: it takes what waits
-    for it, one of each client in turn, does each as a transaction of its own, and waits for the
-    disk once. ``finished`` is told of every call that was put in, on the thread that did it.
+    Reads: ``limits.readers`` threads. If reads of several agents wait, one agent's reads leave a
+    thread to the others. Writes: ``limits.writers`` threads; one thread at a time serves an agent.
+    It takes the writes that wait for the agent, one of each client in turn, does each as a
+    transaction of its own, and waits for the disk once. ``finished`` is called with every call that
+    was put in, on the thread that did it.
     """
 
     def __init__(
@@ -41,10 +42,10 @@ class Workers:
         self._observer = observer
         self._finished = finished
         self._lock = threading.Lock()
-        self._to_read: SimpleQueue[None] = SimpleQueue()  # one a call: wakes a thread
+        self._to_read: SimpleQueue[None] = SimpleQueue()  # one item per call
         self._to_write: SimpleQueue[None] = SimpleQueue()
         self._reads = AgentQueue(max(1, limits.readers - 1))
-        self._writes: OrderedDict[str, FairQueue[Call]] = OrderedDict()  # agents in their turns
+        self._writes: OrderedDict[str, FairQueue[Call]] = OrderedDict()  # in the agents' turns
         self._writing: set[str] = set()
         self._waiting_writes = 0
         self._stopping = False
@@ -63,7 +64,7 @@ class Workers:
 
     @property
     def waiting(self) -> int:
-        """How many calls nobody has taken yet."""
+        """How many calls no thread has taken yet."""
         return len(self._reads) + self._waiting_writes
 
     def put(self, call: Call) -> None:
@@ -81,7 +82,7 @@ class Workers:
             self._to_write.put(None)
 
     def take_back(self, call: Call) -> bool:
-        """Take a call out of the queue; returns False where a worker has it already."""
+        """Remove a call from the queue; returns False if a worker has taken it."""
         with self._lock:
             if call.method.scope == "read":
                 return self._reads.remove(call)
@@ -94,7 +95,7 @@ class Workers:
             return True
 
     def stop(self) -> None:
-        """Finish what was put in, then end the threads."""
+        """Finish the calls that were put in, then end the threads."""
         with self._lock:
             self._stopping = True
         for _ in self._threads:
@@ -106,7 +107,7 @@ class Workers:
     def run_inline(self, call: Call) -> bool:
         """Do a read on this thread, unless it would have to wait; returns whether it is done.
 
-        `note` must follow; when it is answered, for nobody waits for that.
+        `note` must follow, after the answer: the client need not wait for it.
         """
         agent = self._agents.get_if_open(call.agent)
         if agent is None:
@@ -168,9 +169,10 @@ class Workers:
                     return None
 
     def _fair_writes(self, agent: str) -> list[Call]:
-        """Take writes that wait for an agent, one of each client in turn; it is busy from now on.
+        """Take writes that wait for an agent, one of each client in turn, and mark it busy.
 
-        At most ``limits.group``, and nothing behind one that must see what was written before it.
+        At most ``limits.group`` writes, and none after an ungrouped one, which must see the earlier
+        writes.
         """
         queue = self._writes.pop(agent)
         calls = [queue.take()]
@@ -178,14 +180,14 @@ class Workers:
             calls.append(queue.take())
         self._waiting_writes -= len(calls)
         if queue:
-            self._writes[agent] = queue  # behind the other agents
+            self._writes[agent] = queue  # after the other agents
         self._writing.add(agent)
         return calls
 
     def _do_together(self, agent: str, calls: list[Call]) -> None:
-        """Do writes as a transaction each, and wait for the disk once; the last may be ungrouped.
+        """Do each write as a transaction, and wait for the disk once; the last may be ungrouped.
 
-        A failure of the flush is every call's that had succeeded.
+        If the flush fails, every call that had succeeded fails.
         """
         last = None if calls[-1].method.grouped else calls[-1]
         grouped = calls if last is None else calls[:-1]
@@ -207,7 +209,7 @@ class Workers:
     # -- either ----------------------------------------------------------------------------------
 
     def _do(self, call: Call) -> None:
-        """Do a call; what becomes of it is its `result` or its `error`."""
+        """Do a call; its outcome is its `result` or its `error`."""
         if not _in_time(call):
             return
         try:
@@ -219,7 +221,7 @@ class Workers:
             self._fail(call, error)
 
     def note(self, call: Call) -> None:
-        """Take note of what was done for a call; whoever waits for it may have its answer."""
+        """Record what a call did; the client may already have its answer."""
         if call.error is None:
             if call.trace is not None:
                 self._latency.observe(call.agent, call.seconds)
@@ -257,7 +259,7 @@ class Workers:
 
 
 def _in_time(call: Call) -> bool:
-    """Note that a call begins; False where nobody waits for it any more."""
+    """Record that a call begins; returns False if its deadline has passed."""
     now = time.perf_counter()
     if call.deadline and now > call.deadline:
         call.error = DeadlineError(call.method.name, begun=False)
