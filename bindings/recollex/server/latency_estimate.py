@@ -1,6 +1,6 @@
 """Are the recalls of an agent quick? Their recent times say so."""
 
-MOST = 10_000
+MAX_AGENTS = 10_000
 """The most agents for which an average is kept."""
 LONGEST = 0.008
 """The most seconds that one recall counts as, so that one slow recall is soon forgotten."""
@@ -26,7 +26,7 @@ class LatencyEstimate:
 
     def observe(self, agent: str, seconds: float) -> None:
         """Add the time of one recall."""
-        if len(self._average) >= MOST:
+        if len(self._average) >= MAX_AGENTS:
             self._average = {}
         before = self._average.get(agent, LONGEST)
         self._average[agent] = before + 0.2 * (min(seconds, LONGEST) - before)
