@@ -37,7 +37,7 @@ class Ranking:
     def explained(
         self, fused: npt.NDArray[np.uint32], parts: Mapping[str, npt.NDArray[np.float64]]
     ) -> "Ranking":
-        """Return the ranking with its scores' ``parts``, which are given in the order of ``fused``."""
+        """Return the ranking with its scores' ``parts``, given in the order of ``fused``."""
         if not parts:  # a fusion by ranks has none
             return self
         memories = self.memories.tolist()
