@@ -21,7 +21,6 @@ from recollex_engine.domain.schema import (
     ENDS,
     LISTS,
     NONE,
-    words,
 )
 from recollex_engine.domain.settings import Settings
 from recollex_engine.state.chain import Chain
@@ -31,13 +30,12 @@ from recollex_engine.state.fact_state import FactState
 from recollex_engine.state.hubs import Hubs
 from recollex_engine.state.label_lists import LabelLists
 from recollex_engine.state.mention_counts import MentionCounts
+from recollex_engine.state.row_codes import encode_rows
 from recollex_engine.state.speakers import Speakers
 from recollex_engine.state.tail import Tail
 from recollex_engine.storage.dictionary import Dictionary
 from recollex_engine.text.names import fold_name
 from recollex_kernels.memories.filters import mask_open
-from recollex_kernels.vectors.cascade import encode_signs
-from recollex_kernels.vectors.codes import encode
 
 AT_HAND = 10_000
 """Labels and names of entities whose text is kept at hand."""
@@ -258,27 +256,18 @@ class Columns:
         first, end = self.column["code_factor"].count, self.rows
         if first == end or not (first or needed or end >= CODED_FROM):
             return
-        vectors = rows(first, end)
-        count, dimension = vectors.shape
-        codes = np.empty((count, dimension // 2), np.uint8)
-        steps, norms, losses = np.empty((3, count), np.float32)
-        encode(vectors, codes, steps, norms, losses)
-        self.column["code4"].extend(codes.reshape(-1))
-        for name, values in zip(("step", "norm", "loss"), (steps, norms, losses), strict=True):
-            self.column[f"code_{name}"].extend(values)
-        bits, factors = np.empty((count, words(dimension)), np.uint64), np.empty(count, np.float32)
-        encode_signs(vectors, bits, factors)
-        self.column["code1"].extend(bits.reshape(-1))
-        self.column["code_factor"].extend(factors)  # last: see `View.is_coded`
+        for name, items in encode_rows(rows(first, end)).items():
+            self.column[name].extend(items)  # the factors last: see `View.is_coded`
 
-    def drop_rows(self, rows: int) -> None:
-        """Take back passages down to ``rows``: they were tried on, not recorded."""
-        self.column["memory_of_row"].truncate(rows)
-        rows = min(rows, self.column["code_factor"].count)
-        for name in ("code_step", "code_norm", "code_loss", "code_factor"):
-            self.column[name].truncate(rows)
-        self.column["code4"].truncate(rows * (self.dimension // 2))
-        self.column["code1"].truncate(rows * words(self.dimension))
+    def with_rows(
+        self, memory_of_row: Sequence[int], vectors: npt.NDArray[np.uint16]
+    ) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns of passages by name, with passages behind them that are not added.
+
+        All earlier passages must have codes. The next passages that are added overwrite these.
+        """
+        beyond = {"memory_of_row": memory_of_row} | encode_rows(vectors)
+        return {name: self.column[name].followed_by(items) for name, items in beyond.items()}
 
     def extend(self, name: str, items: Sequence[Any]) -> None:
         """Append items to one column."""

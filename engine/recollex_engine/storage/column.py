@@ -111,12 +111,6 @@ class Column:
         """The items and the spare capacity after them; readers skip items that are too new."""
         return self._storage
 
-    def truncate(self, count: int) -> None:
-        """Remove the items from ``count`` on, which must not have been returned or stored."""
-        if not self._stored <= count <= self._count:
-            raise InputError(f"count must lie in [{self._stored}, {self._count}], got {count}")
-        self._count = count
-
     def append(self, value: Any) -> None:
         """Add one item. Cost: amortised constant, 0.3 us."""
         count = self._count
@@ -133,6 +127,18 @@ class Column:
             self._grow(end)
         self._storage[self._count : end] = items
         self._count = end
+
+    def followed_by(self, values: ArrayLike) -> NDArray[Any]:
+        """Return the items and then ``values`` as one array; ``values`` are not added.
+
+        They lie in the spare room, where the items that are added next overwrite them.
+        """
+        items = np.asarray(values, dtype=self._storage.dtype)
+        end = self._count + len(items)
+        if end > len(self._storage):
+            self._grow(end)
+        self._storage[self._count : end] = items
+        return self._storage[:end]
 
     def set(self, index: int, value: Any) -> None:
         """Change one item in place; arrays returned earlier may or may not show the change."""

@@ -233,15 +233,10 @@ class Draft:
 
         ``vectors``: of the passages that are recorded, already behind the others in the file.
         """
-        columns = self.columns
-        first = columns.rows
-        columns.extend("memory_of_row", self.memory_of_row)
-        try:
-            everything = self.replica.rows_of_file(0, first + len(vectors))
-            columns.code_rows(self.replica.rows_of_file, needed=True)
-            found = semantic_links(self.replica, first, everything, threshold)
-        finally:
-            columns.drop_rows(first)
+        self.columns.code_rows(self.replica.rows_of_file, needed=True)
+        rows = self.columns.with_rows(self.memory_of_row, vectors)
+        everything = self.replica.rows_of_file(0, len(rows["memory_of_row"]))
+        found = semantic_links(self.replica, rows, everything, threshold)
         for payload, links in zip(self.retained, found, strict=True):
             if links:
                 payload["links"] = links

@@ -5,7 +5,9 @@ few, else with those that one bit a component lets through, and with those that 
 What was found is history: a replay repeats it.
 """
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,18 +33,21 @@ Links = list[tuple[int, float]]
 
 
 def semantic_links(
-    replica: Replica, first_row: int, vectors: npt.NDArray[np.uint16], threshold: float
+    replica: Replica,
+    rows: Mapping[str, npt.NDArray[Any]],
+    vectors: npt.NDArray[np.uint16],
+    threshold: float,
 ) -> list[Links]:
-    """Return, for each memory of rows ``first_row...``, its links as (earlier memory, weight).
+    """Return, for each memory of the new rows, its links as (earlier memory, weight).
 
     The weight is the cosine, at least ``threshold`` (TEMPR 2.4.2). Best first, up to `LIMIT`.
-    ``vectors`` uint16[rows, dimension] holds all rows, the new ones too. Forgotten memories are
-    not linked to.
+    ``rows``: the columns of all rows, the new ones too, as `Columns.with_rows` returns them;
+    ``vectors`` uint16[rows, dimension]. Forgotten memories are not linked to.
     """
     columns = replica.columns
-    memory_of_row = columns.array("memory_of_row")
-    end_row = len(memory_of_row)
-    codes = columns.array("code4").reshape(end_row, columns.dimension // 2)
+    memory_of_row = rows["memory_of_row"]
+    first_row, end_row = columns.rows, len(memory_of_row)
+    codes = rows["code4"].reshape(end_row, columns.dimension // 2)
     memories = int(memory_of_row[-1]) + 1
     allowed = np.ones(memories, np.uint8)
     allowed[: columns.memories] = columns.open[: columns.memories]
@@ -60,16 +65,16 @@ def semantic_links(
             proposed.append(graph.search_many(new, PROPOSED))
             first_scan = graph.end_row
 
-    bits = columns.array("code1").reshape(end_row, words(columns.dimension))
+    bits = rows["code1"].reshape(end_row, words(columns.dimension))
 
     def compare(first: int, end: int) -> None:
         part = slice(first - first_row, end - first_row)
         asked = (memory_of_row, allowed, first_scan, first, end, threshold, LIMIT)
         told = (found[part], weights[part], counts[part])
         if first_row - first_scan > EXACT_ROWS:
-            likely_links(vectors, bits, columns.array("code_factor"), *asked, *told)
+            likely_links(vectors, bits, rows["code_factor"], *asked, *told)
         else:
-            step, norm, loss = (columns.array(f"code_{name}") for name in ("step", "norm", "loss"))
+            step, norm, loss = (rows[f"code_{name}"] for name in ("step", "norm", "loss"))
             links(vectors, codes, step, norm, loss, *asked, *told)
 
     if count < TOGETHER:
@@ -90,9 +95,9 @@ def semantic_links(
             strict=True,
         ):
             best[memory] = max(weight, best.get(memory, weight))
-        for rows in proposed:
+        for each in proposed:
             _add_proposed(
-                best, rows[place], vectors, first_row + place, memory_of_row, allowed, threshold
+                best, each[place], vectors, first_row + place, memory_of_row, allowed, threshold
             )
     return [
         [

@@ -297,10 +297,8 @@ def test_rows_that_were_tried_on_leave_nothing():
     held = columns.array("code4")
     before = held.tobytes()
     rows = columns.rows
-    columns.extend("memory_of_row", [columns.memories] * 500)
-    columns.code_rows(lambda first, end: history.rows_of(0, 600)[first:end])
-    assert columns.rows == rows + 500
-    columns.drop_rows(rows)
+    tried = columns.with_rows([columns.memories] * 500, history.rows_of(0, 600)[rows : rows + 500])
+    assert len(tried["memory_of_row"]) == rows + 500
     assert columns.rows == rows
     apply(columns, history.operations[20:], history.rows_of)
     check(columns, history)

@@ -1,0 +1,31 @@
+"""How are the vectors of passages kept in few bits? Four a component, and one a component."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.domain.schema import words
+from recollex_kernels.vectors.cascade import encode_signs
+from recollex_kernels.vectors.codes import encode
+
+
+def encode_rows(vectors: npt.NDArray[np.uint16]) -> dict[str, npt.NDArray[Any]]:
+    """Return the columns `schema.CODE` of some rows by name, ``code_factor`` last.
+
+    ``vectors`` uint16[n, dimension]: float16 bit patterns. Cost: 5 us a row of 384.
+    """
+    count, dimension = vectors.shape
+    codes = np.empty((count, dimension // 2), np.uint8)
+    steps, norms, losses = np.empty((3, count), np.float32)
+    encode(vectors, codes, steps, norms, losses)
+    bits, factors = np.empty((count, words(dimension)), np.uint64), np.empty(count, np.float32)
+    encode_signs(vectors, bits, factors)
+    return {
+        "code4": codes.reshape(-1),
+        "code_step": steps,
+        "code_norm": norms,
+        "code_loss": losses,
+        "code1": bits.reshape(-1),
+        "code_factor": factors,
+    }
