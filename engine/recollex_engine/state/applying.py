@@ -1,7 +1,7 @@
-"""How do operations become columns? The one way in which columns ever grow.
+"""How do operations become columns? `apply` is the only code that appends to columns.
 
-The writer's own transactions, a reader's, and a rebuild's all pass through `apply`, so they end in
-the same bytes.
+The writer's own transactions, those that a reader follows, and those of a rebuild all pass through
+`apply`, so all three produce the same bytes.
 """
 
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ from recollex_engine.storage.dictionary import BatchInterner
 
 
 def apply(columns: Columns, operations: Iterable[Operation], rows: Rows) -> None:
-    """Append what ``operations`` say; ``rows`` gives the vectors of passages, older ones too."""
+    """Append the items of ``operations``; ``rows`` gives the vectors of new and older passages."""
     staged = _Staged(columns)
     for operation in operations:
         staged.add(operation)
@@ -39,13 +39,13 @@ def apply(columns: Columns, operations: Iterable[Operation], rows: Rows) -> None
 
 
 class _Staged:
-    """The items that a run of operations adds, gathered in lists and appended at once."""
+    """The items that a run of operations adds, gathered in lists and appended together."""
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
         self.labels = BatchInterner(columns.dictionary["labels"])
         self.folded = BatchInterner(columns.dictionary["names"])
-        self.memory: list[tuple[int, ...]] = []  # in the order of MEMORY, then ends of the lists
+        self.memory: list[tuple[int, ...]] = []  # in the order of MEMORY, then the lists' ends
         self.row: list[tuple[int, ...]] = []
         self.op: list[tuple[int, ...]] = []
         self.flat: dict[str, list[Any]] = {
@@ -74,7 +74,7 @@ class _Staged:
         self.facts = StagedFacts(columns, self.labels)
 
     def add(self, operation: Operation) -> None:
-        """Take in one operation."""
+        """Gather the items of one operation."""
         payload, kind = operation.payload, operation.kind
         by = why = NONE
         labels = self.labels
@@ -187,7 +187,7 @@ class _Staged:
         self.first_rows.append(self.rows)
 
     def finish(self, rows: Rows) -> None:
-        """Append everything, the chains' heads last: they must never name what is not there."""
+        """Append everything, the chains' heads last: no head may name an entry not yet stored."""
         columns, flat = self.columns, self.flat
         self.labels.add()
         self.folded.add()
@@ -199,7 +199,7 @@ class _Staged:
             columns.code_rows(rows)
             for name, items in zip(list(ROW)[1:], rest, strict=True):
                 columns.extend(name, items)
-            # -1, the place of a stop word, becomes NONE
+            # -1, which stands for a stop word, becomes NONE
             columns.column["term"].extend(np.array(self.term, np.int64).astype(np.uint32))
         self._finish_pieces()
         columns.extend_chained("mention", (flat["mention"], flat["mention_of"]), self.entities)
@@ -211,7 +211,7 @@ class _Staged:
         columns.extend("label", flat["label"])
         columns.extend("entity_name", self.names)
         columns.extend("name_entity", self.name_entity)
-        columns.extend("name_op", self.name_op)  # last: it is what readers look at first
+        columns.extend("name_op", self.name_op)  # last, because readers look at it first
         columns.extend("first_row", self.first_rows)
         columns.extend_table((*MEMORY, *(f"{name}_offset" for name in LISTS)), self.memory)
         columns.extend_table(tuple(OP), self.op)
@@ -221,7 +221,7 @@ class _Staged:
         self.facts.finish()
 
     def _finish_pieces(self) -> None:
-        """Append ids of passages; of the first that there are, the rows before them had none."""
+        """Append the token ids of passages; rows before the first one with ids get empty lists."""
         columns, offsets = self.columns, self.columns.column["piece_offset"]
         columns.extend_table(("vocabulary", "vocabulary_row"), self.vocabularies)
         if not self.piece and not len(offsets):

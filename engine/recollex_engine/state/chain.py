@@ -1,8 +1,8 @@
-"""Which entries hold this key, newest first? Linked lists threaded through a flat array of keys.
+"""Which entries have this key, newest first? Linked lists through a flat array of keys.
 
-`head[key]` is the index of the newest entry with that key, `previous[i]` the entry before entry
-`i` with the same key, NONE at the end. Appending costs one store an entry; a reader that sees only
-the first n entries skips newer ones as it walks.
+`head[key]` is the index of the newest entry with that key. `previous[i]` is the entry before entry
+`i` with the same key, or NONE at the end of the chain. Appending costs one store an entry. A reader
+that sees only the first n entries skips newer ones as it walks.
 """
 
 import numpy as np
@@ -12,10 +12,10 @@ NONE = 0xFFFFFFFF
 
 
 class Chain:
-    """The heads of one family of chains, and how they grow.
+    """The heads of one set of chains, and the operations that extend them.
 
-    Threads: one writer extends; readers take `head` first and the flat arrays after it. When the
-    flat arrays have moved to a larger place, the writer moves `head` before it changes it, so the
+    Threads: one writer extends. Readers take `head` first and the flat arrays after it. When the
+    flat arrays were moved to larger ones, the writer copies `head` before it changes it. So the
     heads that a reader holds never point beyond the arrays that it holds.
     """
 
@@ -25,7 +25,7 @@ class Chain:
             self.head[keys] = np.arange(len(keys), dtype=np.uint32)  # the last one written stays
 
     def previous(self, keys: npt.NDArray[np.uint32], first: int) -> npt.NDArray[np.uint32]:
-        """Return the entry before each of ``keys``, which are about to stand at ``first...``."""
+        """Return uint32[n]: the previous entries of ``keys``, to be appended from ``first`` on."""
         order = np.argsort(keys, kind="stable")
         ordered = keys[order]
         before = np.empty(len(keys), np.uint32)
@@ -43,9 +43,9 @@ class Chain:
         return result
 
     def publish(self, keys: npt.NDArray[np.uint32], first: int, count: int, moved: bool) -> None:
-        """Make the entries at ``first...`` the heads of their chains.
+        """Make the entries from ``first`` on the heads of their chains.
 
-        ``count`` keys exist now; ``moved`` says that a flat array lies in a new place.
+        ``count`` keys exist now. ``moved``: whether a flat array was copied to a larger one.
         """
         if count > len(self.head):
             grown = np.full(max(count, len(self.head) * 2), NONE, np.uint32)

@@ -1,4 +1,4 @@
-"""How does a memory leave the present?"""
+"""Closures: when, how, by whom and why a memory left the present."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,14 +9,14 @@ from recollex_engine.domain.schema import ENDS
 from recollex_engine.state.view import View
 
 Closed: TypeAlias = tuple[int, str, str | None, str | None]
-"""Microseconds, how, by, why."""
+"""(recorded time in microseconds UTC, how, by, why)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Closure:
     """How a memory left the present: "archived", "corrected", "replaced" or "forgotten".
 
-    by, why: as whoever did it said, None if they did not.
+    at: the recorded time. by, why: as the caller of that operation gave them, None if not given.
     """
 
     at: datetime
@@ -26,7 +26,7 @@ class Closure:
 
     @classmethod
     def of(cls, closed: Closed | None) -> "Closure | None":
-        """Return the closure that `closed_by` tells; None for what is open."""
+        """Return the closure of what `closed_by` returned; None for an open memory."""
         return None if closed is None else cls(from_micros(closed[0]), *closed[1:])
 
     def to_dict(self) -> dict[str, Any]:
@@ -35,7 +35,10 @@ class Closure:
 
 
 def closed_by(view: View, ended_by: int, forgotten_by: int) -> Closed | None:
-    """Return what the operation says that closed a memory, if it is closed in the view."""
+    """Return how a memory was closed, or None if it is open in the view.
+
+    ended_by, forgotten_by: the memory's items of `closed_by` and `forgotten_by`.
+    """
     op = forgotten_by if 0 < forgotten_by <= view.op else ended_by
     if not 0 < op <= view.op:
         return None

@@ -1,4 +1,4 @@
-"""Which columns does an agent have in memory? Those of a file, and those that were asked for."""
+"""Which columns does an agent have in memory? Those with a file, and those already used."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,12 +12,12 @@ from recollex_engine.storage.column import Column, no_items
 
 
 class ColumnSet(dict[str, Column]):
-    """The columns of one agent by name; one without a file is made when it is first asked for.
+    """The columns of one agent by name; a column without a file is created on first use.
 
-    An agent without facts never needs half of them. To go over the set sees those that are made;
-    `all` makes the others. ``counts``: how many items each file under ``folder`` holds.
+    An agent without facts never needs half of them. Iteration goes over the created columns only;
+    `all` creates the others. ``counts``: how many items each file under ``folder`` holds.
 
-    Threads: any number may ask; all get the same column.
+    Threads: any number may look columns up; all get the same column.
 
     >>> columns = ColumnSet(Path("columns"), {})
     >>> len(columns), columns["text"].count, len(columns), columns["text"] is columns["text"]

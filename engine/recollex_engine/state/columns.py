@@ -1,8 +1,8 @@
-"""What do an agent's operations add up to? Columns: one append-only array a property.
+"""The columns of an agent: one append-only array for each property of its memories and operations.
 
-The log is the truth; these arrays are what it says, in the form that kernels read. `applying.apply`
-is the only code that turns operations into columns, for the writer, for a reader that follows it,
-and for a rebuild alike, so all three hold the same bytes.
+The log is the source of truth; these arrays hold its content in the form that kernels read.
+`applying.apply` is the only code that turns operations into columns, for the writer, for a reader
+that follows it and for a rebuild, so all three hold the same bytes.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,9 +38,9 @@ from recollex_engine.text.names import fold_name
 from recollex_kernels.memories.filters import mask_open
 
 AT_HAND = 10_000
-"""Labels and names of entities whose text is kept at hand."""
+"""The most texts of labels, and of entity names, that are cached."""
 CODED_FROM = 256
-"""Rows from which their codes are kept: fewer vectors are compared sooner than coded."""
+"""Rows are coded from this many on; comparing fewer vectors is faster than coding them."""
 
 Rows = Callable[[int, int], npt.NDArray[np.uint16]]
 """Returns the vectors of rows [first, end) as float16 bit patterns, uint16[n, dimension]."""
@@ -48,7 +48,7 @@ Rows = Callable[[int, int], npt.NDArray[np.uint16]]
 
 @dataclass(frozen=True, slots=True)
 class StoredCounts:
-    """How many items of each column and dictionary a checkpoint left on disk."""
+    """How many items of each column and dictionary the last checkpoint stored."""
 
     settings: Settings
     columns: dict[str, int]
@@ -59,9 +59,9 @@ class StoredCounts:
 class Columns:
     """The columns of one agent, up to the last operation applied.
 
-    Threads: one writer may `apply` while any number of readers hold slices of the arrays; items
-    are never changed once a view covers them, but for `schema.CLOSED`, whose items are
-    compared with the view's op.
+    Threads: one writer may `apply` while any number of readers hold slices of the arrays. Items
+    that a view covers never change, except in the columns of `schema.CLOSED`, whose items readers
+    compare with the view's operation.
     """
 
     def __init__(self, folder: Path, stored: StoredCounts | None = None) -> None:
@@ -87,12 +87,12 @@ class Columns:
         self._find_again()
 
     def _find_again(self) -> None:
-        """Compute what is not stored: heads of chains, newest versions, the mask of the open."""
+        """Compute what is not stored: chain heads, newest versions, the mask of open memories."""
         array = self.array
         # A copy: the pages of the file may change under a reader while a checkpoint writes.
         once = {name: array(name).copy() for name in CLOSED}
         for name, ops in once.items():
-            for memory in np.flatnonzero(ops > self.op):  # ahead of what was read of the log
+            for memory in np.flatnonzero(ops > self.op):  # beyond the log that was read
                 self.column[name].set(int(memory), 0)
                 ops[memory] = 0
         closed_by = once["closed_by"]
@@ -134,7 +134,7 @@ class Columns:
 
     @property
     def vocabulary(self) -> str | None:
-        """Names the vocabulary of the newest ids of passages; None before there were any."""
+        """The vocabulary's name of the newest token ids of passages; None without any."""
         labels = self.array("vocabulary")
         return self.label(int(labels[-1])) if len(labels) else None
 
@@ -156,11 +156,11 @@ class Columns:
         return self.array(name)[first:end].tobytes().decode() if end > first else ""
 
     def label(self, number: int) -> str | None:
-        """Return the text of a label without its kind."""
+        """Return the text of a label without its kind prefix; None for `NONE`."""
         return None if number == NONE else self.known_label(number)
 
     def known_label(self, number: int) -> str:
-        """Return the text of a label that is there, without its kind."""
+        """Return the text of an existing label, without its kind prefix."""
         text = self._labels.get(number)
         if text is None:
             if len(self._labels) >= AT_HAND:
@@ -169,7 +169,7 @@ class Columns:
         return text
 
     def entity_name(self, entity: int) -> str:
-        """Return the name under which an entity was first met."""
+        """Return the name by which an entity was first recorded."""
         name = self._entity_names.get(entity)
         if name is None:
             if len(self._entity_names) >= AT_HAND:
@@ -189,7 +189,7 @@ class Columns:
         return [string[2:] for string in strings if string[0] == "t"]
 
     def entity(self, surface: str, op: int) -> int | None:
-        """Return the entity that is known by a name at operation ``op``; None if none is.
+        """Return the entity that has this name at operation ``op``; None if there is none.
 
         Case is ignored. A later operation may give an old entity a new name.
         """
@@ -210,16 +210,16 @@ class Columns:
         return None if memory == NONE or self.closed_at(memory, op) else memory
 
     def op_at(self, recorded_at: int) -> int:
-        """Return the last operation recorded by a time, 0 if there was none."""
+        """Return the last operation recorded at or before a time; 0 if there was none."""
         return int(np.searchsorted(self.array("op_recorded_at"), recorded_at, side="right"))
 
     def closed_at(self, memory: int, op: int) -> int:
-        """Return the operation up to ``op`` that closed ``memory``, 0 if none did."""
+        """Return the operation that closed ``memory``, if it is at most ``op``; otherwise 0."""
         closed = int(self.array("closed_by")[memory])
         return closed if closed <= op else 0
 
     def end_of(self, memory: int, op: int) -> str | None:
-        """Return what became of ``memory`` by operation ``op``; None while it is open."""
+        """Return how ``memory`` had ended by operation ``op`` (see `ENDS`); None if it was open."""
         closed = self.closed_at(memory, op)
         if not closed:
             return None
@@ -235,23 +235,23 @@ class Columns:
         return memory if archived else None
 
     def closable(self, id: str, kind: str) -> int | None:
-        """Return the memory ``id`` that an operation of ``kind`` would close; None for none.
+        """Return the memory that an operation of ``kind`` on ``id`` would close, or None.
 
-        It is the open one; what is archived can still be forgotten.
+        That is the open version. An archived memory can still be forgotten.
         """
         memory = self.newest(id, self.memories, self.op)
         return self.archived(id) if memory is None and kind == "forget" else memory
 
     def newest_of(self, key: int) -> int:
-        """Return the newest memory, open or not, whose id has number ``key``; NONE for none."""
+        """Return the newest memory, open or not, whose id is number ``key``; NONE if none."""
         latest = self._latest  # it may lag behind the dictionary
         return int(latest[key]) if key < len(latest) else NONE
 
     def code_rows(self, rows: Rows, *, needed: bool = False) -> None:
-        """Append the codes of the passages that have none: their vectors in four bits and in one.
+        """Append codes of the rows that have none: their vectors in four bits and in one bit.
 
-        Nothing happens up to `CODED_FROM` rows, unless they are ``needed`` or there are some. Cost:
-        5 us a row of 384.
+        Does nothing below `CODED_FROM` rows, unless codes are ``needed`` or some exist already.
+        Cost: 5 us a row of 384 components.
         """
         first, end = self.column["code_factor"].count, self.rows
         if first == end or not (first or needed or end >= CODED_FROM):
@@ -274,15 +274,15 @@ class Columns:
         self.column.extend(name, items)
 
     def extend_table(self, names: Sequence[str], lines: Sequence[tuple[Any, ...]]) -> None:
-        """Append lines to several columns, which stand in the order of a line's items."""
+        """Append ``lines`` to the columns ``names``; each line has an item for each column."""
         if lines:
             for name, items in zip(names, zip(*lines, strict=True), strict=True):
                 self.extend(name, items)
 
     def extend_chained(self, name: str, values: Sequence[list[Any]], count: int) -> None:
-        """Append entries of mentions or links, of which ``count`` keys exist; the heads last.
+        """Append entries of mentions or links, whose chains have ``count`` keys; the heads last.
 
-        ``values`` stand in the order of `CHAINED`: the key first.
+        ``values`` are in the order of `CHAINED`: the keys first.
         """
         chain = self.mentions if name == "mention" else self.incoming
         members = [self.column[member] for member in LISTS[name]]
@@ -297,14 +297,14 @@ class Columns:
         chain.publish(keys, first, count, moved)
 
     def extend_latest(self, first: int, keys: Sequence[int]) -> None:
-        """Note that memories ``first...`` are the newest versions of ids ``keys``."""
+        """Record that the memories from ``first`` on are the newest versions of ids ``keys``."""
         count = self.dictionary["ids"].count
         if count > len(self._latest):
             grown = np.full(count * 3 // 2, NONE, np.uint32)
             grown[: len(self._latest)] = self._latest
             self._latest = grown
         numbers = np.arange(first, first + len(keys), dtype=np.uint32)
-        self._latest[np.array(keys, np.int64)] = numbers  # the last one written stays
+        self._latest[np.array(keys, np.int64)] = numbers  # of equal keys the last one counts
 
     def extend_open(self, memories: int) -> None:
         """Mark new memories as open."""
@@ -314,13 +314,13 @@ class Columns:
             self.open = grown
 
     def close(self, closed: Sequence[tuple[int, int]]) -> None:
-        """Write once which (memory, op) were closed; views taken before keep their own mask.
+        """Record pairs (memory, op) of closed memories; earlier views keep their own mask.
 
-        A memory that is closed already is forgotten by the operation.
+        If a memory is already closed, the operation has forgotten it.
         """
         if not closed:
             return
-        self.closed_op = closed[-1][1]  # before the mask changes: see `open_at`
+        self.closed_op = closed[-1][1]  # set before the mask changes: see `open_at`
         opened = self.open.copy()
         for memory, op in closed:
             name = "closed_by" if opened[memory] else "forgotten_by"
@@ -329,11 +329,11 @@ class Columns:
         self.open = opened
 
     def open_at(self, memories: int, op: int) -> npt.NDArray[np.uint8]:
-        """Return uint8[memories]: 1 for those that no operation up to ``op`` closed.
+        """Return uint8[memories]: 1 for memories that no operation up to ``op`` closed.
 
-        Cost: nothing where ``op`` is as late as the last closure; O(memories) for the past.
+        Cost: O(1) if ``op`` is at least the last closure; O(memories) for the past.
         """
-        opened = self.open  # first: a closure that it shows is one that `closed_op` tells of
+        opened = self.open  # read first: `closed_op` covers every closure in it
         if self.closed_op <= op:
             return opened[:memories]
         opened = np.ones(memories, np.uint8)

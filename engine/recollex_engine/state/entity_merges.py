@@ -1,8 +1,8 @@
-"""Who is whom? Entities that were merged, as one view sees it.
+"""Which entities are the same? The merges that one view sees.
 
-A merge counts from the operation that recorded it; so does an `alias_of` fact, until it is closed.
-Neither changes what an earlier view answers: postings keep the entities as they were met, and a
-view looks through the merges that it covers.
+A merge holds from the operation that recorded it on. An `alias_of` fact holds too, until it is
+closed. Neither changes the answers of an earlier view: mentions keep the entities as they were
+recorded, and a view applies the merges that it covers.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,10 +14,11 @@ from recollex_engine.errors import MergeCycleError
 
 
 class Identities:
-    """The entities of one view, each with the one that stands for it. Immutable.
+    """The merged entities of one view, each with its root, the entity that represents it.
 
-    ``links``: (source, target), in the order in which they were recorded; what the source stood
-    for is the target's from then on. A link between entities that are one already changes nothing.
+    ``links``: pairs (source, target) in the order in which they were recorded. From then on the
+    target's root also represents all entities that the source's root represented. A link between
+    entities that are already the same changes nothing. Immutable.
 
     >>> who = Identities([(1, 2), (3, 1)])
     >>> who.root(3), who.members(2), who.root(7)
@@ -39,15 +40,15 @@ class Identities:
         return bool(self._parent)
 
     def root(self, entity: int) -> int:
-        """Return the entity that stands for ``entity``: itself, unless it was merged."""
+        """Return the entity that represents ``entity``: itself, unless it was merged."""
         return self._root.get(entity, entity)
 
     def members(self, root: int) -> tuple[int, ...]:
-        """Return the entities that ``root`` stands for, itself first."""
+        """Return the entities that ``root`` represents, itself first."""
         return tuple(self._members.get(root, (root,)))
 
     def roots(self, entities: int) -> npt.NDArray[np.uint32]:
-        """Return uint32[entities]: the entity that stands for each."""
+        """Return uint32[entities]: the root of each entity."""
         found = np.arange(entities, dtype=np.uint32)
         for entity, root in self._root.items():
             if entity < entities:
@@ -57,7 +58,7 @@ class Identities:
     def is_new(self, source: int, target: int, names: tuple[str, str]) -> bool:
         """Return whether merging ``source`` into ``target`` changes anything.
 
-        Raises `MergeCycleError` where ``target`` was merged into ``source``.
+        Raises `MergeCycleError` if they are one entity, or ``target`` was merged into ``source``.
         """
         if source == target or source in self._above(target):
             raise MergeCycleError(*names)

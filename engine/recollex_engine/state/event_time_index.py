@@ -1,7 +1,7 @@
-"""Which stretch of time does each run of memories cover? What a range of time need not look at.
+"""Which period does each run of memories cover? A min-max index over event times.
 
-Memories stand in recorded order, and mostly happened in it: a range of time meets few runs of 64,
-and what lies outside of it is told from the earliest and the latest of a run.
+Memories are stored in recorded order, and mostly happened in that order. So a time range overlaps
+few runs of 64 memories, and the other runs are skipped by their earliest and latest time.
 """
 
 import threading
@@ -17,10 +17,10 @@ _EMPTY = np.empty((3, 0), np.int64)
 
 
 class EventTimeIndex:
-    """The event times of one agent's memories, as far as a reader has asked for them.
+    """The extreme event times of one agent's memories, computed as far as a reader has needed them.
 
-    Of every whole run of 64 memories the earliest start, the latest start and the latest end.
-    Memory: 24 bytes a run. Threads: any number.
+    For every whole run of 64 memories: the earliest start, the latest start and the latest end.
+    Size: 24 bytes a run. Threads: any number.
 
     >>> at, mask = np.arange(200, dtype=np.int64), np.ones(200, np.uint8)
     >>> EventTimeIndex().overlapping(at, at + 1, 70, 73, mask).nonzero()[0].tolist()
@@ -34,10 +34,11 @@ class EventTimeIndex:
     def overlapping(
         self, start: Times, end: Times, since: int, until: int, mask: npt.NDArray[np.uint8]
     ) -> npt.NDArray[np.uint8]:
-        """Return ``mask`` narrowed to memories whose interval meets [since, until).
+        """Return ``mask`` uint8[n] narrowed to memories whose interval overlaps [since, until).
 
-        start, end: those of a view's memories; see `mask_overlap`. Cost: O(memories / 64), O(64)
-        for each run that may meet it, and a mask of zeros.
+        start, end int64[n]: the intervals of a view's memories; see `mask_overlap`.
+
+        Cost: O(n / 64), O(64) for each run that may overlap, and zeroing a mask.
         """
         found = np.zeros_like(mask)
         first, latest, last = self._of(start, end)
@@ -45,7 +46,7 @@ class EventTimeIndex:
         return found
 
     def bounds(self, start: Times, end: Times) -> tuple[int, int]:
-        """Return the earliest start and the latest end of a view's memories, of which there are."""
+        """Return the earliest start and the latest end of a view's memories, at least one."""
         first, _, last = self._of(start, end)
         rest = min(first.shape[0], len(start) // RUN)
         tail = slice(rest * RUN, None)
@@ -54,7 +55,7 @@ class EventTimeIndex:
         return int(starts.min()), int(ends.max())
 
     def _of(self, start: Times, end: Times) -> npt.NDArray[np.int64]:
-        """Return int64[3, runs]: the extremes of the whole runs of these memories, or of more."""
+        """Return int64[3, runs]: the extremes of the whole runs of these memories, perhaps more."""
         runs = len(start) // RUN
         known = self._extremes
         if known.shape[1] < runs:

@@ -1,4 +1,4 @@
-"""How do operations about facts, events and entities become columns? Called by `applying`."""
+"""How do operations on facts, events and entities become columns? Called by `applying`."""
 
 from typing import Any
 
@@ -23,13 +23,13 @@ KINDS = frozenset(
         *("upsert_event", "link", "upsert_episode"),
     }
 )
-"""The kinds of the operations that are applied here."""
+"""The kinds of operations that this module applies."""
 
 
 class StagedFacts:
-    """The items that a run of operations adds, gathered in lists and appended at once.
+    """The items that a run of operations adds, gathered in lists and appended together.
 
-    ``labels`` are those of the run. Names that an operation met first are for `applying`.
+    ``labels`` interns the labels of the run. `applying` adds the new names of an operation.
     """
 
     def __init__(self, columns: Columns, labels: BatchInterner) -> None:
@@ -58,7 +58,7 @@ class StagedFacts:
         return NONE if text is None else self.labels[prefix + text]
 
     def add(self, op: int, kind: str, payload: dict[str, Any]) -> None:
-        """Take in one operation of `KINDS`."""
+        """Gather the items of one operation of `KINDS`."""
         getattr(self, f"_{kind}")(op, payload)
 
     def _upsert_entity(self, op: int, payload: dict[str, Any]) -> None:
@@ -166,7 +166,7 @@ class StagedFacts:
         self.edge.append((key, version, code, number, self._label("r:", qualifier), op))
 
     def finish(self) -> None:
-        """Append everything, heads last: they must never name what is not there."""
+        """Append everything, the heads last: no head may name an entry not yet stored."""
         columns, state = self.columns, self.columns.facts
         if self.fact:
             table = dict(zip(FACT, zip(*self.fact, strict=True), strict=True))

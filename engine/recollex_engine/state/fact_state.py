@@ -1,6 +1,6 @@
-"""What of facts and events is computed, not stored? Heads of chains, newest versions, merges.
+"""The derived state of facts and events: chain heads, newest versions, merges.
 
-Kept beside the columns of an agent, found again on opening: cost 15 ms a million versions.
+It is kept beside the columns of an agent and computed on opening, in 15 ms a million versions.
 """
 
 from bisect import bisect_right
@@ -17,26 +17,26 @@ from recollex_engine.state.entity_merges import Identities
 from recollex_engine.storage.dictionary import Dictionary
 
 TABLES = ("fact", "event", "node")
-"""The tables whose items stand in the order of their operations, and are counted by them."""
+"""The tables whose items are in the order of their operations; a view counts them by operation."""
 KEPT = 16
-"""Views whose merges are kept at hand."""
+"""The most sets of merges that are cached, for views of different operations."""
 
 INCOMING = {RELATIONS.index(relation): kind for relation, kind in TARGETS.items()}
-"""What the target of an edge is, by the number of its relation."""
+"""The kind of an edge's target, by the number of its relation."""
 
 
 class FactTables:
-    """Heads of chains, and the columns behind them, as they were when ``applied`` runs were in.
+    """The chain heads and columns of facts and events, after ``applied`` runs of operations.
 
-    The heads are taken at once and a column when it is first needed, so never before them: what a
-    head names is there (see `chain.Chain`). ``counts``: how many items each table has; what
-    lies behind them in a column means nothing. Views of any earlier operation may share one.
+    The heads are taken at once, and a column when it is first needed, so after the heads: every
+    entry that a head names is in it (see `chain.Chain`). ``counts``: how many items each table has;
+    later items of a column mean nothing. Views of this and all earlier operations may share one.
     """
 
     __slots__ = ("_columns", "_data", "applied", "counts", "heads", "incoming")
 
     def __init__(self, columns: ColumnSet, state: "FactState") -> None:
-        self.applied = state.applied  # first: what is applied meanwhile makes this one outdated
+        self.applied = state.applied  # first: a run applied meanwhile makes this outdated
         self.counts = {table: columns[f"{table}_op"].count for table in TABLES}
         self.heads = {name: chain.head for name, chain in state.chains.items()}
         self.incoming = {kind: chain.head for kind, chain in state.incoming.items()}
@@ -44,7 +44,7 @@ class FactTables:
         self._data: dict[str, Any] = {}
 
     def data(self, name: str) -> Any:
-        """Return a column with its spare room, to read single items from: 50 ns each."""
+        """Return a column with its spare capacity, for reading single items: 50 ns each."""
         try:
             return self._data[name]
         except KeyError:
@@ -55,8 +55,8 @@ class FactTables:
 class FactState:
     """The derived state of facts, events and entities, over the columns of one agent.
 
-    Threads: one writer extends; any number read. A reader takes a head first and the columns
-    behind it afterwards (see `chain.Chain`).
+    Threads: one writer extends; any number read. A reader takes a chain's head first and its
+    columns afterwards (see `chain.Chain`).
     """
 
     def __init__(self, columns: ColumnSet, dictionaries: Mapping[str, Dictionary]) -> None:
@@ -89,7 +89,7 @@ class FactState:
                 *array("fact_subject")[self.aliases].tolist(),
                 *array("fact_object")[self.aliases].tolist(),
             }
-        """The entities that a merge or an alias ever named: all others are themselves."""
+        """The entities that any merge or alias ever named; all others were never merged."""
         self._identities: dict[int, Identities] = {}
         self.applied = 0  # runs of operations since opening
         self._tables = FactTables(columns, self)
@@ -102,7 +102,7 @@ class FactState:
         return tables
 
     def _incoming(self, kind: str) -> Chain:
-        """Return the chain of the edges that lead to nodes of one kind."""
+        """Return the chains of the edges that lead to nodes of one kind."""
         relation, target = self._columns.array("edge_relation"), self._columns.array("edge_target")
         if not len(relation):
             return Chain(np.empty(0, np.uint32), 0)
@@ -113,12 +113,12 @@ class FactState:
         return chain
 
     def newest(self, kind: str, key: int) -> int:
-        """Return the newest version, open or not, whose id has number ``key``; NONE for none."""
+        """Return the newest version, open or not, whose id is number ``key``; NONE if none."""
         newest = self._newest[kind]  # it may lag behind the dictionary
         return int(newest[key]) if key < len(newest) else NONE
 
     def extend_newest(self, kind: str, first: int, keys: Sequence[int]) -> None:
-        """Note that versions ``first...`` are the newest of ids ``keys``."""
+        """Record that the versions from ``first`` on are the newest of ids ``keys``."""
         newest = self._newest[kind]
         count = self._dictionaries[f"{kind}_ids"].count
         if count > len(newest):
@@ -129,7 +129,7 @@ class FactState:
         newest[np.array(keys, np.int64)] = numbers  # the last one written stays
 
     def head(self, keys: str, key: int) -> int:
-        """Return the newest entry of a chain of `CHAINS`; NONE for none."""
+        """Return the newest entry of a chain of `CHAINS`; NONE if it is empty."""
         head = self.chains[keys].head
         return int(head[key]) if key < len(head) else NONE
 
@@ -153,7 +153,7 @@ class FactState:
         chain.publish(numbers, first, _above(numbers), moved)
 
     def extend_incoming(self, edges: Sequence[tuple[int, int]]) -> None:
-        """Append for (relation, target) of new edges the edge before each; heads last."""
+        """Append the previous edge of each new edge (relation, target); the heads last."""
         column = self._columns["edge_target_previous"]
         storage, first = column.buffer, column.count
         heads: dict[tuple[str, int], int] = {}
@@ -177,13 +177,13 @@ class FactState:
     def note_identities(
         self, ops: Sequence[int], aliases: Sequence[int], entities: Sequence[int]
     ) -> None:
-        """Note the operations that change merges or aliases, new aliases, and whom they name."""
+        """Record operations that change merges or aliases, new aliases, and their entities."""
         self.linked.update(entities)
         self.aliases += aliases
         self._identity_ops += ops
 
     def identities(self, op: int) -> Identities:
-        """Return who is whom after operation ``op``. Cost: 1 us, more where it is not at hand."""
+        """Return the merges after operation ``op``. Cost: 1 us, more if they are not cached."""
         key = bisect_right(self._identity_ops, op)
         found = self._identities.get(key)
         if found is None:

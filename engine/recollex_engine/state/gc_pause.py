@@ -1,8 +1,8 @@
-"""When may the cyclic garbage collector stay out of the way? While a batch is recorded, or read.
+"""Pausing Python's cyclic garbage collector while a batch is recorded or read.
 
-A batch makes tens of containers a memory, none of them in a cycle and all gone when it is in the
-columns. The collector would look through them, and now and then through the whole process, again
-and again: measured, a tenth to a quarter of the time of a batch of 1,000.
+A batch makes tens of containers a memory. None of them is part of a cycle, and all are freed once
+the batch is in the columns. The collector would scan them again and again, and sometimes the whole
+process: measured, a tenth to a quarter of the time of a batch of 1,000.
 """
 
 import gc
@@ -17,10 +17,10 @@ _was_enabled = False
 
 @contextmanager
 def gc_paused(when: bool) -> Iterator[None]:
-    """Pause the collector during the body, if ``when``, which should take milliseconds.
+    """Pause the collector during the body, if ``when``; the body should take milliseconds.
 
-    The last of several bodies that overlap, in any threads, starts it again, if it was running
-    before the first.
+    Bodies may overlap, in any threads. The last one to end starts the collector again, if it was
+    running before the first.
     """
     if not when:
         yield

@@ -1,10 +1,11 @@
 """Which rows of a graph are near this vector? A usearch HNSW graph over eight-bit codes.
 
-usearch builds the graph, from codes of ours (one scale a row, which cosine ignores) rather than by
-its own cast, which loses a twentieth of the recall. A recall walks through the file with a kernel
-of ours (`recollex_kernels.small_world`), which compares the columns' four bits a component and
-knows what a filter admits. Either only proposes rows; `recollex_kernels.vectors.cosines` scores
-them, so a similarity is the same number whichever way a row was found.
+usearch builds the graph from codes of ours, which have one scale a row (cosine ignores the scale).
+usearch's own cast loses a twentieth of the recall. A recall searches the file with a kernel of ours
+(`recollex_kernels.vectors.graph_search`), which compares the columns' codes of four bits a
+component and skips rows that a filter excludes. Both only propose rows;
+`recollex_kernels.vectors.cosines` scores them, so a similarity is the same number however a row was
+found.
 """
 
 import mmap
@@ -27,38 +28,41 @@ from recollex_kernels.vectors.graph_search import ARRIVED, OTHER_ROWS, near_rows
 CONNECTIVITY = 16
 EXPANSION_ADD = 128
 WIDTHS = (64, 96, 128, 192, 256, 384, 512)
-"""Nodes that the walk of a recall keeps: tried, what a graph needs, its vectors say.
+"""Widths that are tried: how many nodes the walk of a recall keeps (HNSW's ef). How wide a graph's
+walk must be depends on its vectors. Recall of the nearest 10 and of the nearest 100:
 
-| width | 99,000 real messages: 10 and 100 of a question | 1,000,000 made up |
+| width | 99,000 real messages, queries: questions | 1,000,000 generated vectors |
 | --- | --- | --- |
 | 64 | .934, .838 | .992, .948 |
 | 128 | .970, .926 | .998, .991 |
 | 256 | .981, .968 | .998, .995 |
 | 512 | .992, .989 | - |
 
-Questions are harder than rows: so `SHARE` of the rows' is asked for, and one step more is taken.
+Questions are harder to search for than the graph's own rows. So the width is the one that finds
+`SHARE` of the nearest rows of sampled rows, and one step more.
 """
 SHARE, NEAREST, SAMPLED = 0.99, 100, 64
-"""Which share of how many nearest must be found, for how many rows of a graph."""
+"""The share of the `NEAREST` nearest rows that must be found, over `SAMPLED` rows of a graph."""
 COMPARED_ROWS = 65_536
-"""Rows that the sampled ones are compared with at once."""
+"""Rows that the sampled rows are compared with at once."""
 LEAST_OF_EACH = 16
-"""Rows that each of several graphs proposes beside twice its share of them."""
+"""Where there are several graphs, each proposes twice its share of the rows, and this many more."""
 PATIENCE = 4
-"""A walk is given up once it is so many times as long as it would be if what a filter admits lay
-evenly among the rest."""
+"""A walk is given up when it is this many times as long as it would be if the rows that a filter
+admits were spread evenly."""
 EXPANSION_LINK = 64
-"""Candidates when a new memory is linked to its few nearest."""
+"""Width of the search that links a new memory to its nearest ones."""
 CHUNK = 1_024
-"""Rows that are added before it is asked whether to go on."""
+"""Rows that are added between two calls of ``stopped``."""
 
 CodedRows: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32], npt.NDArray[np.uint32]]
-"""Of rows: the codes of their vectors in four bits, their steps, and their memories."""
+"""Of rows: codes in four bits a component, uint8[rows, dimension / 2]; steps, float32[rows]; and
+memories, uint32[rows]."""
 
 _MAGIC, _VERSION = b"usearch", 2
 _COSINE, _EIGHT_BITS, _KEYS, _SLOTS = 99, 23, 14, 15
 _SIZES, _HEAD, _SHAPE = 8, 64, 40
-"""Bytes: of rows and columns; what usearch says of the graph; of its five numbers."""
+"""Sizes in bytes of parts of the file: rows and columns; usearch's header; the graph's numbers."""
 
 
 def _empty(dimension: int, expansion: int = EXPANSION_LINK) -> Any:
@@ -76,11 +80,11 @@ def _empty(dimension: int, expansion: int = EXPANSION_LINK) -> Any:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Hnsw:
-    """A graph over rows [first_row, end_row), mapped from its file; never changed.
+    """A graph over rows [first_row, end_row), mapped from its file; it never changes.
 
-    width: how many nodes the walk of a recall keeps; 0 if it was not found out yet.
+    width: how many nodes the walk of a recall keeps; 0 if not measured yet.
 
-    Threads: searches from any number of threads.
+    Threads: any number may search.
     """
 
     path: Path
@@ -91,7 +95,7 @@ class Hnsw:
     _places: npt.NDArray[np.int64]
     _top: int
     _start: int
-    _own_rows: npt.NDArray[np.uint32]  # of each slot; empty where slots stand in the rows' order
+    _own_rows: npt.NDArray[np.uint32]  # of each slot; empty if slots are in the order of rows
     _linking: Any = None
     _loading: threading.Lock = field(default_factory=threading.Lock)
 
@@ -149,16 +153,16 @@ class Hnsw:
 
     @property
     def links(self) -> npt.NDArray[np.uint8]:
-        """The part of the file that a walk reads: what lies behind the vectors."""
+        """The part of the file that a walk reads: everything after the vectors."""
         rows, columns = _numbers(self.nodes, 0, np.uint32, 2)
         return self.nodes[_SIZES + rows * columns :]
 
     def walk_width(self, share: float, budget: int) -> int:
-        """Return how many nodes a walk keeps for ``budget`` rows, if that share is allowed.
+        """Return how many nodes a walk keeps for ``budget`` rows, if ``share`` of them is allowed.
 
-        A walk that keeps allowed nodes alone goes on from as many more as are not: so it needs no
-        more than are wanted of it to look as far around as one without a filter. `width` is taken
-        for the most while it was not found out.
+        A walk keeps only allowed nodes, but also visits excluded ones. So it needs to keep only as
+        many nodes as are wanted to search as widely as a walk without a filter. While `width` is
+        not measured, the largest of `WIDTHS` is taken.
         """
         width = self.width or WIDTHS[-1]
         return max(int(width * share), min(width, budget))
@@ -174,13 +178,16 @@ class Hnsw:
         share: float = 1.0,
         graphs: int = 1,
     ) -> npt.NDArray[np.uint32] | None:
-        """Return rows near ``query``, approximately the nearest allowed, at most ``count``.
+        """Return uint32[at most count]: rows near ``query``, about the nearest allowed ones.
 
-        None where the walk takes too long, because what is allowed lies far away. budget: how many
-        of them are wanted in the end. share: of the memories, which is allowed. graphs: among how
-        many the rows that are looked for lie; each gives twice its share.
+        Returns None if the walk takes too long because the allowed rows are far away.
 
-        Raises `CorruptError` where the graph is of other rows.
+        coded: the rows' codes, see `CodedRows`. allowed uint8[memories]: 1 for allowed ones.
+        query: float32[dimension]. budget: how many rows are wanted in the end. share: the allowed
+        share of the memories. graphs: how many graphs are searched for these rows; each proposes
+        twice its share.
+
+        Raises `CorruptError` if the graph is of other rows.
         """
         width = max(1, self.walk_width(share, budget) // graphs)
         most = max(1, min(count, 2 * count // graphs + LEAST_OF_EACH))
@@ -206,10 +213,10 @@ class Hnsw:
             self._own_rows = self.rows_of_slots()
 
     def rows_of_slots(self) -> npt.NDArray[np.uint32]:
-        """Return the row of each slot: threads that insert side by side leave slots out of order.
+        """Return uint32[slots]: the row of each slot; concurrent inserts leave slots out of order.
 
-        Raises `CorruptError` where they are not the graph's rows, each once. Cost: reading all
-        nodes, 30 ms a million.
+        Raises `CorruptError` unless they are the graph's rows, each once. Cost: reading all nodes,
+        30 ms a million.
         """
         rows = np.empty(len(self._places), np.uint32)
         slot_rows(self.nodes, self._places, rows)
@@ -221,21 +228,21 @@ class Hnsw:
     def search_many(
         self, codes: npt.NDArray[np.int8], count: int, threads: int = 0
     ) -> npt.NDArray[np.uint32]:
-        """Return rows near each of ``codes``: uint32[n, count], as far as the graph has so many.
+        """Return rows near each of ``codes`` int8[n, dimension]: uint32[n, min(count, rows)].
 
-        By usearch itself, for links, which a batch of new memories needs.
+        usearch itself searches here, for the links of a batch of new memories.
         """
         with self._loading:
             if self._linking is None:
                 self._linking = _empty(codes.shape[1])
-                # Not by its name: an absent file makes usearch 2.26 close a descriptor at random.
+                # Not by path: usearch 2.26 closes a random descriptor if the file is missing.
                 self._linking.view(self.nodes.data)
         found = self._linking.search(codes, min(count, len(self._places)), threads=threads)
         return np.asarray(found.keys, dtype=np.uint32).reshape(len(codes), -1)
 
 
 def _numbers(nodes: npt.NDArray[np.uint8], at: int, kind: Any, count: int) -> list[int]:
-    """Return numbers of the file, zeros where it ends before them."""
+    """Return ``count`` numbers at byte ``at`` of the file; zeros beyond its end."""
     part = nodes[at : at + count * np.dtype(kind).itemsize]
     whole = np.zeros(count * np.dtype(kind).itemsize, np.uint8)
     whole[: len(part)] = part
@@ -248,11 +255,12 @@ def least_width(
     proposed: int,
     codes: Callable[[int, int], npt.NDArray[np.int8]],
 ) -> int:
-    """Return how wide the walk of a recall in a graph must be, by searching for some of its rows.
+    """Return how wide the walk of a recall in a graph must be, measured on some of its rows.
 
-    proposed: rows that a walk is asked for.
-    codes(first, end) gives int8[end - first, dimension] of rows. Exact is what all codes say.
-    Cost: a product of `SAMPLED` rows with all, some seconds for a million, and their searches.
+    proposed: how many rows each search asks for. codes(first, end) returns the codes of rows,
+    int8[end - first, dimension]. The exact nearest rows are computed from all codes.
+
+    Cost: comparing `SAMPLED` rows with all rows, some seconds for a million, and their searches.
     """
     first, count = graph.first_row, graph.end_row - graph.first_row
     places = first + np.linspace(0, count - 1, min(SAMPLED, count)).astype(np.int64)
@@ -304,10 +312,12 @@ def extend_graph(
 ) -> bool:
     """Write to ``path`` the graph of ``before`` with ``codes`` int8[n, D] added from ``first_row``.
 
-    Returns False, with no file left, once ``stopped()`` is True. Uses all processors but one.
-    Durable once this returns True. Raises `StoreFullError` with nothing at ``path``, and
-    `CorruptError` for a damaged ``before``. Cost: reading and writing the whole graph, which is in
-    memory meanwhile, and an insertion a row.
+    Returns True when the file is durable; False, without a file, once ``stopped()`` is True. Uses
+    all processors but one. Raises `StoreFullError` with nothing at ``path``, and `CorruptError` for
+    a damaged ``before``.
+
+    Cost: reading and writing the whole graph, which is in memory meanwhile, and one insertion a
+    row.
     """
     index = _empty(codes.shape[1])
     if before is not None:

@@ -1,4 +1,4 @@
-"""Which entities are named too often to tell anything? What walks along mentions have found."""
+"""Which entities are hubs, named by so many memories that a walk skips them? A shared cache."""
 
 import threading
 
@@ -9,12 +9,13 @@ from recollex_engine.domain.schema import NONE
 
 
 class Hubs:
-    """A memory of an agent for each entity, up to which many name it; NONE while nobody knows.
+    """For each entity, the newest memory by which it had become a hub; NONE if unknown.
 
-    A walk that finds an entity to be a hub writes down the newest of those it counted, and no
-    later walk of a view that covers it need count again: mentions are never taken back.
+    A walk that finds an entity to be a hub records the newest of the memories that it counted.
+    Later walks of views that cover this memory need not count again, because mentions are never
+    removed.
 
-    Threads: any number. What one does not see of another's costs it a walk.
+    Threads: any number. A thread that misses another's entry only counts again.
     """
 
     def __init__(self) -> None:
@@ -22,7 +23,7 @@ class Hubs:
         self._growing = threading.Lock()
 
     def known(self, entities: int) -> npt.NDArray[np.uint32]:
-        """Return uint32[>= entities], to be read and written."""
+        """Return uint32[at least entities], which the caller reads and writes."""
         if len(self._known) < entities:
             with self._growing:
                 known = np.full(max(64, entities * 3 // 2), NONE, np.uint32)

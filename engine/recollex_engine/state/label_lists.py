@@ -1,10 +1,10 @@
-"""Which memories carry this tag? Labels to memories, inverted when a filter first asks.
+"""Which memories have this tag? An inverted index of labels, built when a filter first needs it.
 
-Labels of memories stand in recorded order in one flat array. Their inverse is derived from its
-beginning, so one serves the present and every cut; what was recorded behind it is looked through,
-until that is so much that inverting again is cheaper. A label that many memories carry is kept as
-a mask too, once a filter asked for it: a million bytes are compared in 25 us, half a million
-entries of a list are written in 140.
+The labels of memories stand in recorded order in one flat array. The index inverts the beginning of
+that array, so one index serves the present and every cut. Memories recorded later are scanned,
+until they are so many that inverting again is cheaper. A label that many memories have is also kept
+as a mask, once a filter used it: comparing a mask of a million bytes takes 25 us, writing half a
+million entries of a list takes 140 us.
 """
 
 import threading
@@ -17,19 +17,21 @@ from recollex_kernels.memories.filters import keep_listed, mask_labels
 from recollex_kernels.words.postings import build_postings
 
 UNINDEXED = 4096
-"""Memories behind the inverse, besides an eighth of it, from which it is made anew."""
+"""The index is built again when more than this many memories, plus an eighth of the indexed ones,
+are not indexed."""
 
 FREQUENT = 8
-"""A label that one memory of so many carries is kept as a mask."""
+"""A label of at least one in this many memories is kept as a mask."""
 MASKS = 8
-"""Labels that are kept so, a byte a memory each."""
+"""The most labels that are kept as masks, of one byte a memory each."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Inverse:
-    """Of the first `memories`: those that carry label l are ``held[starts[l]:starts[l + 1]]``.
+    """The index of the first `memories` memories.
 
-    masks: uint8[memories] of some labels.
+    The memories with label l are ``held[starts[l]:starts[l + 1]]``, ascending. masks: for some
+    labels uint8[memories], 1 for a memory with the label.
     """
 
     memories: int
@@ -39,7 +41,7 @@ class _Inverse:
 
 
 class LabelLists:
-    """The memories of each label of one agent. Memory: 4 bytes a label of a memory.
+    """The memories of each label of one agent. Size: 4 bytes for each label of each memory.
 
     Threads: any number.
 
@@ -62,10 +64,11 @@ class LabelLists:
     ) -> npt.NDArray[np.uint8]:
         """Return ``mask`` narrowed to memories with every label of ``wanted``, at least one.
 
-        offsets uint64[n + 1], labels: those of a view's n memories; mask uint8[n], left as it is.
+        offsets uint64[n + 1] and labels uint32[...] are the columns of a view's n memories. mask
+        is uint8[n] and is not changed.
 
-        Cost: O(memories with the labels), and zeroing a mask; 10 ns a label of all memories when it
-        is inverted.
+        Cost: O(memories with the labels), and zeroing a mask. When the index is built: 10 ns for
+        each label of all memories.
         """
         inverse = self._covering(len(mask), offsets, labels)
         behind = mask[inverse.memories :].copy()
@@ -87,7 +90,7 @@ class LabelLists:
     def _covering(
         self, memories: int, offsets: npt.NDArray[np.uint64], labels: npt.NDArray[np.uint32]
     ) -> _Inverse:
-        """Return an inverse of about as many memories; it may go beyond them, whose mask ends."""
+        """Return an index of about this many memories; it may hold more than the view has."""
         inverse = self._inverse
         if memories <= inverse.memories + inverse.memories // 8 + UNINDEXED:
             return inverse
@@ -101,7 +104,7 @@ class LabelLists:
         return inverse
 
     def _mask(self, inverse: _Inverse, label: int) -> npt.NDArray[np.uint8]:
-        """Return which of the inverse's memories carry a label, from what is kept of it or anew."""
+        """Return uint8[memories]: 1 for those with a label; kept for the next call."""
         kept = inverse.masks.get(label)
         if kept is None:
             first, end = self._range(inverse, label)

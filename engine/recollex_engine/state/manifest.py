@@ -2,8 +2,8 @@
 
 MANIFEST is JSON: the format, the generation, the position in the log up to which columns and
 segments hold everything, the agent's settings, how many items each column and dictionary has, the
-files of the segments and of the graphs, and a checksum of all that. Without it, or with a file
-that it names missing, everything is rebuilt from the log.
+files of the segments and of the graphs, and a checksum of all that. If the manifest or a file that
+it names is missing, everything is rebuilt from the log.
 """
 
 import hashlib
@@ -34,9 +34,9 @@ class SegmentEntry:
 
 @dataclass(frozen=True, slots=True)
 class GraphEntry:
-    """The file of an HNSW graph over rows [first_row, end_row), and how wide its walk must be.
+    """The file of an HNSW graph over rows [first_row, end_row).
 
-    width: 0 where that was not found out yet.
+    width: how many nodes a recall's walk must keep; 0 if not measured yet.
     """
 
     path: str
@@ -45,7 +45,7 @@ class GraphEntry:
     width: int = 0
 
 
-_SEGMENT = ("number", "first_row", "end_row", "postings")  # earlier versions said more
+_SEGMENT = ("number", "first_row", "end_row", "postings")  # earlier versions have more fields
 _GRAPH = ("path", "first_row", "end_row", "width")
 
 

@@ -1,7 +1,7 @@
-"""How often was each entity named by then, and where last? Counts of a growing list's beginnings.
+"""How often was each entity named so far, and where last? Counts of prefixes of the mentions.
 
-A view sees the first n mentions. Counting them anew costs O(n) a view; so counts are kept at a few
-places of the list, and a view counts only from the nearest of them on.
+A view sees the first n mentions. Counting them for each view would cost O(n). So counts are kept
+for a few prefixes of the list, and a view counts only from the nearest one on.
 """
 
 import math
@@ -15,17 +15,18 @@ import numpy.typing as npt
 from recollex_engine.state.chain import NONE
 
 STRIDE = 1 << 16
-"""Mentions between two marks, at first; it doubles whenever there are more than `MOST` marks."""
+"""Mentions between two kept prefixes at first; doubled when there are more than `MOST`."""
 MOST = 16
-"""Marks kept: 8 bytes an entity each."""
+"""The most prefixes kept, of 8 bytes an entity each."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrefixCounts:
-    """The first `end` mentions: how many name each entity, and the newest of them.
+    """Counts of the first `end` mentions.
 
-    counts uint32[entities], heads uint32[entities]: `chain.NONE` for an entity not named yet.
-    Entities are those that were named. The arrays never change.
+    counts uint32[entities]: how many mentions name each entity. heads uint32[entities]: the newest
+    of them, or `chain.NONE` for an entity that none names. Both cover the entities up to the
+    highest one named. The arrays never change.
     """
 
     end: int
@@ -33,7 +34,7 @@ class PrefixCounts:
     heads: npt.NDArray[np.uint32]
 
     def extended(self, mentions: npt.NDArray[np.uint32], end: int) -> "PrefixCounts":
-        """Return the mark at ``end``; cost O(end - self.end + entities)."""
+        """Return the counts of the first ``end`` mentions. Cost: O(end - self.end + entities)."""
         if end == self.end:
             return self
         new = mentions[self.end : end]
@@ -47,7 +48,7 @@ class PrefixCounts:
 
 
 class MentionCounts:
-    """Marks of one agent's list of mentions, which only grows.
+    """The counts of one agent's list of mentions, which only grows.
 
     Threads: any number.
 
@@ -61,10 +62,10 @@ class MentionCounts:
         self._stride = STRIDE
         empty = np.empty(0, np.uint32)
         self._marks = [PrefixCounts(0, empty, empty)]
-        self._newest = self._marks[0]  # of the latest view asked for: the next is a little later
+        self._newest = self._marks[0]  # of the latest view: the next one is usually a little later
 
     def at(self, mentions: npt.NDArray[np.uint32], end: int) -> PrefixCounts:
-        """Return the mark at ``end`` of the list ``mentions``, which may go on behind it.
+        """Return the counts of ``mentions[:end]``; the list may be longer.
 
         Cost: O(entities + stride); the first time, O(end).
         """
@@ -87,7 +88,9 @@ class MentionCounts:
 
 
 def entity_weights(counts: npt.NDArray[np.uint32]) -> npt.NDArray[np.float32]:
-    """Return 1 / (1 + ln n) for each count n, 1 for none: float32, the same bits at every place.
+    """Return float32[n]: 1 / (1 + ln c) for each count c, and 1 for 0.
+
+    Equal counts give equal bits at every place of the array.
 
     >>> entity_weights(np.array([0, 1, 3], np.uint32)).round(3).tolist()
     [1.0, 1.0, 0.47699999809265137]

@@ -1,10 +1,10 @@
-"""Which pages of a large agent are mapped before a recall touches them? What vectors are found by.
+"""Prefaulting: mapping the pages of large vector indexes before recalls touch them.
 
-The first recalls of a process touch hundreds of pages each for the first time: of the graph, of
-the codes, of the vectors that they rescore. What of those lies in memory already, as whoever wrote
-or read the files left it, is mapped by a thread of its own behind the first recall, which would
-only wait for it. Nothing is read from a disk but by the kernel ahead, and nothing is mapped that a
-hundred recalls would not map as well.
+The first recalls of a process each touch hundreds of pages for the first time: of the graph, of the
+codes, and of the vectors that they rescore. The pages that are already in the page cache, because
+another process wrote or read the files, are mapped by a background thread after the first recall,
+which would only wait for it. Nothing is read from disk except by the system's own readahead, and
+nothing is mapped that a hundred recalls would not map too.
 """
 
 import ctypes
@@ -22,13 +22,13 @@ from recollex_engine.storage.overlay import PAGE
 Array: TypeAlias = npt.NDArray[Any]
 
 LEAST = 16 << 20
-"""Bytes of an array from which it is worth it: small agents are opened by the thousand."""
+"""Arrays of fewer bytes are not prefaulted: small agents are opened by the thousand."""
 MOST = 1 << 30
-"""Bytes that are mapped ahead for one agent."""
+"""The most bytes that are mapped ahead for one agent."""
 CHUNK = 8 << 20
-"""Bytes that are mapped, or left, at once."""
+"""Bytes that are mapped, or skipped, at once."""
 
-_POPULATE_READ = 22  # of Linux 5.14; older ones refuse it
+_POPULATE_READ = 22  # since Linux 5.14; older kernels refuse it
 
 _libc = ctypes.CDLL(None)
 for _call, _last in (("madvise", ctypes.c_int), ("mincore", ctypes.c_void_p)):
@@ -37,10 +37,10 @@ for _call, _last in (("madvise", ctypes.c_int), ("mincore", ctypes.c_void_p)):
 
 
 def map_ahead(view: View) -> threading.Thread | None:
-    """Map the pages that searches for vectors touch, in the background; return the thread, if any.
+    """Map the pages that vector search touches, in the background; return the thread, if any.
 
-    In this order, up to `MOST` bytes: links of the graphs, codes, vectors; of those that have
-    `LEAST` bytes. Cost here: 20 us, and a thread where there is something to do, which takes 0.1 s
+    In this order, up to `MOST` bytes: the links of the graphs, the codes, the vectors. Arrays below
+    `LEAST` bytes are skipped. Cost for the caller: 20 us; the thread, if there is one, takes 0.1 s
     for a million rows.
     """
     arrays = [array for array in _touched(view) if array.nbytes >= LEAST]
@@ -60,10 +60,10 @@ def _touched(view: View) -> Iterable[Array]:
 
 
 def map_resident(arrays: Sequence[Array]) -> int:
-    """Map the pages of ``arrays`` that lie in memory; return how many bytes were mapped.
+    """Map the pages of ``arrays`` that are in the page cache; return how many bytes were mapped.
 
-    Only whole parts of `CHUNK` bytes that lie in memory, and no more than `MOST` bytes. Returns
-    early where the system cannot do it.
+    Maps only chunks of `CHUNK` bytes that are wholly in the page cache, and at most `MOST` bytes.
+    Returns early if the system cannot do it.
     """
     mapped = 0
     flags = np.empty(CHUNK // PAGE, np.uint8)

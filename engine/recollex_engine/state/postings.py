@@ -1,10 +1,10 @@
 """Which memories of a segment contain this term? Posting lists, immutable once built.
 
-A segment's keyword index covers the memories [first_memory, end_memory), those whose first row is
-the segment's: for each term its memories, ascending, in 16 bits each (see
-`recollex_kernels.postings.divide_postings`), and what each may add to a score (see
-`recollex_kernels.impacts`). Everything else that BM25 needs (document frequency, mean length) is
-taken at the view, so one index serves the present and every cut.
+A segment's keyword index covers the memories [first_memory, end_memory), whose first rows are in
+the segment. For each term it holds the memories, ascending, in 16 bits each (see
+`recollex_kernels.words.postings.divide_postings`), and how much each may add to a score (see
+`recollex_kernels.words.impacts`). Everything else that BM25 needs (document frequency, mean length)
+comes from the view, so one index serves the present and every cut.
 """
 
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from recollex_kernels.words.segments import Lists, parts_in
 
 FORMAT = 4
 GRADED_BY = 0.9, 0.4
-"""k1 and b by which codes are put in order; whatever a preset has, their limits hold."""
+"""k1 and b of BM25 by which impact codes are assigned; their limits hold for other values too."""
 _ARRAYS: dict[str, npt.DTypeLike] = {
     "starts": np.uint32,
     "cuts": np.uint16,
@@ -34,21 +34,22 @@ _ARRAYS: dict[str, npt.DTypeLike] = {
     "greatest": np.uint8,
     "columns": np.uint8,
 }
-"""In the order of `recollex_kernels.segments.Lists`."""
+"""In the order of `recollex_kernels.words.segments.Lists`."""
 _FORMAT_3: dict[str, npt.DTypeLike] = {
     **{name: kind for name, kind in _ARRAYS.items() if "cuts" not in name},
     **{"starts": np.int64, "memories": np.uint32},
 }
-"""Which had no parts."""
+"""The arrays of format 3, which did not divide posting lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Postings:
     """The posting lists of memories [first_memory, end_memory).
 
-    starts, cuts, memories and dense_cuts are what `divide_postings` returns, the others what
-    `grade_postings` does.
-    Invariant: the arrays never change, so readers take no lock; they may be maps of the file.
+    starts, cuts, memories and dense_cuts are results of `divide_postings`, the other arrays of
+    `grade_postings`; shapes and dtypes are given there.
+
+    Invariant: the arrays never change, so readers take no lock. They may be maps of the file.
     """
 
     first_memory: int
@@ -63,7 +64,7 @@ class Postings:
     greatest: npt.NDArray[np.uint8]
     columns: npt.NDArray[np.uint8]
     outdated: bool = False
-    """Whether the file is of an older format, so that the next checkpoint writes it anew."""
+    """Whether the file has an older format; the next checkpoint then writes it again."""
 
     @classmethod
     def build(
@@ -74,10 +75,12 @@ class Postings:
         first_memory: int,
         vocabulary: int,
     ) -> "Postings":
-        """Invert the forward lists of the memories from ``first_memory`` on; O(their words).
+        """Invert the forward lists of the n memories from ``first_memory`` on.
 
-        term_offset uint64[n + 1]: where the terms of each of the n memories begin and end.
-        lengths uint32[n]: how many words each counts.
+        term_offset uint64[n + 1]: where the terms of each memory begin and end in ``term``, uint32.
+        lengths uint32[n]: each memory's length in words. vocabulary: every term is below it.
+
+        Cost: O(words of the memories).
         """
         starts, memories, counts = build_postings(
             term_offset, term, 0, len(term_offset) - 1, vocabulary
@@ -117,14 +120,14 @@ class Postings:
 
     @property
     def lists(self) -> Lists:
-        """What the kernels know of a segment."""
+        """The segment as the kernels take it."""
         return (
             *(self.starts, self.cuts, self.memories, self.codes, self.limits, self.dense),
             *(self.dense_cuts, self.greatest, self.columns, self.first_memory, self.end_memory),
         )
 
     def write(self, path: Path) -> None:
-        """Freeze the lists into ``path``."""
+        """Write the lists to ``path``; durable once this returns."""
         arrays: dict[str, npt.NDArray[Any]] = {name: getattr(self, name) for name in _ARRAYS}
         meta = {
             "format": FORMAT,
@@ -137,10 +140,11 @@ class Postings:
     def read(cls, path: Path, words: npt.NDArray[np.uint32]) -> "Postings":
         """Return the lists of ``path``, mapped.
 
-        ``words``: how many each memory of the agent counts. Lists of format 3 have memories of 32
-        bits, and those of format 2 no codes: they are divided here, 8 ms for 100,000 memories, and
-        graded, 40 ms, until a checkpoint writes them. Raises `CorruptError` for arrays that do not
-        fit each other.
+        ``words`` uint32[n]: the length in words of each memory of the agent. Format 3 holds
+        memories in 32 bits, and format 2 has no impact codes. Reading divides the lists (8 ms for
+        100,000 memories) and grades them (40 ms), each time until a checkpoint writes them again.
+        Raises `CorruptError` for arrays that do not fit each other, and `FormatError` for another
+        format.
         """
         arrays, meta = read_arrays(path)
         first, end = meta["first_memory"], meta["end_memory"]
@@ -161,9 +165,9 @@ class Postings:
 def _check(
     path: Path, arrays: dict[str, npt.NDArray[Any]], size: int, kinds: dict[str, npt.DTypeLike]
 ) -> None:
-    """Raise `CorruptError` for arrays that do not fit each other: kernels trust them.
+    """Raise `CorruptError` for arrays that do not fit each other, because kernels trust them.
 
-    size: of how many memories they are.
+    size: the number of memories.
     """
     starts, dense = (len(arrays.get(name, ())) for name in ("starts", "dense"))
     held = int(arrays["starts"][-1]) if starts else 0

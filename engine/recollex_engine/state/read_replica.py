@@ -1,4 +1,4 @@
-"""What does a process see of an agent that another one writes? The log, followed on each look."""
+"""What does a process see of an agent that another one writes? It follows the log at each view."""
 
 import threading
 from collections.abc import Callable
@@ -14,14 +14,16 @@ from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.disk import enough_files
 
 REOPEN_ROWS = 32_768
-"""Rows applied since opening at which a reader starts over from the newest checkpoint."""
+"""After applying this many rows since it opened, a reader starts again from the newest
+checkpoint."""
 
 
 class ReadReplica:
     """An agent's folder, opened for reading; it never writes a byte and never waits for a writer.
 
-    ``check`` is given the agent's settings on opening, and again where it was moved to another
-    model since; what it raises then, every later `view` raises.
+    ``check(settings)`` is called on opening, and again after the agent was moved to another model.
+    If it raises `ModelMismatchError` then, every later `view` raises it too.
+    ``start_progress`` makes the progress callback of a slow open (see `log.progress`).
 
     Threads: any number may call `view`.
     """
@@ -50,8 +52,8 @@ class ReadReplica:
             follower = LogFollower(folder / LOG, replica.position)
             opened_rows = replica.columns.rows
             try:
-                # All that is in the log, not only what COMMIT says: after a loss of power the word
-                # may be older than the log, and what was acknowledged must be seen.
+                # Read the whole log, not only up to COMMIT: after a loss of power the commit word
+                # may be older than the log, and acknowledged operations must be seen.
                 left = self._commit.op - replica.published
                 with progress_for(self._watching, left) as progress:
                     replica.follow(follower, None, check_vectors=True, progress=progress)
@@ -62,19 +64,19 @@ class ReadReplica:
                 follower.close()
                 if not self._was_moved(replica, error):
                     raise
-        # Only now: other threads take views meanwhile, and none may be older than the one before.
+        # Set last: other threads take views meanwhile, and views must not go back in time.
         self.replica, self._follower, self._opened_rows = replica, follower, opened_rows
         self._is_whole = True
 
     @staticmethod
     def _was_moved(replica: Replica, error: BaseException) -> bool:
-        """Return whether ``error`` came of a move to another model, perhaps its files' removal."""
+        """Return whether ``error`` comes from a move to another model, or its file removal."""
         return isinstance(error, Reembedded) or (
             isinstance(error, CorruptError) and replica.was_moved()
         )
 
     def view(self) -> View:
-        """Return what was committed by now; cost 0.2 us while nothing is new."""
+        """Return the view of what is committed now. Cost: 0.2 us while nothing is new."""
         if self._commit.op > self.replica.published or not self._is_whole:
             with self._lock:
                 until = self._commit.op
@@ -88,7 +90,7 @@ class ReadReplica:
         if not self._is_whole:
             self._reopen()
             return
-        self._is_whole = False  # if this fails, the replica may hold a part of an operation
+        self._is_whole = False  # if `follow` fails, the replica may hold part of an operation
         try:
             self.replica.follow(self._follower, until)
         except (Reembedded, CorruptError) as error:
@@ -105,12 +107,12 @@ class ReadReplica:
         before = self._follower
         try:
             self._open(self.replica.folder)
-        except ModelMismatchError as error:  # for good: looking again would read all of the log
+        except ModelMismatchError as error:  # permanent: another try would read the whole log again
             self._mismatch = error
             raise
         before.close()
 
     def close(self) -> None:
-        """Let the files go."""
+        """Close the files."""
         self._follower.close()
         self.replica.close()

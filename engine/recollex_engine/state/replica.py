@@ -1,8 +1,8 @@
-"""What does this process know of an agent? Its columns and indexes, caught up with the log.
+"""A replica: the state of an agent in this process, its columns and indexes.
 
-A replica starts from the last checkpoint (or from nothing) and applies the log behind it. The
-writer's replica is fed by the writer itself; a reader's follows the COMMIT word. Both go through
-`apply`, so both answer alike.
+A replica starts from the last checkpoint (or from nothing) and applies the log after it. The
+writer applies its own transactions to its replica; a reader's replica follows the commit word. Both
+go through `apply`, so both give the same answers.
 """
 
 import threading
@@ -35,17 +35,17 @@ from recollex_kernels.vectors.codes import eight_bits
 LOG = "log"
 
 GROUP = 4096
-"""Operations that are applied together while a log is read."""
+"""Operations that are applied together while the log is read."""
 
 PAST_VIEWS = 4
-"""Views of the past that are kept while nothing is written, some 10 bytes a memory each."""
+"""The most views of the past that are cached while nothing is written; 10 bytes a memory each."""
 
 
-_AHEAD = 1 << 18  # bytes of a file that are asked for before they are needed
+_AHEAD = 1 << 18  # bytes of a file to read ahead
 
 
 def read_files_ahead(folder: Path) -> None:
-    """Ask the disk for what the opening of a small agent needs behind its log."""
+    """Ask the system to read ahead the files that opening a small agent needs after its log."""
     for name in ("vectors.f16", "COMMIT"):
         read_ahead(folder / name, _AHEAD)
 
@@ -57,16 +57,16 @@ class Reembedded(Exception):  # noqa: N818 - not an error: the caller starts ove
 class Replica:
     """The state of one agent's folder in this process.
 
-    All of its vectors are those of the last `reembed` in the log, whose columns it starts over
-    from the log's beginning where no checkpoint was made since.
+    Its vectors are those of the last `reembed` in the log. If no checkpoint was made since that
+    `reembed`, the columns are rebuilt from the beginning of the log.
 
-    Threads: one thread at a time may `apply` or `install`; `view` may be called by any.
+    Threads: one thread at a time may `apply` or `install`; any thread may call `view`.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.published = 0
-        self.damaged = False  # whether the last checkpoint could not be used whole
+        self.damaged = False  # whether the last checkpoint could not be used in full
         self._views = threading.Lock()
         self._load()
 
@@ -77,10 +77,10 @@ class Replica:
             self._warn(f"the manifest is damaged ({error})")
             manifest = None
         if manifest is not None and manifest.columns.keys() | PIECES.keys() != schema().keys():
-            self.damaged = True  # an older version's columns; closing makes a checkpoint of today's
+            self.damaged = True  # columns of an older version; closing makes a new checkpoint
             manifest = None
         if manifest is not None and self._reembedded(manifest.position):
-            self.damaged = True  # its columns are of other vectors; closing makes others
+            self.damaged = True  # columns of older vectors; closing makes a new checkpoint
             manifest = None
         while manifest is not None:
             try:
@@ -105,7 +105,7 @@ class Replica:
         return last_of_kind(self.folder / LOG, REEMBED, after)
 
     def was_moved(self) -> bool:
-        """Return whether the log holds a move to another model that this replica knows not of."""
+        """Return whether the log holds a later move to another model than this replica's."""
         found = self._reembedded(self.position)
         return found is not None and found.op > self._known
 
@@ -143,12 +143,12 @@ class Replica:
 
     @property
     def settings(self) -> Settings | None:
-        """The settings in force, which the columns reach with the last `reembed`."""
+        """The current settings; the columns have them once the last `reembed` is applied."""
         return self._settings or self.columns.settings
 
     @property
     def vectors_path(self) -> Path:
-        """The file of the vectors in force; only for an agent that was created."""
+        """The current file of vectors; only for an agent that was created."""
         assert self.settings is not None
         return self.folder / self.settings.vectors_file
 
@@ -164,7 +164,7 @@ class Replica:
         return columns
 
     def _open_indexes(self, manifest: Manifest | None) -> Indexes:
-        """Map the indexes; without whole ones everything is tail, and recalls are slower."""
+        """Map the indexes; if one is damaged, all rows are tail, and recalls are slower."""
         folder, dimension = self.folder, self.columns.dimension
         words = self.columns.array("words")
         try:
@@ -208,10 +208,11 @@ class Replica:
     ) -> None:
         """Apply and publish what ``follower`` finds in the log up to operation ``until_op``.
 
-        ``check_vectors`` compares the vectors' checksums too, as after a crash of the machine: the
-        log may have reached the disk before the vectors that it speaks of. Raises `CorruptError`,
-        or `Reembedded` where vectors are no longer those of this replica; then it may hold a part
-        of what was found, and must not be used further.
+        ``check_vectors`` also compares the checksums of vectors: after a crash of the machine, the
+        log may have reached the disk before the vectors that it refers to. ``progress(n)`` is
+        called when n more operations are applied. Raises `CorruptError`, or `Reembedded` if the
+        agent was moved to other vectors. After an error the replica may hold a part of the
+        operations, and must not be used further.
         """
         batches = VectorBatches(self.columns.rows)
         groups = _groups(follower.read_new(until_op))
@@ -226,7 +227,7 @@ class Replica:
                             raise Reembedded
                         batches.add(operation)
                 self.apply(transactions)
-                for transaction in transactions:  # or the collector would look through them all
+                for transaction in transactions:  # so that the collector does not scan them
                     transaction.operations.clear()
             if progress is not None:
                 progress(self.columns.op - before)
@@ -243,9 +244,10 @@ class Replica:
         transactions: Sequence[Transaction],
         vectors: npt.NDArray[np.uint16] | None = None,
     ) -> None:
-        """Append what ``transactions`` say; their rows' vectors are given, or lie in the file.
+        """Append the operations of ``transactions`` to the columns.
 
-        Views do not change until `published` does.
+        ``vectors`` uint16[n, dimension]: the vectors of their new rows as float16 bit patterns;
+        None if they are in the file. Views do not change until `published` does.
         """
         operations = [operation for each in transactions for operation in each.operations]
         known = self.columns.rows
@@ -255,12 +257,12 @@ class Replica:
 
         apply(self.columns, operations, rows)
         self.position = transactions[-1].position
-        self._past = {}  # they keep columns alive that may lie elsewhere by now
+        self._past = {}  # they keep old copies of columns alive
 
     def rows_of_file(self, first: int, end: int) -> npt.NDArray[np.uint16]:
-        """Return the vectors of rows [first, end) as the file has them.
+        """Return the vectors of rows [first, end) from the file: uint16[n, dimension].
 
-        Raises `CorruptError` where the file is shorter than the log says.
+        Raises `CorruptError` if the file is shorter than the log says.
         """
         if self.vectors is None:
             assert self.settings is not None
@@ -281,7 +283,7 @@ class Replica:
         return codes
 
     def view(self, op: int | None = None) -> View:
-        """Return what a reader sees now, or saw at ``op``; cost O(1) while there is nothing new."""
+        """Return the view of now, or of operation ``op``. Cost: O(1) while nothing is new."""
         at = self.published if op is None else op
         view, indexes = self._view, self.indexes
         if view is not None and view.op == at and view.indexes is indexes:
@@ -290,7 +292,7 @@ class Replica:
             held = self._past.get(at)
             if held is not None and held.indexes is indexes:
                 if op is None:
-                    self._view = held  # what it was before is of the past
+                    self._view = held  # the former `_view` is a view of the past
                 return held
             rows = int(self.columns.array("op_rows")[at - 1]) if at else 0
             memories = int(self.columns.array("op_memories")[at - 1]) if at else 0
@@ -309,9 +311,9 @@ class Replica:
             return view
 
     def install(self, graphs: tuple[Hnsw, ...], entries: tuple[GraphEntry, ...]) -> None:
-        """Serve from ``graphs``, whose files the manifest names from now on.
+        """Use ``graphs`` from now on, and name their files in the manifest.
 
-        Views taken before keep theirs.
+        Earlier views keep their graphs.
         """
         assert self.manifest is not None
         manifest = replace(self.manifest, graphs=entries)
@@ -319,14 +321,14 @@ class Replica:
         self.manifest, self.indexes = manifest, Indexes(self.indexes.segments, graphs)
 
     def close(self) -> None:
-        """Let the maps go; views still held keep what they need."""
+        """Release the maps; views that are still used keep the arrays that they need."""
         self._view = None
         self._past = {}
         self.vectors = None
 
 
 def _groups(transactions: Iterable[Transaction]) -> Iterator[list[Transaction]]:
-    """Yield the transactions in lists of about `GROUP` operations: memory stays bounded."""
+    """Yield the transactions in lists of about `GROUP` operations, which bounds memory."""
     group: list[Transaction] = []
     count = 0
     for transaction in transactions:

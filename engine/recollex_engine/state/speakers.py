@@ -1,4 +1,4 @@
-"""Which speakers does a question name? Their labels, by the first of their names."""
+"""Which speakers does a question name? Speakers' labels, by first name."""
 
 import threading
 from collections.abc import Callable
@@ -13,9 +13,9 @@ _NOBODY = np.empty(0, np.uint32)
 
 
 class Speakers:
-    """The speakers of an agent's memories, as far as a reader has asked for them.
+    """The speakers of an agent's memories, indexed as far as a reader has needed them.
 
-    ``label`` gives the name of a label. Threads: any number may call `named`.
+    ``label`` returns the text of a label. Threads: any number may call `named`.
     """
 
     def __init__(self, label: Callable[[int], str | None]) -> None:
@@ -29,8 +29,8 @@ class Speakers:
     ) -> npt.NDArray[np.uint32]:
         """Return the labels of speakers whose first name is one of ``words``, ascending.
 
-        speaker: that of each memory of a view, a label or NONE. There may be labels of speakers
-        whom the view has not heard yet. Cost: a look-up a word, and O(memories) for new ones.
+        speaker uint32[n]: the speaker's label of each memory of a view, or NONE. The result may
+        contain speakers that are newer than the view. Cost: a look-up a word, and O(new memories).
         """
         if len(speaker) > self._seen:
             with self._following:
@@ -39,7 +39,7 @@ class Speakers:
         met = [labels[word] for word in labels.keys() & words]
         if len(met) < 2:
             return met[0] if met else _NOBODY
-        return np.sort(np.concatenate(met))  # nobody has two first names
+        return np.sort(np.concatenate(met))  # no label is listed under two first names
 
     def _follow(self, speaker: npt.NDArray[np.uint32]) -> None:
         new = speaker[self._seen :]

@@ -1,8 +1,9 @@
-"""Which memories of the tail contain this term? Postings in memory, until a checkpoint has them.
+"""Which memories of the tail contain this term? Postings in memory, until a checkpoint stores them.
 
-The posting lists of the segments end at the last checkpoint. What was recorded since is found
-through chains (see `recollex_kernels.tail`), which the first recall after a write extends: so
-writing costs nothing more, and a recall pays for what is new and for what its words match.
+The posting lists of the segments end at the last checkpoint. Memories recorded since then, the
+tail, are found through chains (see `recollex_kernels.words.tail`). The first recall after a write
+extends the chains, so a write costs nothing more, and a recall pays for the new memories and for
+the postings of its words.
 """
 
 import threading
@@ -20,10 +21,11 @@ _LEAST = 256
 
 @dataclass(frozen=True, slots=True)
 class TailPostings:
-    """The chains as one view may walk them: it skips the memories that are newer than itself.
+    """The chains that a view walks; it skips memories that are newer than itself.
 
-    head uint32[V]: the newest posting of each term, 0 for none. postings uint32[P], counts
-    uint8[P]: in blocks (see `recollex_kernels.tail`), memories and how often each has the term.
+    head uint32[V]: the newest posting of each term, 0 for none. postings uint32[P] and counts
+    uint8[P], in blocks (see `recollex_kernels.words.tail`): memories, and how often each has the
+    term.
     """
 
     head: npt.NDArray[np.uint32]
@@ -32,19 +34,19 @@ class TailPostings:
 
 
 class Tail:
-    """The postings of the memories from ``first_memory`` on, as far as a reader has asked for them.
+    """The postings of the memories from ``first_memory`` on, as far as a reader has needed them.
 
-    Memory: 6 bytes a posting, up to 35 more a term of the tail, and 8 a term of the agent, of which
-    only the pages of terms that occur in the tail are touched.
+    Size: 6 bytes a posting, up to 35 bytes more a term of the tail, and 8 bytes a term of the
+    agent; of these 8 bytes, only the pages of terms that occur in the tail are touched.
 
-    Threads: any number may call `postings`. What it returned stays as it is but for heads that lead
-    to newer postings; when the arrays move to a larger place, so do the heads.
+    Threads: any number may call `postings`. A returned value does not change, except that its heads
+    may lead to newer postings. When the arrays are copied to larger ones, so are the heads.
     """
 
     def __init__(self, first_memory: int) -> None:
         self.first_memory = first_memory
         self._end = first_memory
-        self._size = BLOCK  # place 0 is none
+        self._size = BLOCK  # place 0 means no posting
         self._latest = np.zeros(0, np.uint32)
         self.now = TailPostings(
             np.zeros(0, np.uint32), np.zeros(BLOCK, np.uint32), np.zeros(BLOCK, np.uint8)
@@ -61,14 +63,14 @@ class Tail:
     ) -> TailPostings:
         """Return chains that hold at least the memories [first_memory, end_memory).
 
-        The columns are those of a view; every term is below ``vocabulary``. Cost: O(words that
-        nobody has asked for yet).
+        The columns are those of a view; every term is below ``vocabulary``. Cost: O(words that are
+        not in the chains yet).
         """
         with self._extending:
             first = self._end
             if end_memory > first:
                 tokens = int(term_offset[first_row[end_memory]] - term_offset[first_row[first]])
-                blocks = min(tokens, vocabulary + tokens // (BLOCK - 1))  # the rest are full
+                blocks = min(tokens, vocabulary + tokens // (BLOCK - 1))  # the others are full
                 moved = self._make_room(self._size + BLOCK * blocks, vocabulary)
                 now = self.now
                 self._size = extend_chains(
@@ -79,13 +81,13 @@ class Tail:
                     first_row, term_offset, term, first, end_memory, self._latest, now.head
                 )
                 self._end = end_memory
-                if moved and len(now.postings) > 2 * self._size:  # which nobody has seen yet
+                if moved and len(now.postings) > 2 * self._size:  # no reader has seen them yet
                     postings, counts = now.postings[: self._size], now.counts[: self._size]
                     self.now = TailPostings(now.head, postings.copy(), counts.copy())
             return self.now
 
     def _make_room(self, places: int, vocabulary: int) -> bool:
-        """Make the arrays large enough; return whether the postings lie elsewhere now."""
+        """Make the arrays large enough; return whether the postings were copied to larger ones."""
         old, moves = self.now, places > len(self.now.postings)
         postings, counts = old.postings, old.counts
         if moves:
@@ -96,14 +98,14 @@ class Tail:
             terms = max(vocabulary, len(head) * 3 // 2, _LEAST)
             self._latest = _grown(self._latest, terms)
             head = _grown(head, terms)
-        elif moves:  # readers of the old arrays keep heads that lead to nothing beyond them
+        elif moves:  # so the heads of the old arrays never lead beyond them
             head = head.copy()
         self.now = TailPostings(head, postings, counts)
         return moves
 
 
 def _grown(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
-    """Return a copy with zeros behind it; pages that nothing is written to take no memory."""
+    """Return a copy followed by zeros; pages that are never written take no memory."""
     grown = np.zeros(size, array.dtype)
     grown[: len(array)] = array
     return grown

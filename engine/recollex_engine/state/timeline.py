@@ -1,7 +1,7 @@
 """In which order did memories happen? Their ordinals sorted by (said_at, ordinal).
 
-A conversation is recorded in the order in which it happens, so appending is the common case and
-costs nothing but the append; a memory of the past is merged in.
+A conversation is recorded in the order in which it happens. So appending is the common case and
+costs only the append; an older memory is merged in.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Timeline:
 
     @classmethod
     def of(cls, said_at: npt.NDArray[np.int64]) -> "Timeline":
-        """Sort from the beginning: O(n log n), near O(n) for times nearly in order."""
+        """Return the order of ``said_at``, int64[n]. Cost: O(n log n); O(n) if nearly sorted."""
         if len(said_at) < 2 or bool((said_at[1:] >= said_at[:-1]).all()):
             order = np.arange(len(said_at), dtype=np.uint32)
             return cls(order, order)
@@ -29,7 +29,7 @@ class Timeline:
         return cls(order, rank)
 
     def extended(self, said_at: npt.NDArray[np.int64]) -> "Timeline":
-        """Return the order of all of ``said_at``, whose first items this one has sorted."""
+        """Return the order of all of ``said_at``; this timeline orders its first items."""
         known, count = len(self.order), len(said_at)
         if known == count:
             return self
@@ -52,7 +52,7 @@ class Timeline:
         return Timeline(order, rank)
 
     def before(self, memories: int) -> "Timeline":
-        """Return the order of memories [0, memories) alone: the timeline of an earlier view."""
+        """Return the order of only memories [0, memories): the timeline of an earlier view."""
         if memories == len(self.order):
             return self
         if self.order is self.rank:

@@ -1,8 +1,8 @@
-"""Which checksum must which rows of the vectors file have? What the log says, batch by batch.
+"""Which checksums must the rows of the vectors file have? Those in the log, batch by batch.
 
-A transaction that adds rows says in its first `retain` how many, and their checksum. A `restore`
-says that rows were embedded again, and the checksum that holds since; a `reembed` says it of all
-rows.
+A transaction that adds rows holds in its first `retain` their number and checksum. A `restore`
+records that rows were embedded again, and their new checksum. A `reembed` records the checksums of
+all rows.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from recollex_engine.log.reader import Operation
 from recollex_engine.storage.vectors_file import VectorsReader, checksum
 
 BATCH = 1024
-"""Rows that are embedded together, and share a checksum, when all of them are."""
+"""Rows that share a checksum, and are embedded together, when all rows are embedded again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,13 @@ class VectorBatch:
 
 
 def batch_checksums(rows: NDArray[Any]) -> list[tuple[int, str]]:
-    """Return (end, checksum) of `BATCH` rows after `BATCH` rows, as a `reembed` records them."""
+    """Return (end, checksum) of each `BATCH` rows, as a `reembed` records them."""
     ends = [*range(BATCH, len(rows), BATCH), len(rows)] if len(rows) else []
     return [(end, checksum(rows[max(0, end - 1) // BATCH * BATCH : end])) for end in ends]
 
 
 class VectorBatches:
-    """The batches in force, read off the log from row ``rows`` on.
+    """The batches that currently apply, read from the log from row ``rows`` on.
 
     >>> batches = VectorBatches()
     >>> batches.add(Operation(1, 1, "retain", {"vectors": {"rows": 2, "sha256": "a"}}))
@@ -49,7 +49,7 @@ class VectorBatches:
         self.in_force: list[VectorBatch] = []
 
     def add(self, operation: Operation) -> None:
-        """Take in one operation; they come in order."""
+        """Read one operation; call this in the order of the log."""
         payload = operation.payload
         if payload is None:
             return
@@ -68,9 +68,9 @@ class VectorBatches:
             ]
 
     def damaged(self, vectors: VectorsReader) -> list[tuple[VectorBatch, str]]:
-        """Return the batches whose bytes have another checksum, and that one.
+        """Return (batch, found checksum) of the batches whose bytes have another checksum.
 
-        Raises `CorruptError` where the file is shorter. Cost: 0.7 ms a megabyte.
+        Raises `CorruptError` if the file is too short. Cost: 0.7 ms a megabyte.
         """
         return [
             (batch, found)

@@ -1,7 +1,7 @@
-"""What does one reader see? A prefix of the operations, named by one number.
+"""A view: what one reader sees, a prefix of the operations, given by one number.
 
-A view holds the arrays as they were when it was taken. Nothing that it covers changes afterwards,
-so a recall works on it without a lock while the writer appends and checkpoints.
+A view holds the arrays as they were when it was made. Nothing that it covers changes afterwards, so
+a recall works on it without a lock while the writer appends and checkpoints.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,14 +41,14 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """What checkpoints and their graphs made of the first rows: segments and graphs, in order."""
+    """The indexes over the first rows, made by checkpoints: segments and graphs, in row order."""
 
     segments: tuple[Segment, ...] = ()
     graphs: tuple[Hnsw, ...] = ()
 
 
 class _Buffers(dict[str, npt.NDArray[Any]]):
-    """The arrays of columns by name; one that was not made yet held nothing then."""
+    """The arrays of columns by name; a column that did not exist yet was empty."""
 
     def __missing__(self, name: str) -> npt.NDArray[Any]:
         return no_items(schema()[name])
@@ -57,7 +57,7 @@ class _Buffers(dict[str, npt.NDArray[Any]]):
 class View:
     """The memories recorded by operation `op`, and the indexes that cover some of their rows.
 
-    Memories [indexed_memories, memories) are the keyword tail, found through chains in memory; rows
+    Memories [indexed_memories, memories) are the keyword tail, found through chains in memory. Rows
     that no graph covers are scanned through their codes.
     """
 
@@ -78,7 +78,7 @@ class View:
         self.link_head = columns.incoming.head
         stored = len(columns.column["piece_offset"])  # before its buffer
         coded = len(columns.column["code_factor"])  # likewise
-        made = columns.column.copy()  # in one step: others may be made meanwhile
+        made = columns.column.copy()  # in one step: other columns may be created meanwhile
         self._buffers = _Buffers((name, column.buffer) for name, column in made.items())
         self.memories = int(self._buffers["op_memories"][op - 1]) if op else 0
         self.rows = int(self._buffers["op_rows"][op - 1]) if op else 0
@@ -98,23 +98,23 @@ class View:
         return self._buffers
 
     def buffer(self, name: str) -> npt.NDArray[Any]:
-        """Return a column with its spare room: heads of chains may be newer than the view."""
+        """Return a column with its spare capacity: chain heads may be newer than the view."""
         return self._buffers[name]
 
     def of_memories(self, name: str) -> npt.NDArray[Any]:
-        """Return a property of the view's memories."""
+        """Return a column's items of the view's memories."""
         return self._buffers[name][: self.memories]
 
     def of_rows(self, name: str) -> npt.NDArray[Any]:
-        """Return a property of the view's rows."""
+        """Return a column's items of the view's rows."""
         return self._buffers[name][: self.rows]
 
     def offsets(self, name: str) -> npt.NDArray[Any]:
-        """Return the offsets of a list of the view's memories, with the end of the last."""
+        """Return the offsets of a list of the view's memories: uint64[memories + 1]."""
         return self._buffers[name][: self.memories + 1]
 
     def term_offsets(self, first: int, end: int) -> npt.NDArray[np.uint64]:
-        """Return where the terms of memories [first, end) begin, with the end of the last."""
+        """Return where the terms of memories [first, end) begin, and the last one's end."""
         offsets: npt.NDArray[np.uint64] = self._buffers["term_offset"][
             self._buffers["first_row"][first : end + 1]
         ]
@@ -144,9 +144,9 @@ class View:
 
     @cached_property
     def text_places(self) -> npt.NDArray[np.int64]:
-        """Where the words of memories lie that no segment has, as `search_words` takes it.
+        """Addresses of the arrays with the words of tail memories, as `search_words` takes them.
 
-        `tail` and the buffers keep them alive.
+        `tail` and the buffers keep the arrays alive.
         """
         tail, buffer = self.tail, self.buffer
         return places(
@@ -175,7 +175,7 @@ class View:
 
     @cached_property
     def share_open(self) -> float:
-        """Which share of the memories is open; 1 where there are none."""
+        """The share of the memories that are open; 1 if there are none."""
         return share(self.open)
 
     @cached_property
@@ -198,20 +198,20 @@ class View:
 
     @cached_property
     def entity_head(self) -> npt.NDArray[np.uint32]:
-        """The newest mention of each entity; it may be newer than the view, and so may entities.
+        """The newest mention of each entity; mentions and entities may be newer than the view.
 
-        In a view of the past it is not, so that nobody walks back through what came since.
+        In a view of the past they are not newer, so that no walk has to skip later mentions.
         """
         return self._mentions.heads if self._is_past else self._entity_head
 
     def same_entities(self, entity: int) -> tuple[int, ...]:
-        """Return the entities that are one with ``entity`` by the merges that the view covers."""
+        """Return the entities that the merges of the view make one with ``entity``."""
         if entity not in self.columns.facts.linked:
             return (entity,)
         return self._identities.members(self._identities.root(entity))
 
     def entity_names(self, entities: Sequence[int]) -> tuple[str, ...]:
-        """Return what entities are called; those that are one in the view, once."""
+        """Return the names of entities; entities that are one in the view give one name."""
         name = self.columns.entity_name
         if self.columns.facts.linked.isdisjoint(entities):
             return tuple(map(name, entities))
@@ -233,23 +233,24 @@ class View:
 
     @cached_property
     def terms(self) -> int:
-        """How many different words the view's rows hold. Cost: O(words)."""
+        """The highest term number in the view's rows, plus 1. Cost: O(words)."""
         words = self._buffers["term"][: int(self._buffers["term_offset"][self.rows])]
         words = words[words != NONE]
         return int(words.max()) + 1 if len(words) else 0
 
     @cached_property
     def entity_weight(self) -> npt.NDArray[np.float32]:
-        """What a link through each entity weighs: 1 / (1 + ln n), n the memories that name it.
+        """The weight of a link through each entity, float32[named entities]: 1 / (1 + ln n).
 
-        TEMPR 2.4.3 gives 1 to all. The speakers of a conversation name every turn of it, and would
-        drown what is rare. float32[named entities], as the view counts.
+        n is the number of the view's memories that name the entity. TEMPR 2.4.3 gives all links
+        weight 1. But the speakers of a conversation are named by each of its turns, and would
+        outweigh rare entities.
         """
         return entity_weights(self._mentions.counts)
 
     @cached_property
     def even_weight(self) -> npt.NDArray[np.float32]:
-        """What a link through each entity weighs where none is rarer than another: 1."""
+        """The weight of a link through each entity where rarity does not count: 1."""
         return np.ones(self.entities, np.float32)
 
     @cached_property
@@ -277,17 +278,17 @@ class View:
 
     @cached_property
     def talks(self) -> ThreeArrays:
-        """The document of each memory, when it was said, and which are open."""
+        """The document of each memory, when it was said, and whether it is open."""
         return (self.of_memories("document"), self.buffer("said_at"), self.open)
 
     @cached_property
     def texts(self) -> ThreeArrays:
-        """The texts, where each ends, and how many words each has."""
+        """The texts, the offset of each, and the number of words of each."""
         return (self.buffer("text"), self.buffer("text_offset"), self.buffer("words"))
 
     @cached_property
     def forward_terms(self) -> ThreeArrays:
-        """How many words a memory has, and the terms of rows, as `scores_of` takes them."""
+        """The number of words of each memory, and the terms of rows, as `scores_of` takes them."""
         return (self.buffer("words"), self.buffer("term_offset"), self.buffer("term"))
 
     @cached_property
@@ -297,5 +298,5 @@ class View:
 
 
 def share(mask: npt.NDArray[np.uint8]) -> float:
-    """Return which share of a mask is set; 1 of nothing."""
+    """Return the share of a mask that is set; 1 for an empty mask."""
     return float(np.count_nonzero(mask)) / len(mask) if len(mask) else 1.0

@@ -1,15 +1,15 @@
-"""What did a model's tokenizer make of each passage? Its ids, stored beside the text.
+"""The WordPiece ids of passages, stored beside the text so that no reranker tokenizes them again.
 
-The embedder reads every passage when it is written; what its tokenizer made of it goes into the
-log, and serves every model of that vocabulary (see `models.vocabulary`) without a tokenizer at
-hand: the English BERTs that make all letters small share one. The log says::
+The embedder tokenizes every passage when it is written. The ids go into the log and serve every
+model with the same vocabulary (see `models.vocabulary`); the uncased English BERTs share one. The
+log holds::
 
-    vocabulary  {"name": NAME}                     an operation: whose ids those are that follow it
-    retain      {..., "pieces": [TEXT, ...]}       of each passage, uint16 in base64, no padding
+    vocabulary  {"name": NAME}                     an operation: the vocabulary of the ids after it
+    retain      {..., "pieces": [TEXT, ...]}       for each passage, uint16 in base64, no padding
 
-The ids are those of what a reranker reads of the passage (`Candidates.texts`), without special
-tokens, at most `MOST_PIECES`. A retain has none where the caller gave the vectors, or where the
-model has no vocabulary that could be shared: then they are made from the text when they are needed.
+The ids are those of the text that a reranker reads for the passage (`Candidates.texts`), without
+special tokens, at most `MOST_PIECES`. A retain has no ids if the caller gave the vectors, or if the
+model has no shareable vocabulary. Then they are made from the text when they are needed.
 """
 
 from dataclasses import dataclass
@@ -23,18 +23,18 @@ from recollex_engine.models.vocabulary import MOST_PIECES, Ids
 from recollex_engine.state.view import View
 
 VOCABULARY = "vocabulary"
-"""The kind of operation that names the vocabulary of the ids behind it."""
+"""The kind of the operation that names the vocabulary of the ids after it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PassagePieces:
-    """The ids of a memory's passages, an array each, and the name of their vocabulary."""
+    """The ids of a memory's passages, one array each, and the name of their vocabulary."""
 
     vocabulary: str
     ids: tuple[Ids, ...]
 
     def encoded(self) -> list[str]:
-        """Return the ids as a record of the log holds them."""
+        """Return the ids of each passage in base64, as a record of the log holds them."""
         return [
             encode_bytes(ids[:MOST_PIECES].astype("<u2", copy=False).tobytes()).decode()
             for ids in self.ids
@@ -42,13 +42,13 @@ class PassagePieces:
 
 
 def decode_pieces(text: str) -> bytes:
-    """Return the bytes of the ids of one passage, given as a record holds them."""
+    """Return the bytes (little-endian uint16) of one passage's ids in a record."""
     return decode_bytes(text.encode())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowPieces:
-    """The ids of some rows: those of row i are ids[starts[i]:ends[i]], none where none fit."""
+    """The ids of some rows: ids[starts[i]:ends[i]] for row i, empty if none are stored."""
 
     ids: Ids
     starts: npt.NDArray[np.int64]
@@ -58,14 +58,14 @@ class RowPieces:
 def find_pieces(
     view: View, rows: npt.NDArray[np.unsignedinteger[Any]], vocabulary: str | None
 ) -> RowPieces | None:
-    """Return the ids of ``rows`` in a vocabulary; None where ``view`` holds none in it.
+    """Return the ids of ``rows`` in a vocabulary; None if ``view`` holds no ids in it.
 
-    Cost: 10 us and what is read of the column, which may be a map of its file.
+    Cost: 10 us, and reading the column, which may be a map of its file.
     """
     if vocabulary is None or not view.has_pieces:
         return None
     columns = view.columns
-    since = columns.array("vocabulary_row")  # first: it is written last
+    since = columns.array("vocabulary_row")  # read first, because it is written last
     fits = [columns.label(label) == vocabulary for label in columns.array("vocabulary").tolist()]
     if not any(fits):
         return None
