@@ -182,6 +182,34 @@ def test_a_page_is_short_enough_to_be_read(page: str) -> None:
     assert len((ROOT / page).read_bytes()) <= MOST_BYTES[page]
 
 
+def latencies() -> list[tuple[str, str, str]]:
+    """Return (page of a run, p50, p99), in ms as written, for each row of the README's table."""
+    text = text_of("README.md")
+    runs = dict(re.findall(r"^\[(\w+)\]: (bench/runs/\S+)$", text, re.M))
+    row = r"^\| \[.*\]\[(\w+)\].* \| .* \| ([\d.]+) \| ([\d.]+) \| .* \|$"
+    return [(runs[run], p50, p99) for run, p50, p99 in re.findall(row, text, re.M)]
+
+
+def is_rounded(written: str, cell: str) -> bool:
+    """Return whether ``written``, in ms, is what a cell of a run's table holds, in ms or us."""
+    half = 0.51 * 10 ** -len(written.partition(".")[2])
+    if not re.fullmatch(r"\d[\d,]*\.?\d*", cell):
+        return False
+    measured = float(cell.replace(",", ""))
+    return any(abs(value - float(written)) <= half for value in (measured, measured / 1000))
+
+
+def test_the_latencies_of_the_readme_are_those_of_its_runs() -> None:
+    assert len(latencies()) >= 15
+    for page, p50, p99 in latencies():
+        rows = [line.strip("| ").split(" | ") for line in text_of(page).splitlines()]
+        assert any(
+            is_rounded(p50, cells[place]) and is_rounded(p99, cells[place + 2])
+            for cells in rows
+            for place in range(len(cells) - 2)  # p50, p95, p99
+        ), (page, p50, p99)
+
+
 def test_every_page_of_docs_is_in_its_index() -> None:
     linked = set(re.findall(r"\]\(([^)\s#]+)\)", text_of("docs/README.md")))
     assert {page.removeprefix("docs/") for page in found("docs/**/*.md")} - {"README.md"} <= linked
