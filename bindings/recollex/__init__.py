@@ -18,8 +18,8 @@ from recollex.api.version import VERSION
 
 if TYPE_CHECKING:
     from recollex.api.agent import Agent
+    from recollex.api.log_replay import replay
     from recollex.api.reembedding import reembed
-    from recollex.api.replaying import replay
     from recollex.api.store import Store, open
     from recollex.api.transaction import Transaction
     from recollex.client.store import connect
@@ -110,7 +110,7 @@ _HOMES = {
     "load_encoder": "recollex_engine.models.encoder",
     "open": "recollex.api.store",
     "reembed": "recollex.api.reembedding",
-    "replay": "recollex.api.replaying",
+    "replay": "recollex.api.log_replay",
 }
 
 

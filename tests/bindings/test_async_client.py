@@ -87,7 +87,7 @@ def test_a_cancelled_call_leaves_the_connection_to_the_others(address: str) -> N
             assert isinstance(done[0], recollex.Recall)
             assert (await alice.stats()).memories == 500
             line = store._line
-            assert line is not None and not line._waiting and not line._inbox._parts
+            assert line is not None and not line._waiting and not line._inbox._chunks
 
     asyncio.run(main())
 

@@ -16,12 +16,12 @@ import pytest
 import recollex
 from recollex.client.address import read_address
 from recollex.client.agent import Agent, Events, Facts, Sessions
-from recollex.client.attempts import Attempts
+from recollex.client.argument_preparation import PREPARE
 from recollex.client.channel import LostError
+from recollex.client.idempotency import METHODS as REPEATABLE
+from recollex.client.idempotency import is_idempotent
 from recollex.client.pool import Pool
-from recollex.client.preparing import PREPARE
-from recollex.client.repeating import METHODS as REPEATABLE
-from recollex.client.repeating import is_repeatable
+from recollex.client.retries import Retries
 from recollex.wire.methods import METHODS
 from recollex_engine import errors
 from tests.bindings.serving import serving
@@ -455,15 +455,15 @@ def test_every_method_of_the_wire_is_a_method_of_the_client() -> None:
 
 
 def test_a_time_of_recording_makes_a_write_one_of_a_kind() -> None:
-    assert is_repeatable("retain", {"text": "a"})
-    assert not is_repeatable("retain", {"text": "a", "recorded_at": 1})
-    assert not is_repeatable("forget", {"id": "a"})
-    assert is_repeatable("apply", {"operations": [{"op": "UPSERT_EDGE"}]})
-    assert not is_repeatable("apply", {"operations": [{"op": "UPSERT_EDGE"}, {"op": "FORGET"}]})
+    assert is_idempotent("retain", {"text": "a"})
+    assert not is_idempotent("retain", {"text": "a", "recorded_at": 1})
+    assert not is_idempotent("forget", {"id": "a"})
+    assert is_idempotent("apply", {"operations": [{"op": "UPSERT_EDGE"}]})
+    assert not is_idempotent("apply", {"operations": [{"op": "UPSERT_EDGE"}, {"op": "FORGET"}]})
 
 
 def test_a_call_that_cannot_be_repeated_goes_to_the_same_server_alone() -> None:
-    attempts = Attempts("forget", False, None, 10)
+    attempts = Retries("forget", False, None, 10)
     attempts.check("any")
     attempts.after_loss(LostError("gone", sent=False), "a")
     attempts.check("b")  # it was never sent
@@ -474,7 +474,7 @@ def test_a_call_that_cannot_be_repeated_goes_to_the_same_server_alone() -> None:
 
 
 def test_pauses_grow_and_end() -> None:
-    attempts = Attempts("stats", True, time.monotonic() + 1, 100)
+    attempts = Retries("stats", True, time.monotonic() + 1, 100)
     pauses = []
     with pytest.raises(errors.DisconnectedError):
         for _ in range(100):
@@ -482,7 +482,7 @@ def test_pauses_grow_and_end() -> None:
             time.sleep(pauses[-1])
     assert len(pauses) >= 4 and pauses[0] <= 0.01 and max(pauses) <= 1
     with pytest.raises(errors.OverloadedError):
-        Attempts("stats", True, None, 1).after_failure(errors.OverloadedError("full", 2.0))
+        Retries("stats", True, None, 1).after_failure(errors.OverloadedError("full", 2.0))
 
 
 def test_a_pool_hands_out_what_was_given_back_last() -> None:

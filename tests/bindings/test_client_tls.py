@@ -14,7 +14,7 @@ import recollex.aio
 from recollex.client import async_connection
 from recollex.server.access import Access
 from recollex.wire import messages
-from recollex.wire.packing import pack
+from recollex.wire.codec import encode
 from recollex_engine import errors
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
@@ -117,7 +117,7 @@ def test_a_server_that_says_no_goodbye_is_not_waited_for(
     def serve(listening: socket.socket) -> None:
         with listening.accept()[0] as plain, context.wrap_socket(plain, server_side=True) as made:
             made.recv(1 << 16)
-            made.sendall(messages.response(0, pack({"protocol": 1, "instance": "one"})))
+            made.sendall(messages.response(0, encode({"protocol": 1, "instance": "one"})))
             left.wait(10)
 
     async def awaited(address: str) -> None:

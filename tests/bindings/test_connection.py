@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from recollex.server.access import Access
 from recollex.server.limits import Limits
 from recollex.server.server import Server
-from recollex.wire.packing import pack
+from recollex.wire.codec import encode
 from recollex_engine.errors import InputError
 from tests.bindings.serving import VECTOR, Raw, Told, serving
 
@@ -31,7 +31,9 @@ LIMITS = Limits(message_bytes=1 << 20, kept_bytes=2 << 20, stall=1.0, handshake=
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving(tmp_path_factory.mktemp("store") / "memory", limits=LIMITS) as server:
         with Raw(server.addresses[0]) as client:
-            client.write(pack([0, 99, "retain", ["a", {"text": "Tea.", "embedding": VECTOR}, {}]]))
+            client.write(
+                encode([0, 99, "retain", ["a", {"text": "Tea.", "embedding": VECTOR}, {}]])
+            )
             client.receive()
         yield server
 

@@ -11,7 +11,7 @@ def told_of_an_opening(folder, **options):
     """Return what a listener was told while an agent was opened and asked how much it holds."""
     heard = []
     with (
-        progress.listening(lambda done, total: heard.append((done, total))),
+        progress.reporting_to(lambda done, total: heard.append((done, total))),
         recollex.open(folder, embedder=recollex.GivenVectors(8), **options) as store,
     ):
         assert store.agent("ann").stats().memories == 300

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 import recollex
-from recollex.api.dsl import FIELDS, Reader
+from recollex.api.dsl import FIELDS, OperationParser
 from recollex.cli import main
 from recollex_engine.errors import (
     InputError,
@@ -70,7 +70,7 @@ def write(folder, lines):
 
 
 def read(lines):
-    return Reader(UTC, lambda: 0).lines(
+    return OperationParser(UTC, lambda: 0).lines(
         [line if isinstance(line, str) else json.dumps(line) for line in lines]
     )
 
@@ -265,7 +265,7 @@ def test_a_wrong_line_is_named_and_nothing_of_its_transaction_is_applied(name, t
         ]
         text = [line if isinstance(line, str) else json.dumps(line) for line in lines]
         with pytest.raises(OperationError, match="^line 5.*" + message) as refused:
-            for group in Reader(UTC, agent.engine.clock).lines(text):
+            for group in OperationParser(UTC, agent.engine.clock).lines(text):
                 agent.engine.transact(group.operations, group.notes, group.recorded_at, group.where)
         assert isinstance(refused.value.__cause__, kind)
         assert "nothing of its transaction was applied" in str(refused.value)
@@ -304,7 +304,7 @@ def test_a_transaction_begins_and_ends(lines, message):
 
 def test_every_word_has_a_method():
     words = set(FIELDS) - {"BEGIN", "COMMIT"}
-    assert all(callable(getattr(Reader, f"_{word.lower()}")) for word in words)
+    assert all(callable(getattr(OperationParser, f"_{word.lower()}")) for word in words)
 
 
 # -- the command line ----------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from recollex.cli import main
-from recollex.wire.packing import pack
+from recollex.wire.codec import encode
 from tests.bindings.serving import DIMENSION, VECTOR, Raw, Told, given
 
 VECTORS = f"given:{DIMENSION}"
@@ -56,7 +56,7 @@ def write_until_it_ends(address: str, agent: str, acknowledged: list[str]) -> No
                     if message[2] is None:
                         acknowledged.extend(message[3])
                 arguments = {"text": f"Number {number}.", "id": f"{number}", "embedding": VECTOR}
-                client.write(pack([0, number, "retain", [agent, arguments, {}]]))
+                client.write(encode([0, number, "retain", [agent, arguments, {}]]))
     except (EOFError, OSError):
         return
     finally:

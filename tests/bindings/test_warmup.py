@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from recollex.api.progress import listening
+from recollex.api.progress import reporting_to
 from recollex.cli import warmup
 from tests.bindings.word_vectors import WordVectors
 
@@ -86,6 +86,6 @@ def test_whoever_listens_is_told_of_both(second: Any, monkeypatch: pytest.Monkey
     monkeypatch.setattr(warmup, "each_compiled", compiled)
     monkeypatch.setattr("recollex.api.progress.PAUSE", 0)
     counted: list[tuple[int, int | None]] = []
-    with listening(lambda done, total: counted.append((done, total))):
+    with reporting_to(lambda done, total: counted.append((done, total))):
         warmup.warm(WordVectors())
     assert counted[-1] == (3, None)

@@ -15,11 +15,11 @@ import recollex
 from recollex.api.events import Events
 from recollex.api.facts import Facts
 from recollex.api.sessions import Sessions
-from recollex.wire.failures import ERRORS, read_error, tell_error
+from recollex.wire.chunks import joined
+from recollex.wire.codec import Decoder, Undecoded, decode, encode
+from recollex.wire.error_codec import ERRORS, decode_error, encode_error
 from recollex.wire.messages import read_message, read_plain, request
 from recollex.wire.methods import LOCAL, METHODS
-from recollex.wire.packing import Unpacking, Unread, pack, unpack
-from recollex.wire.parts import joined
 from recollex.wire.records import ALL, ARGUMENTS, record
 from recollex_engine import errors
 from recollex_engine.errors import InputError, ProtocolError
@@ -48,7 +48,7 @@ values = st.recursive(
 @settings(deadline=None)
 @given(values)
 def test_a_value_arrives_as_it_was(value: object) -> None:
-    assert unpack(pack(value)) == value
+    assert decode(encode(value)) == value
 
 
 @settings(deadline=None)
@@ -60,13 +60,13 @@ def test_a_value_arrives_as_it_was(value: object) -> None:
 )
 def test_an_array_arrives_to_the_bit(kind: str, shape: list[int], deflate: bool, seed: int) -> None:
     array = np.random.default_rng(seed).normal(size=[each * 7 for each in shape]).astype(kind)
-    arrived = unpack(pack(array, deflate))
+    arrived = decode(encode(array, deflate))
     assert arrived.dtype == array.dtype.newbyteorder("<") and arrived.shape == array.shape
     assert arrived.tobytes() == array.astype(arrived.dtype).tobytes()
 
 
 def test_what_travels_with_numbers_of_numpy() -> None:
-    assert unpack(pack({"k": np.int64(3), "x": np.float32(0.5), "l": np.arange(3)})) == {
+    assert decode(encode({"k": np.int64(3), "x": np.float32(0.5), "l": np.arange(3)})) == {
         "k": 3,
         "x": 0.5,
         "l": [0, 1, 2],
@@ -78,7 +78,7 @@ def test_what_travels_with_numbers_of_numpy() -> None:
 )
 def test_what_cannot_travel_is_told_where_it_would_begin(value: object) -> None:
     with pytest.raises(InputError):
-        pack(value)
+        encode(value)
 
 
 def test_everything_that_an_agent_returns_arrives_equal(tmp_path: Path) -> None:
@@ -131,37 +131,37 @@ def test_everything_that_an_agent_returns_arrives_equal(tmp_path: Path) -> None:
             recall.trace,
         ]
         for result in results:
-            arrived = unpack(pack(result))
+            arrived = decode(encode(result))
             assert arrived == result
             if hasattr(result, "to_dict"):
                 assert arrived.to_dict() == result.to_dict()
-        arrived = unpack(pack(recall))
+        arrived = decode(encode(recall))
         assert isinstance(arrived, recollex.Recall) and list(arrived) == list(recall)
         assert arrived.to_dict() == recall.to_dict() and arrived.to_prompt() == recall.to_prompt()
         assert (arrived.ids, arrived.op, len(arrived)) == (recall.ids, recall.op, len(recall))
-        arrived = Unpacking(later=True).unpack(pack(recall))
+        arrived = Decoder(later=True).decode(encode(recall))
         assert arrived.to_dict() == recall.to_dict() and arrived.trace == recall.trace
         assert (arrived.signs, arrived.subgraph) == (recall.signs, recall.subgraph)
-        again = unpack(pack(arrived), ARGUMENTS)  # as `backfill` sends it back
+        again = decode(encode(arrived), ARGUMENTS)  # as `backfill` sends it back
         assert list(again) == list(recall)
         facts = agent.facts.find(subject="Ann")
-        arrived = unpack(pack(facts))
+        arrived = decode(encode(facts))
         assert list(arrived) == list(facts) and arrived.entities == facts.entities
         assert (arrived.ids, list(arrived[1:])) == (facts.ids, list(facts[1:]))
         for there, here in zip(arrived, facts, strict=True):
             assert hash(there) == hash(here) and there.active_at(now) == here.active_at(now)
             for name in ("source", "mentions", "by", "why", "conflicts", "uncertainty"):
                 assert getattr(there, name) == getattr(here, name)
-        there, here = unpack(pack(agent.events.get(event))), agent.events.get(event)
+        there, here = decode(encode(agent.events.get(event))), agent.events.get(event)
         assert there.active_fact_count(now) == here.active_fact_count(now) == 1
 
 
 def test_a_policy_and_a_packing_arrive_as_they_were() -> None:
     policy = recollex.WritePolicy(keep=0.5, session_gap=timedelta(minutes=5), events=("decision",))
     for value in (policy, recollex.Packing(depth=1, fan_out={"subject": 3}), recollex.Text("x")):
-        assert unpack(pack(value), ARGUMENTS) == value
+        assert decode(encode(value), ARGUMENTS) == value
     with pytest.raises(ProtocolError, match="a record must be one of"):
-        unpack(pack(recollex.Stats(*[0] * 12, None, None, None)), ARGUMENTS)
+        decode(encode(recollex.Stats(*[0] * 12, None, None, None)), ARGUMENTS)
 
 
 def test_every_record_is_a_class_of_its_name() -> None:
@@ -187,7 +187,7 @@ def test_every_record_is_a_class_of_its_name() -> None:
     ],
 )
 def test_an_error_arrives_as_it_was(error: errors.RecollexError) -> None:
-    arrived = read_error(unpack(pack(tell_error(error))))
+    arrived = decode_error(decode(encode(encode_error(error))))
     assert type(arrived) is type(error) and str(arrived) == str(error)
     assert vars(arrived) == vars(error)
 
@@ -195,14 +195,14 @@ def test_an_error_arrives_as_it_was(error: errors.RecollexError) -> None:
 def test_an_error_arrives_with_its_cause() -> None:
     error = errors.OperationError("operation 2", errors.UnknownIdError("x", "a"))
     error.__cause__ = errors.UnknownIdError("x", "a")
-    arrived = read_error(unpack(pack(tell_error(error))))
+    arrived = decode_error(decode(encode(encode_error(error))))
     assert isinstance(arrived.__cause__, errors.UnknownIdError)
 
 
 def test_what_nobody_foresaw_is_told_without_its_words() -> None:
-    told = tell_error(RuntimeError("a secret"))
+    told = encode_error(RuntimeError("a secret"))
     assert told[0] == "InternalError" and "secret" not in str(told)
-    assert isinstance(read_error(["NewError", "words", {}]), errors.InternalError)
+    assert isinstance(decode_error(["NewError", "words", {}]), errors.InternalError)
     assert set(ERRORS) >= {"InputError", "OverloadedError"}
 
 
@@ -234,9 +234,13 @@ def test_parts_are_joined_to_what_was_whole() -> None:
 
 def test_what_is_read_later_is_checked_later() -> None:
     told = {"query": "tea", "tokens": 0, "token_counter": "none", "count": 0, "op": 0}
-    assert Unread(pack("Trace") + pack({"total": 1.5})).read().total == 1.5
-    for trace in (Unread(pack("Signs") + pack({})), Unread(b""), Unread(pack("Trace") * 2)):
-        recall = record("Recall").made(told | {"memories": pack({}), "trace": trace})
+    assert Undecoded(encode("Trace") + encode({"total": 1.5})).read().total == 1.5
+    for trace in (
+        Undecoded(encode("Signs") + encode({})),
+        Undecoded(b""),
+        Undecoded(encode("Trace") * 2),
+    ):
+        recall = record("Recall").build(told | {"memories": encode({}), "trace": trace})
         with pytest.raises(ProtocolError):
             _ = recall.trace
 
@@ -254,7 +258,7 @@ def test_a_plain_request_is_read_as_any_other(
     plain = all(isinstance(each, str | int | float | None) for each in arguments.values())
     found = read_plain(data)
     if plain and not options:
-        assert found == read_message(unpack(data))
+        assert found == read_message(decode(data))
     else:
         assert found is None
 

@@ -7,13 +7,20 @@ from itertools import groupby, pairwise
 from typing import Any, overload
 
 from recollex.api import dsl
-from recollex.api.arguments import checked_id, listed, micros, micros_of_each, names_of, noted
-from recollex.api.asking import read_question
+from recollex.api.arguments import (
+    as_list,
+    as_names,
+    checked_id,
+    checked_note,
+    micros_per_text,
+    optional_micros,
+)
 from recollex.api.events import Events
 from recollex.api.facts import Facts
 from recollex.api.history import History
+from recollex.api.memory_changes import MemoryChanges
 from recollex.api.progress import progress_bar
-from recollex.api.revision import Revision
+from recollex.api.questions import read_question
 from recollex.api.sessions import Sessions
 from recollex.api.statements import read_statements
 from recollex.api.transaction import Transaction, alone
@@ -40,7 +47,7 @@ from recollex_engine.recall.recall import Recall
 from recollex_engine.talks.write_policy import WritePolicy
 
 
-class Agent(History, Revision):
+class Agent(History, MemoryChanges):
     """The memory of one agent, from `Store.agent`.
 
     Threads: any number may retain and recall at once.
@@ -99,7 +106,7 @@ class Agent(History, Revision):
         )
         count, single = len(statements), isinstance(text, str)
         vectors = [embedding] if single and embedding is not None else embedding
-        times = micros_of_each(recorded_at, "recorded_at", count)
+        times = micros_per_text(recorded_at, "recorded_at", count)
         with progress_bar(count, "retaining") as progress:
             if len(set(times)) <= 1:
                 at = times[0] if times else None
@@ -193,12 +200,12 @@ class Agent(History, Revision):
             raise InputError("replace and policy do not go together: a policy keeps a part")
         if context is not None:
             check_text(context, "context", MAX_NAME)
-        number, labels = network_number(network), names_of(tags, "tags")
+        number, labels = network_number(network), as_names(tags, "tags")
         statements = [
             read_turn(turn, place, document_id, context, number, labels)
-            for place, turn in enumerate(listed(turns, "turns", "a list of dicts"))
+            for place, turn in enumerate(as_list(turns, "turns", "a list of dicts"))
         ]
-        at = micros(recorded_at, "recorded_at")
+        at = optional_micros(recorded_at, "recorded_at")
         with progress_bar(len(statements), "retaining") as progress:
             if policy is not None:
                 return self.sessions.write(document_id, statements, policy, at, progress)
@@ -287,12 +294,12 @@ class Agent(History, Revision):
 
         With ``query_embedding`` an array of one row a query.
         """
-        questions = listed(queries, "queries", "a list of str")
+        questions = as_list(queries, "queries", "a list of str")
         given = options.pop("query_embedding", None)
         vectors = (
             [None] * len(questions)
             if given is None
-            else listed(given, "query_embedding", "a list of one row a query")
+            else as_list(given, "query_embedding", "a list of one row a query")
         )
         if len(vectors) != len(questions):
             raise InputError(
@@ -348,9 +355,9 @@ class Agent(History, Revision):
         ...               "object": "Google", "valid": ["2023-11-06", None]}], by="doctest")
         1
         """
-        at = micros(recorded_at, "recorded_at")
-        given = listed(operations, "operations", "a list of dicts")
-        group = dsl.Reader(now=self.engine.clock).one(given, noted(by, why), at)
+        at = optional_micros(recorded_at, "recorded_at")
+        given = as_list(operations, "operations", "a list of dicts")
+        group = dsl.OperationParser(now=self.engine.clock).one(given, checked_note(by, why), at)
         write = self.engine.writable().transact
         return write(group.operations, group.notes, group.recorded_at, group.where)
 

@@ -11,7 +11,7 @@ from recollex_engine.domain.statement import MAX_NAME, check_note, check_text
 from recollex_engine.errors import InputError
 
 
-def listed(value: Any, name: str, kind: str = "a list") -> list[Any]:
+def as_list(value: Any, name: str, kind: str = "a list") -> list[Any]:
     """Return the items of ``value``, which has an order; ``kind`` is what the caller may give."""
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | Set):
         with contextlib.suppress(TypeError):  # an array without dimensions
@@ -26,20 +26,20 @@ def as_dict(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def names_of(value: Any, name: str) -> tuple[str, ...]:
+def as_names(value: Any, name: str) -> tuple[str, ...]:
     """Return a list of names as a tuple, None as an empty one."""
     if value is None or (type(value) is tuple and not value):  # as most are
         return ()
     if isinstance(value, str):
         raise InputError(f"{name} must be a list of str, got a str: {name}=[{value[:80]!r}]")
-    return tuple(listed(value, name, "a list of str"))
+    return tuple(as_list(value, name, "a list of str"))
 
 
-def names_of_each(value: Any, name: str, count: int) -> list[tuple[str, ...]]:
+def names_per_text(value: Any, name: str, count: int) -> list[tuple[str, ...]]:
     """Return the names of each text: one list for all, or a list of lists."""
-    values: tuple[Any, ...] = names_of(value, name)
+    values: tuple[Any, ...] = as_names(value, name)
     if values and not isinstance(values[0], str):
-        lists = [names_of(each, name) for each in values]
+        lists = [as_names(each, name) for each in values]
         if len(lists) != count:
             raise InputError(f"{name} must have one list a text: {count} texts, got {len(lists)}")
         return lists
@@ -54,31 +54,31 @@ def checked_id(value: object, name: str = "id") -> str:
 
 def one_or_more(value: Any, name: str) -> tuple[Any, ...]:
     """Return one str as a list of it, and a list as it is."""
-    return (value,) if isinstance(value, str) else tuple(listed(value, name))
+    return (value,) if isinstance(value, str) else tuple(as_list(value, name))
 
 
-def each(value: Any, name: str, whole: type, kind: str, count: int) -> list[Any]:
+def value_per_text(value: Any, name: str, whole: type, kind: str, count: int) -> list[Any]:
     """Return one value a text: ``value`` again and again if it is a ``whole``, else its items."""
     if value is None or isinstance(value, whole):
         return [value] * count
-    values = listed(value, name, f"{kind} or a list of one a text")
+    values = as_list(value, name, f"{kind} or a list of one a text")
     if len(values) != count:
         raise InputError(f"{name} must have one item a text: {count} texts, got {len(values)}")
     return values
 
 
-def micros_of_each(value: Any, name: str, count: int) -> list[int | None]:
+def micros_per_text(value: Any, name: str, count: int) -> list[int | None]:
     """Return one time a text, or None, in microseconds: a datetime for all, or a list of them."""
-    moments = each(value, name, datetime, "a datetime with a time zone", count)
+    moments = value_per_text(value, name, datetime, "a datetime with a time zone", count)
     return [None if moment is None else to_micros(moment, name) for moment in moments]
 
 
-def micros(value: datetime | None, name: str) -> int | None:
+def optional_micros(value: datetime | None, name: str) -> int | None:
     """Return a datetime with a zone in microseconds, None as it is."""
     return None if value is None else to_micros(value, name)
 
 
-def noted(by: Any, why: Any) -> dict[str, str]:
+def checked_note(by: Any, why: Any) -> dict[str, str]:
     """Return who makes an operation and why, as its record says it. Raises `InputError`."""
     check_note(by, why)
     return note(by, why)

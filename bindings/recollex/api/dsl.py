@@ -36,9 +36,9 @@ from typing import Any
 from uuid import uuid4
 
 from recollex.api import valid_times
-from recollex.api.arguments import listed, noted, one_or_more
-from recollex.api.json_values import decode, mentions_of, participant, recorded_start, source_of
-from recollex.api.moments import moment
+from recollex.api.arguments import as_list, checked_note, one_or_more
+from recollex.api.iso_times import parse_time
+from recollex.api.json_values import mentions_of, parse_json, participant, recorded_start, source_of
 from recollex.api.statements import read_changes
 from recollex_engine.clock import to_micros
 from recollex_engine.domain.literals import Object, Text
@@ -109,7 +109,7 @@ _NEEDED = {
 
 
 @dataclass
-class Group:
+class ParsedTransaction:
     """Operations that are one transaction, and where each was written."""
 
     operations: list[Operation] = field(default_factory=list)
@@ -118,7 +118,7 @@ class Group:
     recorded_at: int | None = None
 
 
-class Reader:
+class OperationParser:
     """Turns objects into operations; times without an offset are of ``zone``.
 
     ``now``: what words of time are read against.
@@ -128,28 +128,29 @@ class Reader:
         self.zone = zone
         self.now = now
 
-    def lines(self, lines: Iterable[str]) -> list[Group]:
+    def lines(self, lines: Iterable[str]) -> list[ParsedTransaction]:
         """Return the transactions of a JSONL source, all of them checked.
 
         Raises `OperationError` naming the first line that is wrong.
 
-        >>> [group] = Reader().lines(['{"op": "MERGE_ENTITY", "src": "Bobby", "dst": "Bob"}'])
+        >>> line = '{"op": "MERGE_ENTITY", "src": "Bobby", "dst": "Bob"}'
+        >>> [group] = OperationParser().lines([line])
         >>> group.operations
         [MergeEntity(source='Bobby', target='Bob')]
         """
-        groups: list[Group] = []
-        opened: tuple[int, Group, dict[str, str]] | None = None
+        groups: list[ParsedTransaction] = []
+        opened: tuple[int, ParsedTransaction, dict[str, str]] | None = None
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             try:
-                fields = decode(line)
+                fields = parse_json(line)
                 word, said = self._fields(fields)
                 if word == "BEGIN":
                     if opened is not None:
                         raise InputError(f"a transaction is open since line {opened[0]}")
-                    group = Group(recorded_at=self._recorded(said))
-                    opened = number, group, noted(said.get("by"), said.get("why"))
+                    group = ParsedTransaction(recorded_at=self._recorded(said))
+                    opened = number, group, checked_note(said.get("by"), said.get("why"))
                     continue
                 if word == "COMMIT":
                     if opened is None:
@@ -158,7 +159,7 @@ class Reader:
                     opened = None
                     continue
                 if opened is None:
-                    groups.append(Group())
+                    groups.append(ParsedTransaction())
                     self._put(groups[-1], word, said, f"line {number} ({word})", {})
                 else:
                     self._put(opened[1], word, said, f"line {number} ({word})", opened[2])
@@ -171,9 +172,9 @@ class Reader:
 
     def one(
         self, operations: Iterable[object], said: dict[str, str], recorded: int | None
-    ) -> Group:
+    ) -> ParsedTransaction:
         """Return objects as one transaction. Raises `OperationError` naming the first wrong one."""
-        group = Group(recorded_at=recorded)
+        group = ParsedTransaction(recorded_at=recorded)
         for number, fields in enumerate(operations, 1):
             try:
                 word, checked = self._fields(fields)
@@ -185,14 +186,19 @@ class Reader:
         return group
 
     def _put(
-        self, group: Group, word: str, said: dict[str, Any], where: str, shared: dict[str, str]
+        self,
+        group: ParsedTransaction,
+        word: str,
+        said: dict[str, Any],
+        where: str,
+        shared: dict[str, str],
     ) -> None:
         recorded = self._recorded(said)
         if recorded is not None:
             if group.recorded_at not in (None, recorded):
                 raise InputError("a transaction has one recorded_at, got two")
             group.recorded_at = recorded
-        group.notes.append(shared | noted(said.get("by"), said.get("why")))
+        group.notes.append(shared | checked_note(said.get("by"), said.get("why")))
         group.operations.append(getattr(self, f"_{word.lower()}")(said))
         group.where.append(where)
 
@@ -235,8 +241,8 @@ class Reader:
                 context=said.get("context"),
                 document=said.get("document_id"),
                 speaker=None,
-                entities=tuple(listed(said.get("entities", ()), "entities")),
-                tags=tuple(listed(said.get("tags", ()), "tags")),
+                entities=tuple(as_list(said.get("entities", ()), "entities")),
+                tags=tuple(as_list(said.get("tags", ()), "tags")),
                 metadata=said.get("metadata", {}),
                 valid_until=self._time(said.get("valid_until"), "valid_until"),
             )
@@ -307,13 +313,13 @@ class Reader:
         return UpsertEvent(
             said["summary"],
             participants=tuple(
-                map(participant, listed(said.get("participants", ()), "participants"))
+                map(participant, as_list(said.get("participants", ()), "participants"))
             ),
             facts=one_or_more(said.get("includes_fact", ()), "includes_fact"),
             start=start,
             end=end,
             status=said.get("status", "happened"),
-            times=tuple(map(self._written, listed(said.get("times", ()), "times"))),
+            times=tuple(map(self._written, as_list(said.get("times", ()), "times"))),
             mentions=mentions_of(said.get("mentions", ())),
             given_id=said.get("id"),
         )
@@ -347,7 +353,7 @@ class Reader:
             return value
         if not isinstance(value, str):
             raise InputError(f"{name} must be a time such as 2023-11-06T09:30Z, got {value!r}")
-        return moment(value, self.zone, name)
+        return parse_time(value, self.zone, name)
 
     def _span(self, value: Any, name: str) -> tuple[int | None, int | None, str | None]:
         if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:
@@ -359,7 +365,7 @@ class Reader:
         """Return a time in microseconds, or a text that is none."""
         if isinstance(value, str):
             try:
-                return to_micros(moment(value, self.zone), "time")
+                return to_micros(parse_time(value, self.zone), "time")
             except InputError:
                 return value
         return to_micros(self._moment(value, "time"), "time")

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from recollex.api import valid_times
-from recollex.api.arguments import checked_id, micros, one_or_more
-from recollex.api.fact_writing import Submit
+from recollex.api.arguments import checked_id, one_or_more, optional_micros
+from recollex.api.fact_operations import Submit
 from recollex.api.valid_times import Interval
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import to_micros
@@ -21,7 +21,7 @@ Participants = Mapping[str, str | None] | Sequence[str | tuple[str, str | None]]
 """Names, or names with roles: {"Ann": "host", "Ben": None}, ["Ann", ("Ben", "guest")]."""
 
 
-class EventWriting:
+class EventOperations:
     """The operations on events and episodes, of an agent or of one transaction."""
 
     def __init__(self, submit: Submit, now: Callable[[], int]) -> None:
@@ -120,7 +120,7 @@ class EventWriting:
         return operation.id
 
 
-class Events(EventWriting):
+class Events(EventOperations):
     """The events of an agent, from `Agent.events`: record them, and read them under a cut."""
 
     def __init__(self, agent: AgentOrCut, submit: Submit) -> None:
@@ -202,8 +202,8 @@ class Events(EventWriting):
         return find_episodes(self._view(as_recorded, as_world), event)
 
     def _view(self, as_recorded: datetime | None, as_world: datetime | None) -> FactView:
-        recorded = micros(as_recorded, "as_recorded")
-        return self._agent.facts(recorded, micros(as_world, "as_world"))
+        recorded = optional_micros(as_recorded, "as_recorded")
+        return self._agent.facts(recorded, optional_micros(as_world, "as_world"))
 
 
 def _participants(given: Any) -> tuple[tuple[Any, Any], ...]:

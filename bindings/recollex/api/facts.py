@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from recollex.api import valid_times
-from recollex.api.arguments import checked_id, micros, one_or_more
-from recollex.api.fact_writing import FactWriting, Submit
+from recollex.api.arguments import checked_id, one_or_more, optional_micros
+from recollex.api.fact_operations import FactOperations, Submit
 from recollex.api.valid_times import Interval
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.domain.literals import Object
@@ -16,7 +16,7 @@ from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import Fact, FactList, read_fact
 
 
-class Facts(FactWriting):
+class Facts(FactOperations):
     """The facts of an agent, from `Agent.facts`: record them, and read them under a cut.
 
     Every reading method takes ``as_recorded`` (what was known then) and ``as_world`` (what was true
@@ -31,8 +31,8 @@ class Facts(FactWriting):
         self, as_recorded: datetime | None = None, as_world: datetime | None = None
     ) -> FactView:
         """Return the cut that a reading method would read."""
-        recorded = micros(as_recorded, "as_recorded")
-        return self._agent.facts(recorded, micros(as_world, "as_world"))
+        recorded = optional_micros(as_recorded, "as_recorded")
+        return self._agent.facts(recorded, optional_micros(as_world, "as_world"))
 
     def get(
         self,

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Self
 
-from recollex.api.arguments import checked_id, micros, one_or_more
+from recollex.api.arguments import checked_id, one_or_more, optional_micros
 from recollex.api.progress import progress_bar
 from recollex_engine.agents import difference, logbook, snapshot
 from recollex_engine.agents.cut import AgentOrCut, Cut
@@ -71,7 +71,7 @@ class History:
         >>> [(entry.kind, entry.ids, entry.by, entry.why) for entry in alice.log(op="archive")]
         [('archive', ('b1',), 'ann', 'He stopped.')]
         """
-        first, end = micros(since, "since"), micros(until, "until")
+        first, end = optional_micros(since, "since"), optional_micros(until, "until")
         if first is not None and end is not None and first >= end:
             raise InputError(
                 f"since must be earlier than until, got {since} and {until}: swap them"
@@ -90,7 +90,7 @@ class History:
         ['Bob lives in Oslo.']
         """
         first = to_micros(earlier, "earlier")
-        end = micros(later, "later")
+        end = optional_micros(later, "later")
         if end is not None and first > end:
             raise InputError(
                 f"earlier must not be after later, got {earlier} and {later}: swap them"

@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recollex.api.arguments import listed
+from recollex.api.arguments import as_list
 from recollex_engine.domain.literals import Mention, Source
 from recollex_engine.errors import InputError
 
 
-def decode(line: str) -> object:
+def parse_json(line: str) -> object:
     """Return the JSON value on a line."""
     try:
         return json.loads(line)
@@ -54,7 +54,7 @@ def source_of(value: Any) -> Source | None:
 def mentions_of(values: Any) -> tuple[Mention, ...]:
     """Return mentions that were given as objects."""
     found = []
-    for value in listed(values, "mentions"):
+    for value in as_list(values, "mentions"):
         if isinstance(value, Mention):
             found.append(value)
         elif isinstance(value, Mapping) and set(value) == {"document", "span", "text"}:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Any
 
-from recollex.api.moments import moment
+from recollex.api.iso_times import parse_time
 from recollex_engine.errors import InputError
 from recollex_engine.recall.memory import Memory
 
@@ -117,7 +117,7 @@ def _line(number: int, written: str, zone: tzinfo, document_id: str | None, reco
         fields.pop("recorded_at", None)
     for name in _TIMES:
         if name in fields:
-            fields[name] = moment(fields[name], zone, f"line {number}: {name!r}")
+            fields[name] = parse_time(fields[name], zone, f"line {number}: {name!r}")
     if is_turn and document_id is not None:
         fields.setdefault("document_id", document_id)
     for name in ("speaker", "document_id") if is_turn else ("text",):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 
-Told = Callable[[int, int | None], None]
+ProgressListener = Callable[[int, int | None], None]
 """Told how many items are done, and how many there are (None where nobody knows)."""
 
 LONG = 200
@@ -15,11 +15,11 @@ LONG = 200
 
 PAUSE = 0.1
 """Seconds between two times that a listener is told."""
-_listener: ContextVar[Told | None] = ContextVar("listener", default=None)
+_listener: ContextVar[ProgressListener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def listening(told: Told) -> Iterator[None]:
+def reporting_to(told: ProgressListener) -> Iterator[None]:
     """Tell ``told``, in place of a terminal, how far work is that this thread does in the body."""
     token = _listener.set(told)
     try:
@@ -65,7 +65,7 @@ def opening_bar(operations: int) -> AbstractContextManager[Callable[[int], None]
     return progress_bar(operations, "rebuilding from the log", "operations", delay=1)
 
 
-def _counting(told: Told, total: int | None) -> Callable[[int], None]:
+def _counting(told: ProgressListener, total: int | None) -> Callable[[int], None]:
     """Return what counts items, and tells of them at most once in `PAUSE` seconds."""
     done, last = 0, time.monotonic()
 

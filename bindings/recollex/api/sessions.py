@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from recollex.api.arguments import checked_id, micros
+from recollex.api.arguments import checked_id, optional_micros
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.statement import Statement
@@ -76,7 +76,9 @@ class Sessions:
         The best of working memory is written as one memory, the rest dropped; caps and budgets
         begin anew. A silence of `WritePolicy.session_gap` does the same when the next turn comes.
         """
-        return self._sessions.end(checked_id(document_id), micros(recorded_at, "recorded_at"))
+        return self._sessions.end(
+            checked_id(document_id), optional_micros(recorded_at, "recorded_at")
+        )
 
     def recall(
         self,
@@ -126,7 +128,11 @@ class Sessions:
         if cut not in (None, "as_recorded", "as_world"):
             raise InputError(f"cut must be 'as_recorded', 'as_world' or None, got {cut!r}")
         return self._sessions.backfill(
-            checked_id(document_id), recall, because, cut, micros(recorded_at, "recorded_at")
+            checked_id(document_id),
+            recall,
+            because,
+            cut,
+            optional_micros(recorded_at, "recorded_at"),
         )
 
     def forget_expired(self, *, recorded_at: datetime | None = None) -> list[str]:
@@ -134,7 +140,7 @@ class Sessions:
 
         `retain_dialogue` with a policy does it by itself unless it is given ``recorded_at``.
         """
-        return self._sessions.forget_expired(micros(recorded_at, "recorded_at"))
+        return self._sessions.forget_expired(optional_micros(recorded_at, "recorded_at"))
 
     def write(
         self,

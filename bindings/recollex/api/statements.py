@@ -5,12 +5,12 @@ from typing import Any
 
 from recollex.api.arguments import (
     as_dict,
-    each,
-    listed,
-    micros,
-    micros_of_each,
-    names_of,
-    names_of_each,
+    as_list,
+    as_names,
+    micros_per_text,
+    names_per_text,
+    optional_micros,
+    value_per_text,
 )
 from recollex_engine.domain.statement import Statement, network_number
 
@@ -31,7 +31,7 @@ def read_statements(
 
     Raises `InputError`.
     """
-    texts = [text] if isinstance(text, str) else listed(text, "text", "a str or a list of str")
+    texts = [text] if isinstance(text, str) else as_list(text, "text", "a str or a list of str")
     count = len(texts)
     return [
         Statement(
@@ -49,15 +49,15 @@ def read_statements(
         )
         for words, said_at, own, kind, where, document, mentioned, labels, more, end in zip(
             texts,
-            micros_of_each(event_at, "event_at", count),
-            each(id, "id", str, "a str", count),
-            each(network, "network", str, "a str", count),
-            each(context, "context", str, "a str", count),
-            each(document_id, "document_id", str, "a str", count),
-            names_of_each(entities, "entities", count),
-            names_of_each(tags, "tags", count),
-            each(metadata, "metadata", Mapping, "a dict", count),
-            micros_of_each(valid_until, "valid_until", count),
+            micros_per_text(event_at, "event_at", count),
+            value_per_text(id, "id", str, "a str", count),
+            value_per_text(network, "network", str, "a str", count),
+            value_per_text(context, "context", str, "a str", count),
+            value_per_text(document_id, "document_id", str, "a str", count),
+            names_per_text(entities, "entities", count),
+            names_per_text(tags, "tags", count),
+            value_per_text(metadata, "metadata", Mapping, "a dict", count),
+            micros_per_text(valid_until, "valid_until", count),
             strict=True,
         )
     ]
@@ -71,11 +71,11 @@ def read_changes(
     Raises `InputError`.
     """
     changes = {
-        "said_at": micros(event_at, "event_at"),
+        "said_at": optional_micros(event_at, "event_at"),
         "network": None if network is None else network_number(network),
         "context": context,
-        "tags": None if tags is None else names_of(tags, "tags"),
+        "tags": None if tags is None else as_names(tags, "tags"),
         "metadata": None if metadata is None else as_dict(metadata),
-        "valid_until": micros(valid_until, "valid_until"),
+        "valid_until": optional_micros(valid_until, "valid_until"),
     }
     return {name: value for name, value in changes.items() if value is not None}

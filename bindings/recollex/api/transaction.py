@@ -6,9 +6,9 @@ from types import TracebackType
 from typing import Any
 from uuid import uuid4
 
-from recollex.api.arguments import as_dict, micros, names_of, noted, one_or_more
-from recollex.api.events import EventWriting
-from recollex.api.fact_writing import FactWriting, Submit
+from recollex.api.arguments import as_dict, as_names, checked_note, one_or_more, optional_micros
+from recollex.api.events import EventOperations
+from recollex.api.fact_operations import FactOperations, Submit
 from recollex.api.statements import read_changes
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
@@ -41,12 +41,12 @@ class Transaction:
         recorded_at: datetime | None,
     ) -> None:
         self._agent = agent
-        self._note = noted(by, why)
-        self._recorded_at = micros(recorded_at, "recorded_at")
+        self._note = checked_note(by, why)
+        self._recorded_at = optional_micros(recorded_at, "recorded_at")
         self._operations: list[Operation] = []
         self._notes: list[dict[str, str]] = []
-        self.facts = FactWriting(self._submit, agent.clock)
-        self.events = EventWriting(self._submit, agent.clock)
+        self.facts = FactOperations(self._submit, agent.clock)
+        self.events = EventOperations(self._submit, agent.clock)
 
     def retain(
         self,
@@ -65,16 +65,16 @@ class Transaction:
         """Retain a text, as `Agent.retain` does, and return its id."""
         statement = Statement(
             text,
-            said_at=micros(event_at, "event_at"),
+            said_at=optional_micros(event_at, "event_at"),
             id=str(uuid4()) if id is None else id,
             network=network_number(network),
             context=context,
             document=document_id,
             speaker=None,
-            entities=names_of(entities, "entities"),
-            tags=names_of(tags, "tags"),
+            entities=as_names(entities, "entities"),
+            tags=as_names(tags, "tags"),
             metadata=as_dict(metadata),
-            valid_until=micros(valid_until, "valid_until"),
+            valid_until=optional_micros(valid_until, "valid_until"),
         )
         self._submit(Retain(statement))
         return str(statement.id)
@@ -113,7 +113,7 @@ class Transaction:
         if recorded_at is not None:
             raise InputError("a transaction has one recorded_at: give it to transaction()")
         self._operations.append(operation)
-        self._notes.append(self._note | noted(by, why))
+        self._notes.append(self._note | checked_note(by, why))
 
     def __enter__(self) -> "Transaction":
         return self
@@ -138,7 +138,7 @@ def alone(agent: AgentOrCut) -> Submit:
     def submit(
         operation: Operation, by: str | None, why: str | None, recorded_at: datetime | None
     ) -> None:
-        note, at = noted(by, why), micros(recorded_at, "recorded_at")
+        note, at = checked_note(by, why), optional_micros(recorded_at, "recorded_at")
         agent.writable().transact([operation], [note], at)
 
     return submit

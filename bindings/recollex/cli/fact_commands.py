@@ -13,7 +13,7 @@ from typing import Any
 
 import recollex
 from recollex.api import dsl
-from recollex.api.moments import zone
+from recollex.api.iso_times import find_zone
 from recollex.cli.existing_store import existing_agent
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable, say
@@ -26,7 +26,7 @@ from recollex_engine.facts.facts import Fact
 
 def apply(arguments: Arguments) -> int:
     """Record a file of operations, a transaction at a time."""
-    reader = dsl.Reader(zone(arguments.zone), system_clock)
+    reader = dsl.OperationParser(find_zone(arguments.zone), system_clock)
     shared = {
         name: given for name in ("by", "why") if (given := getattr(arguments, name)) is not None
     }

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 import recollex
-from recollex.api.moments import moment, zone
+from recollex.api.iso_times import find_zone, parse_time
 from recollex.cli.existing_store import existing_agent
 from recollex.cli.parser import Arguments, did_you_mean
 from recollex.cli.terminal import printable, say, terminal_width
@@ -87,7 +87,7 @@ def replay(arguments: Arguments) -> int:
 
 
 def _moment(arguments: Arguments, option: str, name: str) -> datetime:
-    return moment(getattr(arguments, option), zone(arguments.zone), name)
+    return parse_time(getattr(arguments, option), find_zone(arguments.zone), name)
 
 
 def _line(entry: recollex.LogEntry) -> str:

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from recollex.api.moments import moment, zone
+from recollex.api.iso_times import find_zone, parse_time
 from recollex.cli.parser import Arguments
 
 
@@ -10,4 +10,4 @@ def time_option(arguments: Arguments, option: str) -> datetime | None:
     """Return the time given with an option such as ``since``, in the zone of ``--zone``."""
     written = getattr(arguments, option)
     name = f"--{option.replace('_', '-')}"
-    return moment(written, zone(arguments.zone), name) if written else None
+    return parse_time(written, find_zone(arguments.zone), name) if written else None

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable
-from recollex.client import dialling
+from recollex.client import sockets
 from recollex.client.address import read_address
 from recollex.client.channel import Channel, LostError
-from recollex.client.connecting import open_channel
+from recollex.client.open_channel import open_channel
 from recollex.server.metrics_snapshot import MetricsSnapshot, parse_metrics
 from recollex_engine.errors import DisconnectedError, InputError, UnauthorizedError
 
@@ -47,14 +47,14 @@ def fetch(address: str, token: str | None) -> str:
     Raises `InputError` for an address that is none, `DisconnectedError` where nobody answers.
     """
     where = read_address(address)
-    end = time.monotonic() + dialling.LONGEST
+    end = time.monotonic() + sockets.CONNECT_SECONDS
     if where.scheme not in ("http", "https"):
         return _over_socket(open_channel(where, token, None, end))
     request = urllib.request.Request(f"{where}/metrics")
     if token is not None:
         request.add_header("Authorization", f"Bearer {token}")
     try:
-        with urllib.request.urlopen(request, timeout=dialling.LONGEST) as answer:
+        with urllib.request.urlopen(request, timeout=sockets.CONNECT_SECONDS) as answer:
             found: bytes = answer.read(16 << 20)
             return found.decode("utf-8", "replace")
     except urllib.error.HTTPError as error:

@@ -10,8 +10,8 @@ from typing import Any, TextIO
 from tqdm import tqdm
 
 import recollex
+from recollex.api.iso_times import find_zone
 from recollex.api.jsonl import Line, read
-from recollex.api.moments import zone
 from recollex.cli import locomo
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say
@@ -47,7 +47,7 @@ def ingest(arguments: Arguments) -> int:
     """Store a file, a batch at a time; a batch that is refused leaves the ones before it."""
     if arguments.format == "locomo":
         return _ingest_locomo(arguments)
-    where = zone(arguments.zone)
+    where = find_zone(arguments.zone)
     stored = 0
     with _lines(arguments.file) as lines:
         document = arguments.document or (

@@ -8,12 +8,12 @@ from typing import Any, Self, cast
 from recollex.api import agent as embedded
 from recollex.api.methods import AgentMethods, EventMethods, FactMethods, SessionMethods
 from recollex.api.transaction import Transaction
+from recollex.client.call_options import CallOptions
 from recollex.client.recorder import Recorder
 from recollex.client.stubs import Remote
-from recollex.client.terms import Terms
 from recollex_engine.agents import agent as engine
 
-Carry = Callable[[str, str | None, dict[str, Any], Terms], Any]
+Carry = Callable[[str, str | None, dict[str, Any], CallOptions], Any]
 """Carries a call to the server: method, agent, arguments, and what is said of the call."""
 
 
@@ -38,14 +38,14 @@ class Agent(Remote, AgentMethods):
     What it returns and raises is the same. Threads: any number may use it at once.
     """
 
-    def __init__(self, name: str, carry: Carry, terms: Terms) -> None:
+    def __init__(self, name: str, carry: Carry, options: CallOptions) -> None:
         def send(method: str, named: dict[str, Any]) -> Any:
-            return carry(method, name, named, terms)
+            return carry(method, name, named, options)
 
         super().__init__(send)
         self._name = name
         self._carry = carry
-        self._terms = terms
+        self._options = options
         self.facts = Facts(send)
         self.events = Events(send)
         self.sessions = Sessions(send)
@@ -60,11 +60,11 @@ class Agent(Remote, AgentMethods):
 
         A write whose time was over while it ran may have happened.
         """
-        return type(self)(self._name, self._carry, self._terms.within(seconds))
+        return type(self)(self._name, self._carry, self._options.within(seconds))
 
     @functools.wraps(embedded.Agent.at)
     def at(self, as_recorded: datetime) -> Self:  # noqa: D102  # documented by what it wraps
-        cut = type(self)(self._name, self._carry, self._terms.past(as_recorded))
+        cut = type(self)(self._name, self._carry, self._options.at_time(as_recorded))
         cut.list(limit=1)  # refuses a time that is still to come
         return cut
 
@@ -80,4 +80,4 @@ class Agent(Remote, AgentMethods):
         return Transaction(cast(engine.Agent, recorder), by, why, recorded_at)
 
     def __repr__(self) -> str:
-        return f"<recollex.client.Agent {self._name!r}{self._terms.moment}>"
+        return f"<recollex.client.Agent {self._name!r}{self._options.as_of}>"

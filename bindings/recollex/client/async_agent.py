@@ -7,13 +7,13 @@ from typing import Any, Self, cast
 
 from recollex.api import transaction as embedded
 from recollex.api.methods import AgentMethods, EventMethods, FactMethods, SessionMethods
+from recollex.client.call_options import CallOptions
 from recollex.client.recorder import Recorder
 from recollex.client.stubs import AsyncRemote
-from recollex.client.terms import Terms
 from recollex_engine.agents import agent as engine
 
-Carry = Callable[[str, str | None, dict[str, Any], Terms], Awaitable[Any]]
-"""Carries a call to the server: method, agent, arguments, and the terms of the call."""
+Carry = Callable[[str, str | None, dict[str, Any], CallOptions], Awaitable[Any]]
+"""Carries a call to the server: method, agent, arguments, and the options of the call."""
 _Send = Callable[[str, dict[str, Any]], Awaitable[Any]]
 
 
@@ -32,14 +32,14 @@ class Sessions(AsyncRemote, SessionMethods):
 class Agent(AsyncRemote, AgentMethods):
     """One agent's memory at a server; each method is `recollex.Agent`'s, awaited."""
 
-    def __init__(self, name: str, carry: Carry, terms: Terms) -> None:
+    def __init__(self, name: str, carry: Carry, options: CallOptions) -> None:
         def send(method: str, named: dict[str, Any]) -> Awaitable[Any]:
-            return carry(method, name, named, terms)
+            return carry(method, name, named, options)
 
         super().__init__(send)
         self._name = name
         self._carry = carry
-        self._terms = terms
+        self._options = options
         self.facts = Facts(send)
         self.events = Events(send)
         self.sessions = Sessions(send)
@@ -51,11 +51,11 @@ class Agent(AsyncRemote, AgentMethods):
 
     def within(self, seconds: float) -> Self:
         """Return this agent with calls that may take so long, or raise `errors.DeadlineError`."""
-        return type(self)(self._name, self._carry, self._terms.within(seconds))
+        return type(self)(self._name, self._carry, self._options.within(seconds))
 
     async def at(self, as_recorded: datetime) -> Self:
         """Return this agent as of a recorded time; see `recollex.Agent.at`."""
-        cut = type(self)(self._name, self._carry, self._terms.past(as_recorded))
+        cut = type(self)(self._name, self._carry, self._options.at_time(as_recorded))
         await cut.list(limit=1)  # refuses a time that is still to come
         return cut
 
@@ -70,7 +70,7 @@ class Agent(AsyncRemote, AgentMethods):
         return Transaction(self._send, by, why, recorded_at)
 
     def __repr__(self) -> str:
-        return f"<recollex.client.Agent {self._name!r}{self._terms.moment}>"
+        return f"<recollex.client.Agent {self._name!r}{self._options.as_of}>"
 
 
 class Transaction:

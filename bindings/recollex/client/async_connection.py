@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any, cast
 
-from recollex.client import dialling
+from recollex.client import sockets
 from recollex.client.address import Address
 from recollex.client.calls import Call
 from recollex.client.channel import LostError
@@ -52,7 +52,7 @@ class AsyncConnection(asyncio.Protocol):
         if not self.is_open:
             raise LostError("the server hung up", False)
         self._last = id = (self._last + 1) & MOST_ID
-        message = packed_request(id, call.method, call.params(tells=False), self._most)
+        message = packed_request(id, call.method, call.params(reports_progress=False), self._most)
         answer: asyncio.Future[Answer] = self._loop.create_future()
         self._waiting[id] = answer
         try:
@@ -144,12 +144,12 @@ async def open_async(
             if address.scheme == "unix":
                 _, made = await loop.create_unix_connection(AsyncConnection, address.path)
             else:
-                tls = dialling.context(trusted) if address.scheme == "tls" else None
+                tls = sockets.tls_context(trusted) if address.scheme == "tls" else None
                 _, made = await loop.create_connection(
                     AsyncConnection, address.host, address.port, ssl=tls
                 )
     except OSError as error:  # TimeoutError is one
-        raise DisconnectedError(dialling.explained(address, error)) from error
+        raise DisconnectedError(sockets.explain(address, error)) from error
     try:
         await made.greet(token, seconds)
     except BaseException:

@@ -8,15 +8,15 @@ from collections.abc import Generator
 from types import TracebackType
 from typing import Any
 
-from recollex.client import dialling
+from recollex.client import sockets
+from recollex.client.argument_errors import raise_read_only, raise_refusal
 from recollex.client.async_agent import Agent
 from recollex.client.async_connection import AsyncConnection, open_async
-from recollex.client.attempts import Attempts
+from recollex.client.call_options import CallOptions
 from recollex.client.calls import Call
 from recollex.client.channel import LostError, UnsendableError
-from recollex.client.refusing import refuse, refuse_write
+from recollex.client.retries import Retries
 from recollex.client.store import PATIENCE, Settings, settings
-from recollex.client.terms import Terms
 from recollex.wire.methods import METHODS
 from recollex_engine.errors import (
     ClosedError,
@@ -46,18 +46,18 @@ class Store:
 
     async def agent(self, agent_id: str) -> Agent:
         """Return one agent's memory; nothing is put on disk before it retains something."""
-        agent = Agent(agent_id, self._carry, self._given.terms)
+        agent = Agent(agent_id, self._carry, self._given.options)
         await agent.list(limit=1)  # refuses a name that is none, and one that may not be asked
         return agent
 
     async def agents(self) -> list[str]:
         """Return the ids of the agents that hold something, sorted: those that may be asked."""
-        found: list[str] = await self._carry("agents", None, {}, self._given.terms)
+        found: list[str] = await self._carry("agents", None, {}, self._given.options)
         return found
 
     async def ping(self) -> None:
         """Return when the server has answered."""
-        await self._do(Call("ping", None, {}, {}, self._given.terms.seconds))
+        await self._do(Call("ping", None, {}, {}, self._given.options.seconds))
 
     async def close(self) -> None:
         """Hang up; calls that wait raise `errors.ClosedError`. Closing twice is fine."""
@@ -67,7 +67,7 @@ class Store:
 
     async def open(self) -> "Store":
         """Connect, and return the store."""
-        await self._connected(self._given.terms.seconds)
+        await self._connected(self._given.options.seconds)
         return self
 
     async def __aenter__(self) -> "Store":
@@ -85,36 +85,36 @@ class Store:
         return f"<recollex.client.Store at {self.address}>"
 
     async def _carry(
-        self, method: str, agent: str | None, named: dict[str, Any], terms: Terms
+        self, method: str, agent: str | None, named: dict[str, Any], options: CallOptions
     ) -> Any:
-        if terms.at is not None and METHODS[method].scope == "write":
-            refuse_write(agent, terms.at)
+        if options.at is not None and METHODS[method].scope == "write":
+            raise_read_only(agent, options.at)
         try:
-            return await self._do(Call(method, agent, named, terms.options, terms.seconds))
+            return await self._do(Call(method, agent, named, options.sent_options, options.seconds))
         except (UnsendableError, ProtocolError) as error:
-            refuse(method, agent, named, error)
+            raise_refusal(method, agent, named, error)
 
     async def _do(self, call: Call) -> Any:
         """Return the result of a call, sent again where that is safe; as `calls.Caller.do`."""
-        attempts: Attempts | None = None
+        retries: Retries | None = None
         while True:
             left = None if call.deadline is None else call.deadline - time.monotonic()
             try:
                 line = await self._connected(left)
             except DisconnectedError as error:
-                attempts = attempts or call.attempts(self._given.patience)
-                pause = attempts.after_failure(error)
+                retries = retries or call.retries(self._given.patience)
+                pause = retries.after_failure(error)
             else:
-                if attempts is not None:
-                    attempts.check(line.instance)
+                if retries is not None:
+                    retries.check(line.instance)
                 try:
                     return call.received(await line.exchange(call))
                 except LostError as lost:
-                    attempts = attempts or call.attempts(self._given.patience)
-                    pause = attempts.after_loss(lost, line.instance)
+                    retries = retries or call.retries(self._given.patience)
+                    pause = retries.after_loss(lost, line.instance)
                 except OverloadedError as error:
-                    attempts = attempts or call.attempts(self._given.patience)
-                    pause = attempts.after_failure(error)
+                    retries = retries or call.retries(self._given.patience)
+                    pause = retries.after_failure(error)
             await asyncio.sleep(pause)
 
     async def _connected(self, left: float | None) -> AsyncConnection:
@@ -124,7 +124,9 @@ class Store:
         async with self._dialling:
             self._check_open()
             if self._line is None or not self._line.is_open:
-                seconds = dialling.LONGEST if left is None else min(left, dialling.LONGEST)
+                seconds = (
+                    sockets.CONNECT_SECONDS if left is None else min(left, sockets.CONNECT_SECONDS)
+                )
                 given = self._given
                 line = await open_async(
                     given.address, given.token, given.trusted, max(0.001, seconds)

@@ -5,10 +5,11 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from recollex.client.attempts import Attempts
-from recollex.client.channel import Channel, LostError, Watch
+from recollex.api.progress import ProgressListener
+from recollex.client.channel import Channel, LostError
+from recollex.client.idempotency import is_idempotent
 from recollex.client.pool import Pool
-from recollex.client.repeating import is_repeatable
+from recollex.client.retries import Retries
 from recollex.wire.methods import METHODS
 from recollex_engine.errors import DisconnectedError, OverloadedError
 
@@ -26,10 +27,10 @@ _PAIRS = frozenset(name for name, method in METHODS.items() if method.pairs)
 class Call:
     """One call, as it is sent every time that it is sent.
 
-    seconds: that it may take in all, None for as long as it takes. watch: is told how far it is.
+    seconds: that it may take in all, None for as long as it takes. progress: is told how far it is.
     """
 
-    __slots__ = ("_agent", "_named", "_options", "deadline", "method", "repeatable", "watch")
+    __slots__ = ("_agent", "_named", "_options", "deadline", "idempotent", "method", "progress")
 
     def __init__(
         self,
@@ -41,30 +42,30 @@ class Call:
     ) -> None:
         self.method = method
         self.deadline = None if seconds is None else time.monotonic() + seconds
-        self.watch: Watch | None = None
-        self.repeatable = True
+        self.progress: ProgressListener | None = None
+        self.idempotent = True
         self._agent = agent
         self._named = named
         self._options = options
         if method in _WRITES:
-            self.repeatable = is_repeatable(method, named)
+            self.idempotent = is_idempotent(method, named)
             self._options = {**options, "key": os.urandom(KEY).hex()}
         elif method in _LISTS:
             self._options = {**options, "parts": PART}
 
-    def params(self, tells: bool) -> list[Any]:
-        """Return what is sent now: [agent, arguments, options]; see `Channel.tells`."""
+    def params(self, reports_progress: bool) -> list[Any]:
+        """Return what is sent now: [agent, arguments, options]; see `Channel.reports_progress`."""
         options = self._options
-        if tells and self.watch is not None:
+        if reports_progress and self.progress is not None:
             options = {**options, "progress": True}
         if self.deadline is not None:
             left = max(1, int((self.deadline - time.monotonic()) * 1000))
             options = {**options, "deadline_ms": left}
         return [self._agent, self._named, options]
 
-    def attempts(self, patience: float) -> Attempts:
+    def retries(self, patience: float) -> Retries:
         """Return what says whether the call may be sent again, and when."""
-        return Attempts(self.method, self.repeatable, self.deadline, patience)
+        return Retries(self.method, self.idempotent, self.deadline, patience)
 
     def received(self, result: Any) -> Any:
         """Return a result as the method returns it: tuples travel as lists."""
@@ -83,33 +84,36 @@ class Caller:
 
     def do(self, call: Call) -> Any:
         """Return the result of a call, or raise its error."""
-        attempts: Attempts | None = None
+        retries: Retries | None = None
         while True:
             try:
                 channel = (
                     self._pool.take(call.deadline, call.method)
-                    if call.repeatable
+                    if call.idempotent
                     else self._alive(call)
                 )
             except DisconnectedError as error:
-                attempts = attempts or call.attempts(self._patience)
-                pause = attempts.after_failure(error)
+                retries = retries or call.retries(self._patience)
+                pause = retries.after_failure(error)
             else:
                 try:
-                    if attempts is not None:
-                        attempts.check(channel.instance)
+                    if retries is not None:
+                        retries.check(channel.instance)
                     return call.received(
                         channel.exchange(
-                            call.method, call.params(channel.tells), call.deadline, call.watch
+                            call.method,
+                            call.params(channel.reports_progress),
+                            call.deadline,
+                            call.progress,
                         )
                     )
                 except LostError as lost:
-                    attempts = attempts or call.attempts(self._patience)
-                    pause = attempts.after_loss(lost, channel.instance)
+                    retries = retries or call.retries(self._patience)
+                    pause = retries.after_loss(lost, channel.instance)
                     self._pool.discard_idle()  # what one of them lost, the others have lost
                 except OverloadedError as error:
-                    attempts = attempts or call.attempts(self._patience)
-                    pause = attempts.after_failure(error)
+                    retries = retries or call.retries(self._patience)
+                    pause = retries.after_failure(error)
                 finally:
                     self._pool.give(channel)
             time.sleep(pause)

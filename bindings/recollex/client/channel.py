@@ -1,24 +1,23 @@
 """What carries one call at a time to a server, whatever it speaks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-Watch = Callable[[int, int | None], None]
-"""Told how many items of a call are done, and how many there are (None where nobody knows)."""
+from recollex.api.progress import ProgressListener
 
 
 class Channel(Protocol):
     """One connection to a server, used by one thread at a time.
 
     instance: of the server that answers, drawn anew each time it starts: what it still knows of
-    calls it answered before is gone when this changed. tells: whether it tells how far a call is,
-    where the call's options ask for it. is_idle: whether it may carry another call;
-    not while one is under way, and never again after one that was left or lost.
+    calls it answered before is gone when this changed. reports_progress: whether it tells how far
+    a call is, if the call's options ask for it. is_idle: whether it may carry another call; not
+    while one is under way, and never again after one that was left or lost.
     """
 
     instance: str
-    tells: bool
+    reports_progress: bool
     is_idle: bool
 
     def exchange(
@@ -26,7 +25,7 @@ class Channel(Protocol):
         method: str,
         params: Sequence[Any],
         deadline: float | None = None,
-        watch: Watch | None = None,
+        progress: ProgressListener | None = None,
     ) -> Any:
         """Send a call and return its result, or raise the error that the server answered.
 

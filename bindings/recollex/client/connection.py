@@ -7,13 +7,14 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from recollex.api.progress import ProgressListener
 from recollex.api.version import VERSION
-from recollex.client import dialling
-from recollex.client.channel import LostError, UnsendableError, Watch
+from recollex.client import sockets
+from recollex.client.channel import LostError, UnsendableError
 from recollex.client.inbox import Answer, Inbox
-from recollex.client.listening import Listening
+from recollex.client.spin_wait import SpinWait
+from recollex.wire.codec import encode
 from recollex.wire.messages import MOST_ID, PROTOCOL, REQUEST, notification
-from recollex.wire.packing import pack
 from recollex_engine.errors import (
     CancelledError,
     ClosedError,
@@ -39,20 +40,20 @@ class Connection:
 
     def __init__(self, made: socket.socket, token: str | None, end: float) -> None:
         self._socket = made
-        self._listening = Listening(made)
+        self._listening = SpinWait(made)
         self._inbox = Inbox()
         self._room = memoryview(bytearray(CHUNK))
         self._last = -1
         self._timeout: float | None = None
         self._most = MOST_ID
         self.instance = ""
-        self.tells = False
+        self.reports_progress = False
         self.is_idle = True
         made.settimeout(None)
         try:
             welcome = self.exchange("hello", [None, hello(token), {}], end - GRACE)
             self.instance, self._most, capabilities = read_welcome(welcome)
-            self.tells = "progress" in capabilities
+            self.reports_progress = "progress" in capabilities
         except (LostError, DeadlineError) as error:
             self.close()
             raise DisconnectedError(f"what listens there is no recollex server: {error}") from error
@@ -65,13 +66,13 @@ class Connection:
         method: str,
         params: Sequence[Any],
         deadline: float | None = None,
-        watch: Watch | None = None,
+        progress: ProgressListener | None = None,
     ) -> Any:
         """Send a call and return its result; see `channel.Channel.exchange`."""
         self._last = id = (self._last + 1) & MOST_ID
         message = packed_request(id, method, params, self._most)
-        if watch is not None:
-            self._inbox.watches[id] = watch
+        if progress is not None:
+            self._inbox.progress_listeners[id] = progress
         self.is_idle = False
         sent = False
         try:
@@ -95,7 +96,7 @@ class Connection:
 
     def is_alive(self) -> bool:
         """Return whether the other end has not hung up."""
-        return dialling.is_alive(self._socket)
+        return sockets.is_alive(self._socket)
 
     def close(self) -> None:
         """Hang up."""
@@ -160,7 +161,7 @@ def read_welcome(welcome: object) -> tuple[str, int, frozenset[str]]:
 def packed_request(id: int, method: str, params: Sequence[Any], most: int) -> bytes:
     """Return the bytes of a request. Raises `UnsendableError` for what has no form on the wire."""
     try:
-        message = pack([REQUEST, id, method, params])
+        message = encode([REQUEST, id, method, params])
     except InputError as error:
         raise UnsendableError from error
     if len(message) > most:

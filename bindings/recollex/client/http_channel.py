@@ -9,12 +9,13 @@ from typing import Any
 
 import orjson
 
-from recollex.client import dialling
+from recollex.api.progress import ProgressListener
+from recollex.client import sockets
 from recollex.client.address import Address
-from recollex.client.channel import LostError, Watch
+from recollex.client.channel import LostError
 from recollex.client.connection import GRACE, hello, packed_request, read_welcome, result_of
 from recollex.client.inbox import Answer, Inbox
-from recollex.wire.failures import ERRORS, read_error
+from recollex.wire.error_codec import ERRORS, decode_error
 from recollex.wire.messages import MOST_ID
 from recollex_engine.errors import DeadlineError, DisconnectedError, InputError, RecollexError
 
@@ -41,7 +42,7 @@ class HttpChannel:
             self._headers["Authorization"] = f"Bearer {token}"
         self._most = MOST_ID
         self.instance = ""
-        self.tells = False  # an answer comes as a whole
+        self.reports_progress = False  # an answer comes as a whole
         self.is_idle = True
         try:
             welcome = self.exchange("hello", [None, hello(None), {}], end - GRACE)
@@ -58,11 +59,11 @@ class HttpChannel:
         method: str,
         params: Sequence[Any],
         deadline: float | None = None,
-        watch: Watch | None = None,
+        progress: ProgressListener | None = None,
     ) -> Any:
         """Send a call and return its result; see `channel.Channel.exchange`.
 
-        ``watch`` is told nothing. A call is taken back by hanging up.
+        ``progress`` is told nothing. A call is taken back by hanging up.
         """
         message = packed_request(0, method, params, self._most)
         self.is_idle = False
@@ -87,7 +88,7 @@ class HttpChannel:
 
     def is_alive(self) -> bool:
         """Return whether the other end has not hung up."""
-        return dialling.is_alive(self._socket)
+        return sockets.is_alive(self._socket)
 
     def close(self) -> None:
         """Hang up."""
@@ -121,5 +122,5 @@ def _refused(status: int, body: bytes) -> RecollexError:
         return DisconnectedError(f"what listens there is no recollex server: it answers {status}")
     if title in ERRORS:
         fields = {name: told[name] for name in ("retry_after", "begun") if name in told}
-        return read_error([title, detail, fields])
+        return decode_error([title, detail, fields])
     return InputError(f"{title}: {detail}")

@@ -4,11 +4,12 @@ from typing import Any, NamedTuple
 
 import msgpack
 
-from recollex.client.channel import LostError, Watch
-from recollex.wire.failures import read_error
+from recollex.api.progress import ProgressListener
+from recollex.client.channel import LostError
+from recollex.wire.chunks import joined
+from recollex.wire.codec import Decoder
+from recollex.wire.error_codec import decode_error
 from recollex.wire.messages import NOTIFICATION, RESPONSE
-from recollex.wire.packing import Unpacking
-from recollex.wire.parts import joined
 from recollex_engine.errors import OverloadedError, ProtocolError, RecollexError
 
 MOST = 2**31 - 1
@@ -26,16 +27,16 @@ class Answer(NamedTuple):
 class Inbox:
     """The messages of one connection, as they come in. Threads: one at a time.
 
-    closing: why the server hangs up soon, None while it does not. watches: by the id of a call,
-    who is told how far it is.
+    closing: why the server hangs up soon, None while it does not. progress_listeners: by the id of
+    a call, the callback that is told how far it is.
     """
 
     def __init__(self) -> None:
         self._unpacker = msgpack.Unpacker(
-            ext_hook=Unpacking(later=True).extension, strict_map_key=True, max_buffer_size=MOST
+            ext_hook=Decoder(later=True).extension, strict_map_key=True, max_buffer_size=MOST
         )
-        self._parts: dict[int, list[list[Any]]] = {}
-        self.watches: dict[int, Watch] = {}
+        self._chunks: dict[int, list[list[Any]]] = {}
+        self.progress_listeners: dict[int, ProgressListener] = {}
         self.closing: RecollexError | None = None
 
     def feed(self, data: bytes | memoryview) -> None:
@@ -63,19 +64,19 @@ class Inbox:
     def _read(self, message: Any) -> Answer | None:
         if message[0] == RESPONSE:
             _, id, error, result = message
-            parts = self._parts.pop(id, None) if self._parts else None
-            if self.watches:
-                self.watches.pop(id, None)
+            chunks = self._chunks.pop(id, None) if self._chunks else None
+            if self.progress_listeners:
+                self.progress_listeners.pop(id, None)
             if error is not None:
-                return Answer(id, read_error(error), None)
-            return Answer(id, None, result if parts is None else joined(parts, result))
+                return Answer(id, decode_error(error), None)
+            return Answer(id, None, result if chunks is None else joined(chunks, result))
         if message[0] != NOTIFICATION:
             raise ProtocolError(f"a server sends responses and notifications, got {message[0]!r}")
         _, name, parameters = message
         if name == "part":
-            self._parts.setdefault(parameters[0], []).append(parameters[1])
-        elif name == "progress" and parameters[0] in self.watches:
-            self.watches[parameters[0]](*parameters[1:])
+            self._chunks.setdefault(parameters[0], []).append(parameters[1])
+        elif name == "progress" and parameters[0] in self.progress_listeners:
+            self.progress_listeners[parameters[0]](*parameters[1:])
         elif name == "closing":
-            self.closing = read_error(parameters)
+            self.closing = decode_error(parameters)
         return None

@@ -10,13 +10,13 @@ from typing import Any
 
 from recollex.client.address import Address, read_address
 from recollex.client.agent import Agent
+from recollex.client.argument_errors import raise_read_only, raise_refusal
+from recollex.client.call_options import CallOptions, check_seconds
 from recollex.client.calls import Call, Caller
 from recollex.client.channel import Channel, UnsendableError
-from recollex.client.connecting import open_channel
+from recollex.client.open_channel import open_channel
 from recollex.client.pool import Pool
-from recollex.client.refusing import refuse, refuse_write
-from recollex.client.terms import Terms, check_seconds
-from recollex.client.watching import WATCHED, is_watched, watching
+from recollex.client.progress import LABELS, call_progress, is_shown
 from recollex.wire.methods import METHODS
 from recollex_engine.errors import InputError, ProtocolError
 
@@ -41,7 +41,7 @@ class Store:
     def __init__(self, given: "Settings", pool: Pool) -> None:
         self._address = given.address
         self._pool = pool
-        self._terms = given.terms
+        self._options = given.options
         self._caller = Caller(pool, given.patience)
 
     @property
@@ -51,34 +51,36 @@ class Store:
 
     def agent(self, agent_id: str) -> Agent:
         """Return one agent's memory; nothing is put on disk before it retains something."""
-        agent = Agent(agent_id, self._carry, self._terms)
+        agent = Agent(agent_id, self._carry, self._options)
         agent.list(limit=1)  # refuses a name that is none, and one that may not be asked
         return agent
 
     def agents(self) -> list[str]:
         """Return the ids of the agents that hold something, sorted: those that may be asked."""
-        found: list[str] = self._carry("agents", None, {}, self._terms)
+        found: list[str] = self._carry("agents", None, {}, self._options)
         return found
 
     def ping(self) -> None:
         """Return when the server has answered."""
-        self._caller.do(Call("ping", None, {}, {}, self._terms.seconds))
+        self._caller.do(Call("ping", None, {}, {}, self._options.seconds))
 
     def close(self) -> None:
         """Hang up; calls that run are finished. Closing twice is fine."""
         self._pool.close()
 
-    def _carry(self, method: str, agent: str | None, named: dict[str, Any], terms: Terms) -> Any:
-        if terms.at is not None and METHODS[method].scope == "write":
-            refuse_write(agent, terms.at)
+    def _carry(
+        self, method: str, agent: str | None, named: dict[str, Any], options: CallOptions
+    ) -> Any:
+        if options.at is not None and METHODS[method].scope == "write":
+            raise_read_only(agent, options.at)
         try:
-            call = Call(method, agent, named, terms.options, terms.seconds)
-            if method in WATCHED and is_watched(method, named):
-                with watching(method, named) as call.watch:
+            call = Call(method, agent, named, options.sent_options, options.seconds)
+            if method in LABELS and is_shown(method, named):
+                with call_progress(method, named) as call.progress:
                     return self._caller.do(call)
             return self._caller.do(call)
         except (UnsendableError, ProtocolError) as error:
-            refuse(method, agent, named, error)
+            raise_refusal(method, agent, named, error)
 
     def __enter__(self) -> "Store":
         return self
@@ -140,7 +142,7 @@ class Settings:
 
     address: Address
     token: str | None
-    terms: Terms
+    options: CallOptions
     patience: float
     trusted: ssl.SSLContext | Path | None
 
@@ -160,4 +162,4 @@ def settings(
             f"certificates must be a file's path or an ssl.SSLContext, got "
             f"{type(certificates).__name__}"
         )
-    return Settings(where, token, Terms(seconds=timeout), patience, certificates)
+    return Settings(where, token, CallOptions(seconds=timeout), patience, certificates)

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from recollex.api.agent import Agent
 from recollex.api.proxies import AsyncProxy, Method, SyncProxy
-from recollex.client.preparing import PREPARE
+from recollex.client.argument_preparation import PREPARE
 from recollex.wire.methods import METHODS
 
 

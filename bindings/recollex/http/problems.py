@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from recollex.http.schema import Schema
-from recollex.wire.failures import tell_error
+from recollex.wire.error_codec import encode_error
 from recollex_engine import errors
 
 CONTENT_TYPE = "application/problem+json"
@@ -83,7 +83,7 @@ def problem(error: BaseException) -> tuple[int, dict[str, str], bytes]:
         headers = {"content-type": CONTENT_TYPE, **error.headers}
     else:
         status, headers = status_of(error), {"content-type": CONTENT_TYPE}
-        title, detail, data = tell_error(error)
+        title, detail, data = encode_error(error)
     if isinstance(error, errors.UnauthorizedError):
         headers["www-authenticate"] = "Bearer"
     if isinstance(error, errors.OverloadedError):

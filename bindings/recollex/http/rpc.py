@@ -16,8 +16,8 @@ from recollex.server.hello import hello_answer
 from recollex.server.result_encoder import EncodedResult, ResultEncoder
 from recollex.server.service import Service
 from recollex.wire import messages
+from recollex.wire.codec import Decoder, encode
 from recollex.wire.messages import Request
-from recollex.wire.packing import Unpacking, pack
 from recollex.wire.records import ARGUMENTS
 from recollex_engine.errors import ProtocolError, RecollexError
 
@@ -36,38 +36,38 @@ async def answer(
     """
     if kind != CONTENT_TYPE:
         raise RequestError(415, "MediaTypeError", f"the body must be {CONTENT_TYPE}")
-    request, unpacking = _read(body)
+    request, decoder = _read(body)
     try:
-        if unpacking.refused is not None:
-            raise unpacking.refused
+        if decoder.refused is not None:
+            raise decoder.refused
         encoded = await _result(service, principal, client, request)
     except RecollexError as error:
         return status_of(error), HEADERS, messages.refusal(request.id, error)
-    chunks = b"".join(messages.part(request.id, items) for items in encoded.chunks)
+    chunks = b"".join(messages.chunk(request.id, items) for items in encoded.chunks)
     return 200, HEADERS, chunks + messages.response(request.id, encoded.result)
 
 
-def _read(body: bytes) -> tuple[Request, Unpacking]:
+def _read(body: bytes) -> tuple[Request, Decoder]:
     """Return the request, looked at before anything is allocated for it."""
     if not Framing().is_value(body):
         raise ProtocolError("the body must be one request, and nothing behind it")
-    unpacking = Unpacking(ARGUMENTS)
-    request = messages.read_message(unpacking.unpack(body))
+    decoder = Decoder(ARGUMENTS)
+    request = messages.read_message(decoder.decode(body))
     if not isinstance(request, Request):
         raise ProtocolError("the body must be a request: a notification has no answer")
     check_recall(request.arguments.get("recall"))
-    return request, unpacking
+    return request, decoder
 
 
 async def _result(
     service: Service, principal: Principal, client: object, request: Request
 ) -> EncodedResult:
     if request.method == "hello":
-        return EncodedResult((), pack(hello_answer(service, recollex.__version__)))
+        return EncodedResult((), encode(hello_answer(service, recollex.__version__)))
     if request.method == "ping":
         return EncodedResult((), b"\xc0")
     if request.method == "metrics":
-        return EncodedResult((), pack(service.metrics_text()))
+        return EncodedResult((), encode(service.metrics_text()))
     options = Options.from_message(request.options) if request.options else NO_OPTIONS
     found: EncodedResult = await service.call(
         principal,

@@ -15,10 +15,10 @@ from recollex.server.response_writer import ResponseWriter, TlsResponseWriter
 from recollex.server.result_encoder import DEFLATED, WHOLE, EncodedResult, ResultEncoder
 from recollex.server.service import Service
 from recollex.wire import messages
-from recollex.wire.failures import tell_error
+from recollex.wire.codec import Decoder, encode
+from recollex.wire.error_codec import encode_error
 from recollex.wire.messages import Notification, Request
 from recollex.wire.methods import METHODS
-from recollex.wire.packing import Unpacking, pack
 from recollex.wire.records import ARGUMENTS
 from recollex_engine.errors import (
     CancelledError,
@@ -74,7 +74,7 @@ class Connection(asyncio.Protocol):
         self.name = f"connection {number}"
         self._principal: Principal | None = None
         self._encoder = WHOLE
-        self._unpacking = Unpacking(ARGUMENTS)
+        self._decoder = Decoder(ARGUMENTS)
         self._buffer = MessageBuffer(owner.kept)
         self._backlog: OrderedDict[int, Request] = OrderedDict()
         self._calls: dict[int, Call] = {}
@@ -183,7 +183,7 @@ class Connection(asyncio.Protocol):
     def _take(self, data: memoryview) -> None:
         """Handle one message."""
         try:
-            value = messages.read_message(self._unpacking.unpack(data))
+            value = messages.read_message(self._decoder.decode(data))
             if isinstance(value, Notification):
                 self._notice(value)
             elif self._principal is None:
@@ -192,11 +192,11 @@ class Connection(asyncio.Protocol):
                 self._writer.send(messages.response(value.id, b"\xc0"))
             elif value.method == "metrics":
                 text = self._service.metrics_text()
-                self._writer.send(messages.response(value.id, pack(text)))
+                self._writer.send(messages.response(value.id, encode(text)))
             elif self._has(value.id):
                 raise ProtocolError(f"id {value.id} is that of a request without an answer yet")
-            elif self._unpacking.refused is not None:
-                self._writer.send(messages.refusal(value.id, self._unpacking.refused))
+            elif self._decoder.refused is not None:
+                self._writer.send(messages.refusal(value.id, self._decoder.refused))
             else:
                 if value.method == "sessions.backfill":
                     check_recall(value.arguments.get("recall"))
@@ -230,7 +230,7 @@ class Connection(asyncio.Protocol):
             return
         self._buffer.max_bytes = self._limits.message_bytes
         self._encoder = DEFLATED if told.get("deflate") is True else WHOLE
-        self._writer.send(messages.response(request.id, pack(self._owner.hello_answer)))
+        self._writer.send(messages.response(request.id, encode(self._owner.hello_answer)))
 
     def _has(self, id: int) -> bool:
         """Return whether a request of that id has no answer yet."""
@@ -320,7 +320,7 @@ class Connection(asyncio.Protocol):
         else:
             encoded: EncodedResult = call.result
             for items in encoded.chunks:
-                self._writer.send(messages.part(id, items))
+                self._writer.send(messages.chunk(id, items))
             self._writer.send(messages.response(id, encoded.result))
 
     def progress(self, call: Call, done: int, total: int | None) -> None:
@@ -361,7 +361,7 @@ class Connection(asyncio.Protocol):
         self._service.settle()
         self.why = str(why)
         self._buffer.drop()
-        self._writer.send(messages.notification("closing", tell_error(why)))
+        self._writer.send(messages.notification("closing", encode_error(why)))
         if not finish:
             self._backlog.clear()
             for call in list(self._calls.values()):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from recollex.wire.packing import MAX_DEPTH, RECORD
+from recollex.wire.codec import MAX_DEPTH, RECORD
 from recollex.wire.received import ReceivedRecall
 from recollex_engine.errors import ProtocolError
 from recollex_kernels.wire import message

@@ -22,7 +22,7 @@ from recollex.server.observer import Observer
 from recollex.server.queues import AgentQueue
 from recollex.server.reader_process import Frames, Opener, frame
 from recollex.server.result_encoder import EncodedResult, ResultEncoder
-from recollex.wire.failures import read_error
+from recollex.wire.error_codec import decode_error
 from recollex_engine.errors import DeadlineError, InternalError, OverloadedError, ServiceError
 from recollex_engine.trace import Trace
 
@@ -281,7 +281,7 @@ class Reader(asyncio.Protocol):
                 self._pool.latency.observe(call.agent, seconds)
             self._pool.observer.worked(call, trace and Trace(*trace))
         elif told[0]:
-            call.error = read_error(told)
+            call.error = decode_error(told)
         else:
             call.error = InternalError("the server failed; its log says how")
             self._pool.observer.failed(call, RuntimeError(told[1]))

@@ -5,7 +5,7 @@ send frames::
 
     frame    = length payload
     length   = uint32, big-endian, of the payload
-    payload  = a value of `recollex.wire.packing`, the first from the server
+    payload  = a value of `recollex.wire.codec`, the first from the server
     first    = [opener, arguments, open_agents]         opener: "module:function"
     question = [number, method, agent, arguments, at, items, deflate]
     answer   = [number, error, chunks, result, trace, seconds]
@@ -37,9 +37,9 @@ from recollex.api.store import Store
 from recollex.server.agent_cache import AgentCache
 from recollex.server.observer import Observer
 from recollex.server.result_encoder import EncodedResult, ResultEncoder
-from recollex.wire.failures import tell_error
+from recollex.wire.codec import decode, encode
+from recollex.wire.error_codec import encode_error
 from recollex.wire.methods import METHODS
-from recollex.wire.packing import pack, unpack
 from recollex_engine.errors import RecollexError
 from recollex_engine.recall.recall import Recall
 from recollex_engine.trace import Trace
@@ -51,7 +51,7 @@ _EMPTY = EncodedResult((), b"\xc0")
 
 def frame(value: object) -> bytes:
     """Return a value as a frame."""
-    data = pack(value)
+    data = encode(value)
     return LENGTH.pack(len(data)) + data
 
 
@@ -60,7 +60,7 @@ class Frames:
 
     >>> frames = Frames()
     >>> data = frame("tea") + frame([1])
-    >>> [frames.of(data[:5]), [unpack(each) for each in frames.of(data[5:])]]
+    >>> [frames.of(data[:5]), [decode(each) for each in frames.of(data[5:])]]
     [[], ['tea', [1]]]
     """
 
@@ -124,9 +124,9 @@ def warm() -> None:
         agent.retain(texts, embedding=np.tile(vector, (20, 1)), document_id="talk")
         for exact in (False, True):
             asked = agent.recall("What did Ines see in March?", query_embedding=vector, exact=exact)
-            pack(asked)
+            encode(asked)
         agent.checkpoint()
-        pack(agent.recall("Which boats?", query_embedding=vector, explain=True))
+        encode(agent.recall("Which boats?", query_embedding=vector, explain=True))
 
 
 class RequestHandler:
@@ -150,7 +150,7 @@ class RequestHandler:
                 encoded = ResultEncoder(items, deflate)(result)
                 trace = _told(result.trace) if isinstance(result, Recall) else None
         except RecollexError as error:
-            told = tell_error(error)
+            told = encode_error(error)
         except Exception:
             told = ["", traceback.format_exc(), {}]
         seconds = time.perf_counter() - started
@@ -173,9 +173,9 @@ def main() -> None:
         while data := connection.recv(CHUNK):
             for payload in frames.of(data):
                 if handler is not None:
-                    connection.sendall(frame(handler.handle(unpack(payload))))
+                    connection.sendall(frame(handler.handle(decode(payload))))
                     continue
-                handler = RequestHandler(unpack(payload))
+                handler = RequestHandler(decode(payload))
                 warm()
                 gc.collect()
                 gc.freeze()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from recollex.wire.packing import pack
+from recollex.wire.codec import encode
 from recollex.wire.received import ReceivedFacts
 from recollex_engine.facts.facts import FactList
 
@@ -22,7 +22,7 @@ class EncodedResult(NamedTuple):
 class ResultEncoder:
     """Encodes a result; a list in chunks of ``chunk_items``, if it has more.
 
-    The response to a list in chunks holds no items: `recollex.wire.parts.joined` joins them.
+    The response to a list in chunks holds no items: `recollex.wire.chunks.joined` joins them.
     deflate: compress arrays.
     """
 
@@ -33,13 +33,13 @@ class ResultEncoder:
         """Return a result as bytes."""
         most = self.chunk_items
         if most is None or not isinstance(result, _LISTS) or len(result) <= most:
-            return EncodedResult((), pack(result, self.deflate))
+            return EncodedResult((), encode(result, self.deflate))
         chunks = [
-            pack(list(result[first : first + most]), self.deflate)
+            encode(list(result[first : first + most]), self.deflate)
             for first in range(0, len(result), most)
         ]
         rest = ReceivedFacts.emptied(result) if isinstance(result, FactList) else []
-        return EncodedResult(chunks, pack(rest))
+        return EncodedResult(chunks, encode(rest))
 
 
 WHOLE = ResultEncoder(None, False)

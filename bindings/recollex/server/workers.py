@@ -8,7 +8,7 @@ from functools import partial
 from queue import SimpleQueue
 
 from recollex.api.agent import Agent
-from recollex.api.progress import listening
+from recollex.api.progress import reporting_to
 from recollex.server.agent_cache import AgentCache
 from recollex.server.calls import Call
 from recollex.server.latency_estimate import LatencyEstimate
@@ -238,7 +238,7 @@ class Workers:
             at = call.options.at
             method = call.method.bound(agent if at is None else agent.at(at))
             if call.options.progress:
-                with listening(partial(call.requester.progress, call)):
+                with reporting_to(partial(call.requester.progress, call)):
                     result = method(**call.arguments)
             else:
                 result = method(**call.arguments)

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import msgpack
 
-from recollex.wire import packing
-from recollex.wire.failures import tell_error
+from recollex.wire import codec
+from recollex.wire.error_codec import encode_error
 from recollex_engine.errors import ProtocolError, RecollexError
 
 PROTOCOL = 1
@@ -121,12 +121,12 @@ def request(
     deflate: bool = False,
 ) -> bytes:
     """Return the bytes of a request. Raises `InputError` for what cannot be sent."""
-    return packing.pack([REQUEST, id, method, [agent, arguments, options]], deflate)
+    return codec.encode([REQUEST, id, method, [agent, arguments, options]], deflate)
 
 
 def notification(method: str, parameters: list[Any]) -> bytes:
     """Return the bytes of a notification."""
-    return packing.pack([NOTIFICATION, method, parameters])
+    return codec.encode([NOTIFICATION, method, parameters])
 
 
 def response(id: int, packed: bytes) -> bytes:
@@ -136,10 +136,10 @@ def response(id: int, packed: bytes) -> bytes:
 
 def refusal(id: int, error: BaseException) -> bytes:
     """Return the bytes of a response that tells an error."""
-    return b"\x94\x01" + _id(id) + packing.pack(tell_error(error)) + _NIL
+    return b"\x94\x01" + _id(id) + codec.encode(encode_error(error)) + _NIL
 
 
-def part(id: int, packed_items: bytes) -> bytes:
+def chunk(id: int, packed_items: bytes) -> bytes:
     """Return the bytes of a notification that brings a part of the result of request ``id``."""
     return b"\x93\x02\xa4part\x92" + _id(id) + packed_items
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, get_args
 
-from recollex.api.arguments import noted
+from recollex.api.arguments import checked_note
 from recollex.api.methods import AGENT, EVENTS, FACTS, SESSIONS
 from recollex.api.proxies import Method
 from recollex.api.store import Store
@@ -44,7 +44,7 @@ def transact(
         raise InputError("operations must be a list of records of operations")
     if not isinstance(notes, list) or len(notes) != len(operations):
         raise InputError("notes must have one map an operation")
-    said = [noted(**{name: note.get(name) for name in ("by", "why")}) for note in notes]
+    said = [checked_note(**{name: note.get(name) for name in ("by", "why")}) for note in notes]
     if where is not None and (
         not isinstance(where, list)
         or len(where) != len(operations)

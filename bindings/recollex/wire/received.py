@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from recollex.wire import packing
-from recollex.wire.columns import ReceivedColumns
-from recollex.wire.packing import Unread
+from recollex.wire import codec
+from recollex.wire.codec import Undecoded
+from recollex.wire.received_columns import ReceivedColumns
 from recollex.wire.records import Restorer, restorer_of
 from recollex_engine.clock import to_micros
 from recollex_engine.errors import ProtocolError
@@ -38,7 +38,7 @@ _RECALL = (
     ("memories", bytes),
 )
 """Field and type of what a recall cannot do without."""
-_TRACES = (Unread, Trace, type(None))
+_TRACES = (Undecoded, Trace, type(None))
 
 
 class ReceivedRecall(Recall):
@@ -82,7 +82,7 @@ class ReceivedRecall(Recall):
 
     def _read(self, name: str) -> Any:
         found = self._told.get(name)
-        return found.read() if isinstance(found, Unread) else found
+        return found.read() if isinstance(found, Undecoded) else found
 
     def __len__(self) -> int:
         return int(self._told["count"])
@@ -96,7 +96,7 @@ class ReceivedRecall(Recall):
     def columns(self) -> Columns:
         """Return what the memories are made of."""
         if self._columns is None:
-            found = packing.unpack_plain(self._told["memories"])
+            found = codec.decode_plain(self._told["memories"])
             if not isinstance(found, dict):
                 raise ProtocolError("the memories of a recall are columns")
             self._columns = found
@@ -111,7 +111,7 @@ class ReceivedRecall(Recall):
         """The memories; what a client sent is read at once, since nobody knows what it is."""
         try:
             found = looked_at(self._held)
-            if type(self._told.get("trace")) is not Unread:
+            if type(self._told.get("trace")) is not Undecoded:
                 for memory in found:
                     memory.to_dict()
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -245,7 +245,7 @@ _EVENT = tuple(field.name for field in fields(Event) if field.name != "view")
 class _Recalls:
     name = "Recall"
 
-    def told(self, value: Recall) -> dict[str, Any]:
+    def fields_of(self, value: Recall) -> dict[str, Any]:
         """Return what a recall says; of one that goes back to its server, what `backfill` reads."""
         back = type(value) is ReceivedRecall
         return {
@@ -259,20 +259,20 @@ class _Recalls:
             "subgraph": None if back else value.subgraph,
             "op": value.op,
             "count": len(value),
-            "memories": packing.pack(value.columns()),
+            "memories": codec.encode(value.columns()),
         }
 
-    def made(self, told: dict[str, Any]) -> Recall:
+    def build(self, told: dict[str, Any]) -> Recall:
         return ReceivedRecall(told)
 
 
 class _Facts:
     name = "Fact"
 
-    def told(self, value: Fact) -> dict[str, Any]:
+    def fields_of(self, value: Fact) -> dict[str, Any]:
         return {name: getattr(value, name) for name in (*_FACT, *_LOOKED_UP, "conflicts")}
 
-    def made(self, told: dict[str, Any]) -> Fact:
+    def build(self, told: dict[str, Any]) -> Fact:
         for name in ("valid", "recorded", "evidence", "mentions", "conflicts"):
             told[name] = tuple(told[name])
         fact = ReceivedFact(**{name: told[name] for name in _FACT}, view=cast(Any, None))
@@ -283,10 +283,10 @@ class _Facts:
 class _FactLists:
     name = "FactList"
 
-    def told(self, value: FactList) -> dict[str, Any]:
+    def fields_of(self, value: FactList) -> dict[str, Any]:
         return {"facts": list(value), "entities": value.entities, "op": _op(value)}
 
-    def made(self, told: dict[str, Any]) -> FactList:
+    def build(self, told: dict[str, Any]) -> FactList:
         return ReceivedFacts(told["facts"], told["entities"], told["op"])
 
 
@@ -299,10 +299,10 @@ class _Events:
             name: restorer for name in _EVENT if (restorer := restorer_of(hints[name])) is not None
         }
 
-    def told(self, value: Event) -> dict[str, Any]:
+    def fields_of(self, value: Event) -> dict[str, Any]:
         return {name: getattr(value, name) for name in _EVENT} | {"evidence": value.evidence}
 
-    def made(self, told: dict[str, Any]) -> Event:
+    def build(self, told: dict[str, Any]) -> Event:
         for name, restore in self._restorers.items():
             told[name] = restore(told[name])
         event = ReceivedEvent(**{name: told[name] for name in _EVENT}, view=cast(Any, None))

@@ -81,7 +81,7 @@ Restorer = Callable[[Any], Any]
 
 
 class Record:
-    """How one class travels: `told` gives its fields, `made` an object of received fields."""
+    """How one class travels: `fields_of` gives its fields, `build` an object of received fields."""
 
     def __init__(self, name: str) -> None:
         cls: Any = getattr(importlib.import_module(ALL[name]), name)
@@ -94,14 +94,14 @@ class Record:
             name: restorer for name in self._names if (restorer := restorer_of(hints[name]))
         }
 
-    def told(self, value: Any) -> dict[str, Any]:
+    def fields_of(self, value: Any) -> dict[str, Any]:
         """Return the fields of an object of the class."""
         return dict(zip(self._names, self._values(value), strict=True))
 
     def _only(self, value: Any) -> tuple[Any, ...]:
         return tuple(getattr(value, name) for name in self._names)
 
-    def made(self, told: dict[str, Any]) -> Any:
+    def build(self, told: dict[str, Any]) -> Any:
         """Return the object of received fields; those that this version does not know are left out.
 
         Raises whatever the class raises for values that it does not accept.
@@ -137,7 +137,7 @@ def read_record(name: object, told: object, allowed: Mapping[str, str]) -> Any:
     if not isinstance(name, str) or name not in allowed or not isinstance(told, dict):
         raise ProtocolError(f"a record must be one of {', '.join(allowed)}, got {str(name)[:80]!r}")
     try:
-        return record(name).made(told)
+        return record(name).build(told)
     except RecollexError:
         raise
     except (

@@ -7,7 +7,7 @@ import httpx
 import msgpack
 import pytest
 
-from recollex.wire.packing import unpack
+from recollex.wire.codec import decode
 from tests.bindings.http.http_service import Served, served
 
 MSGPACK = {"content-type": "application/msgpack"}
@@ -33,7 +33,7 @@ def post(http: httpx.Client, message: Any) -> httpx.Response:
 def call(http: httpx.Client, method: str, agent: str | None, **arguments: Any) -> list[Any]:
     answer = post(http, [0, 7, method, [agent, arguments, {}]])
     assert answer.headers["content-type"] == "application/msgpack"
-    told: list[Any] = unpack(answer.content)
+    told: list[Any] = decode(answer.content)
     assert told[:2] == [1, 7]
     return told[2:]
 
@@ -49,7 +49,7 @@ def test_a_call_comes_back_as_on_the_socket(http: httpx.Client) -> None:
 def test_an_error_has_its_status_and_its_class(http: httpx.Client) -> None:
     answer = post(http, [0, 7, "get", ["bob", {"id": "nobody"}, {}]])
     assert answer.status_code == 404
-    name, message, data = unpack(answer.content)[2]
+    name, message, data = decode(answer.content)[2]
     assert (name, data["id"]) == ("UnknownIdError", "nobody")
     assert message == "agent 'bob' has no memory with id 'nobody'"
 

@@ -6,14 +6,14 @@ import time
 import pytest
 
 from recollex.server.idle_spin import IdleSpin
-from recollex.wire import awake
+from recollex.wire import idle_spin
 
 
 def test_it_looks_for_a_while_and_then_sleeps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(awake, "is_worth_it", lambda: True)
-    monkeypatch.setattr(awake, "QUESTION", 0.02)
+    monkeypatch.setattr(idle_spin, "is_useful", lambda: True)
+    monkeypatch.setattr(idle_spin, "QUESTION_SECONDS", 0.02)
     looks: list[float] = []
-    monkeypatch.setattr(awake, "look_away", lambda: looks.append(time.perf_counter()))
+    monkeypatch.setattr(idle_spin, "yield_core", lambda: looks.append(time.perf_counter()))
 
     async def main() -> None:
         done: list[int] = []
@@ -41,8 +41,8 @@ def test_it_looks_for_a_while_and_then_sleeps(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_one_core_is_left_to_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(awake, "is_worth_it", lambda: False)
-    monkeypatch.setattr(awake, "look_away", lambda: pytest.fail("it looked"))
+    monkeypatch.setattr(idle_spin, "is_useful", lambda: False)
+    monkeypatch.setattr(idle_spin, "yield_core", lambda: pytest.fail("it looked"))
 
     async def main() -> None:
         IdleSpin(lambda: pytest.fail("it looked")).start()

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollex.wire.columns import ReceivedColumns
-from recollex.wire.packing import pack
+from recollex.wire.codec import encode
+from recollex.wire.received_columns import ReceivedColumns
 from recollex.wire.records import record
 from recollex_engine.errors import ProtocolError
 
@@ -91,6 +91,6 @@ def test_columns_of_another_size_are_refused(wrong: dict[str, Any]) -> None:
 )
 def test_memories_of_a_client_are_read_before_they_are_used(wrong: dict[str, Any]) -> None:
     told = {"query": "tea", "tokens": 0, "token_counter": "none", "count": 1, "op": 0}
-    recall = record("Recall").made(told | {"memories": pack(ONE | wrong)})
+    recall = record("Recall").build(told | {"memories": encode(ONE | wrong)})
     with pytest.raises(ProtocolError, match=r"memories|networks"):
         list(recall)

@@ -11,10 +11,10 @@ FIRST_PAUSE = 0.01
 LONGEST_PAUSE = 1.0
 
 
-class Attempts:
-    """The attempts at one call, for as long as it may be tried again.
+class Retries:
+    """The retries at one call, for as long as it may be tried again.
 
-    repeatable: whether doing it twice is doing it once, as it is for reads, and for writes whose
+    idempotent: whether doing it twice is doing it once, as it is for reads, and for writes whose
     ids the client made. Any other write is sent again to the server that it was sent to before,
     which knows by the call's key whether it did it; a server that was started since does not know.
     deadline: of the whole call; patience: seconds without a server after which a call gives up.
@@ -24,10 +24,10 @@ class Attempts:
     """
 
     def __init__(
-        self, method: str, repeatable: bool, deadline: float | None, patience: float
+        self, method: str, idempotent: bool, deadline: float | None, patience: float
     ) -> None:
         self._method = method
-        self._repeatable = repeatable
+        self._idempotent = idempotent
         self._deadline = deadline
         self._patience = patience
         self._pause = FIRST_PAUSE
@@ -36,7 +36,7 @@ class Attempts:
 
     def check(self, instance: str) -> None:
         """Raise `errors.DisconnectedError` if the call must not be sent to this server."""
-        if self._sent_to is not None and not self._repeatable and instance != self._sent_to:
+        if self._sent_to is not None and not self._idempotent and instance != self._sent_to:
             raise DisconnectedError(
                 f"the server was started anew while {self._method} was under way, and cannot know "
                 "whether it had done it: look, and call again if it had not"
@@ -47,7 +47,7 @@ class Attempts:
         doubt = ""
         if lost.sent:
             self._sent_to = instance
-            doubt = "" if self._repeatable else f"; {self._method} may have been done"
+            doubt = "" if self._idempotent else f"; {self._method} may have been done"
         return self._next(DisconnectedError(f"the server went away ({lost}){doubt}"))
 
     def after_failure(self, error: DisconnectedError | OverloadedError) -> float:

@@ -12,17 +12,17 @@ import os
 
 from recollex.api.cores import usable_cores
 
-ANSWER = 0.002
+ANSWER_SECONDS = 0.002
 """Seconds for which a client looks for an answer."""
-QUESTION = 0.0002
+QUESTION_SECONDS = 0.0002
 """Seconds for which a server looks for the next question."""
 
 
-def is_worth_it() -> bool:
+def is_useful() -> bool:
     """Return whether looking on takes nothing from the other end: there is a core for each."""
     return hasattr(os, "sched_yield") and usable_cores() > 1
 
 
-def look_away() -> None:
+def yield_core() -> None:
     """Let others have the core, if any of them wants it."""
     os.sched_yield()

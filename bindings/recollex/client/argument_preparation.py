@@ -9,7 +9,7 @@ from uuid import UUID
 
 import numpy as np
 
-from recollex.api.arguments import listed
+from recollex.api.arguments import as_list
 from recollex_engine.errors import InputError
 from recollex_engine.ranking.presets import PRESETS
 from recollex_engine.recall.recall import Recall
@@ -39,12 +39,12 @@ def _retain(named: Arguments) -> Arguments:
     if isinstance(text, str):
         return named if ids is not None else named | {"id": fresh_ids(1)[0]}
     try:
-        texts = listed(text, "text")
+        texts = as_list(text, "text")
         named = named | {"text": texts}
         given = (
             ids
             if isinstance(ids, str)
-            else listed([None] * len(texts) if ids is None else ids, "id")
+            else as_list([None] * len(texts) if ids is None else ids, "id")
         )
     except InputError:
         return named
@@ -114,7 +114,7 @@ PREPARE: Mapping[str, Callable[[Arguments], Arguments]] = MappingProxyType(
 def _with_list(named: Arguments, name: str) -> Arguments:
     """Replace what gives its items once by a list of them."""
     try:
-        return named | {name: listed(named.get(name), name)}
+        return named | {name: as_list(named.get(name), name)}
     except InputError:
         return named
 

@@ -2,7 +2,7 @@
 
 A memory whose id is there already changes nothing if all of it is equal, so a retain that is sent
 again after a lost connection is stored once, whatever became of the first, even by a server that
-was started anew. `preparing` makes the ids.
+was started anew. `argument_preparation` makes the ids.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ OPERATIONS = (Retain, UpsertEdge, UpsertEntity, UpsertEpisode, UpsertEvent)
 _WORDS = frozenset(kind.word for kind in OPERATIONS if kind is not Retain)
 
 
-def is_repeatable(method: str, named: Mapping[str, Any]) -> bool:
+def is_idempotent(method: str, named: Mapping[str, Any]) -> bool:
     """Return whether a write with these arguments is such that doing it twice is doing it once.
 
     A time of recording must be later than the last, and so is refused the second time. Operations
@@ -34,11 +34,11 @@ def is_repeatable(method: str, named: Mapping[str, Any]) -> bool:
         method in METHODS
         and named.get("recorded_at") is None
         and isinstance(operations, list)
-        and all(map(_is_repeatable, operations))
+        and all(map(_is_idempotent, operations))
     )
 
 
-def _is_repeatable(operation: Any) -> bool:
+def _is_idempotent(operation: Any) -> bool:
     if isinstance(operation, Mapping):
         return operation.get("op") in _WORDS
     return isinstance(operation, OPERATIONS)

@@ -28,13 +28,13 @@ class _NotThere:
         self._error = error
 
     def __getattr__(self, name: str) -> Callable[..., NoReturn]:
-        def refuse(*args: Any, **options: Any) -> NoReturn:
+        def raise_refusal(*args: Any, **options: Any) -> NoReturn:
             raise self._error
 
-        return refuse
+        return raise_refusal
 
 
-def refuse(
+def raise_refusal(
     method: str,
     agent: str | None,
     named: Mapping[str, Any],
@@ -51,7 +51,7 @@ def refuse(
     raise said
 
 
-def refuse_write(agent: str | None, at: datetime) -> NoReturn:
+def raise_read_only(agent: str | None, at: datetime) -> NoReturn:
     """Raise what a cut says to a write."""
     raise ReadOnlyError(
         f"this is agent {agent!r} as of {at}, and the past cannot be changed: write to the agent "

@@ -6,7 +6,7 @@ from types import EllipsisType
 from typing import Any
 
 from recollex.api import valid_times
-from recollex.api.arguments import listed, one_or_more
+from recollex.api.arguments import as_list, one_or_more
 from recollex.api.valid_times import Interval
 from recollex_engine.clock import to_micros
 from recollex_engine.domain.literals import Mention, Object, Source
@@ -23,7 +23,7 @@ Submit = Callable[[Operation, str | None, str | None, datetime | None], None]
 """Takes an operation, who makes it, why, and when it is recorded."""
 
 
-class FactWriting:
+class FactOperations:
     """The operations on facts and entities, of an agent or of one transaction."""
 
     def __init__(self, submit: Submit, now: Callable[[], int]) -> None:
@@ -74,7 +74,7 @@ class FactWriting:
             end=end,
             evidence=one_or_more(evidence, "evidence"),
             source=source,
-            mentions=tuple(listed(mentions, "mentions")),
+            mentions=tuple(as_list(mentions, "mentions")),
             confidence=confidence,
             uncertainty=parsed if uncertainty is None else uncertainty,
             given_id=id,
@@ -128,7 +128,7 @@ class FactWriting:
         if evidence is not ...:
             changes["evidence"] = one_or_more(evidence, "evidence")
         if mentions is not ...:
-            changes["mentions"] = tuple(listed(mentions, "mentions"))
+            changes["mentions"] = tuple(as_list(mentions, "mentions"))
         self._submit(RetroCorrect(id, changes), by, why, recorded_at)
 
     def archive(

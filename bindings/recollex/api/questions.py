@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from recollex.api.arguments import as_dict, listed, micros, names_of
+from recollex.api.arguments import as_dict, as_list, as_names, optional_micros
 from recollex_engine.domain.question import Question
 from recollex_engine.domain.statement import check_embedding, check_flag, network_number
 from recollex_engine.errors import InputError
@@ -36,7 +36,7 @@ def read_question(
         chosen = (
             [networks]
             if isinstance(networks, str)
-            else listed(networks, "networks", "a str or a list of str")
+            else as_list(networks, "networks", "a str or a list of str")
         )
         if not chosen:
             raise InputError("networks is empty: leave it out to search all of them")
@@ -51,15 +51,15 @@ def read_question(
         thinking_budget,
         max_tokens,
         numbers,
-        micros(since, "since"),
-        micros(until, "until"),
-        names_of(tags, "tags"),
+        optional_micros(since, "since"),
+        optional_micros(until, "until"),
+        as_names(tags, "tags"),
         as_dict(where),
-        names_of(entities, "entities"),
+        as_names(entities, "entities"),
         document_id,
-        micros(now, "now"),
+        optional_micros(now, "now"),
         exact,
         vector,
-        micros(as_world, "as_world"),
+        optional_micros(as_world, "as_world"),
         min_confidence,
     )

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from recollex.api.arguments import checked_id, listed, micros
+from recollex.api.arguments import as_list, checked_id, optional_micros
 from recollex.api.statements import read_changes
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.domain.act import Act
 from recollex_engine.domain.statement import MAX_TEXT, check_note, check_text
 
 
-class Revision:
+class MemoryChanges:
     """The part of `Agent` that changes what is held."""
 
     engine: AgentOrCut
@@ -55,8 +55,8 @@ class Revision:
         why: str | None,
         recorded_at: datetime | None,
     ) -> None:
-        ids = [id] if isinstance(id, str) else listed(id, "id", "a str or a list of str")
-        at = micros(recorded_at, "recorded_at")
+        ids = [id] if isinstance(id, str) else as_list(id, "id", "a str or a list of str")
+        at = optional_micros(recorded_at, "recorded_at")
         act, checked = _act(kind, by, why), [checked_id(one) for one in ids]
         self.engine.writable().take_away(act, checked, at)
 
@@ -93,7 +93,7 @@ class Revision:
         """
         check_text(text, "text", MAX_TEXT)
         given = read_changes(event_at, network, context, tags, metadata, valid_until)
-        at = micros(recorded_at, "recorded_at")
+        at = optional_micros(recorded_at, "recorded_at")
         act = _act("correct", by, why)
         memory = checked_id(id)
         self.engine.writable().correct(memory, text, given, act, embedding, at)

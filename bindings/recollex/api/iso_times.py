@@ -6,10 +6,10 @@ from zoneinfo import ZoneInfo
 from recollex_engine.errors import InputError
 
 
-def zone(name: str) -> tzinfo:
+def find_zone(name: str) -> tzinfo:
     """Return the time zone of that name; raises `InputError` when there is none.
 
-    >>> zone("utc")
+    >>> find_zone("utc")
     datetime.timezone.utc
     """
     if name.upper() == "UTC":
@@ -20,14 +20,14 @@ def zone(name: str) -> tzinfo:
         raise InputError(f"zone must be a name such as UTC or Europe/Paris, got {name!r}") from None
 
 
-def moment(written: str, where: tzinfo, what: str = "time") -> datetime:
+def parse_time(written: str, where: tzinfo, what: str = "time") -> datetime:
     """Return a written time; one without an offset is of the zone ``where``.
 
     Raises `InputError` that calls the value ``what``.
 
-    >>> moment("2023-11-06", UTC).isoformat()
+    >>> parse_time("2023-11-06", UTC).isoformat()
     '2023-11-06T00:00:00+00:00'
-    >>> moment("2023-11-06T09:30+01:00", UTC).isoformat()
+    >>> parse_time("2023-11-06T09:30+01:00", UTC).isoformat()
     '2023-11-06T09:30:00+01:00'
     """
     try:

@@ -9,11 +9,13 @@ from pathlib import Path
 from recollex.client.address import Address
 from recollex_engine.errors import DisconnectedError, InputError
 
-LONGEST = 10.0
+CONNECT_SECONDS = 10.0
 """Seconds in which a connection must be made, and greeted."""
 
 
-def dial(address: Address, trusted: ssl.SSLContext | Path | None, end: float) -> socket.socket:
+def connect_socket(
+    address: Address, trusted: ssl.SSLContext | Path | None, end: float
+) -> socket.socket:
     """Return a socket that is connected to a server, before ``end`` of `time.monotonic`.
 
     Raises `errors.DisconnectedError`.
@@ -31,17 +33,17 @@ def dial(address: Address, trusted: ssl.SSLContext | Path | None, end: float) ->
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         if address.scheme in ("tls", "https"):
-            made = context(trusted).wrap_socket(made, server_hostname=address.host)
+            made = tls_context(trusted).wrap_socket(made, server_hostname=address.host)
         return made
     except OSError as error:
         made.close()
-        raise DisconnectedError(explained(address, error)) from error
+        raise DisconnectedError(explain(address, error)) from error
     except BaseException:
         made.close()
         raise
 
 
-def context(trusted: ssl.SSLContext | Path | None) -> ssl.SSLContext:
+def tls_context(trusted: ssl.SSLContext | Path | None) -> ssl.SSLContext:
     """Return what checks a server's certificate."""
     if isinstance(trusted, ssl.SSLContext):
         return trusted
@@ -51,7 +53,7 @@ def context(trusted: ssl.SSLContext | Path | None) -> ssl.SSLContext:
         raise InputError(f"certificates cannot be read from {trusted}: {error}") from None
 
 
-def explained(address: Address, error: OSError) -> str:
+def explain(address: Address, error: OSError) -> str:
     """Return what an error of connecting means, and what to do."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return (

@@ -1,41 +1,40 @@
-"""Who watches a long call? Whoever sits at a terminal, with the bar that embedded work has."""
+"""A terminal's progress bar for a long call to a server, as embedded work has it."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sized
 from contextlib import contextmanager
 from typing import Any
 
-from recollex.api.progress import LONG, progress_bar
-from recollex.client.channel import Watch
+from recollex.api.progress import LONG, ProgressListener, progress_bar
 
 _COUNTED = {"retain": "text", "retain_dialogue": "turns"}
 """Method -> the argument whose items it works through."""
-WATCHED = {"retain": "retaining", "retain_dialogue": "retaining", "verify": "verifying"}
+LABELS = {"retain": "retaining", "retain_dialogue": "retaining", "verify": "verifying"}
 """Method that may take long -> what its bar says."""
 
 
-def is_watched(method: str, named: Mapping[str, Any]) -> bool:
+def is_shown(method: str, named: Mapping[str, Any]) -> bool:
     """Return whether a call is long enough for a bar, and somebody would see it."""
-    if method not in WATCHED or not sys.stderr.isatty():
+    if method not in LABELS or not sys.stderr.isatty():
         return False
     return method not in _COUNTED or (_count(method, named) or 0) >= LONG
 
 
 @contextmanager
-def watching(method: str, named: Mapping[str, Any]) -> Iterator[Watch | None]:
+def call_progress(method: str, named: Mapping[str, Any]) -> Iterator[ProgressListener | None]:
     """Give what moves the bar of a call; None where there is none."""
-    with progress_bar(_count(method, named), WATCHED[method]) as update:
+    with progress_bar(_count(method, named), LABELS[method]) as update:
         if update is None:
             yield None
             return
         move, before = update, 0
 
-        def watch(done: int, total: int | None) -> None:
+        def progress(done: int, total: int | None) -> None:
             nonlocal before
             move(done - before)
             before = done
 
-        yield watch
+        yield progress
 
 
 def _count(method: str, named: Mapping[str, Any]) -> int | None:

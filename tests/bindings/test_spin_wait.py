@@ -9,21 +9,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from recollex.client.listening import Listening
-from recollex.wire import awake
+from recollex.client.spin_wait import SpinWait
+from recollex.wire import idle_spin
 
-PAIR = tuple[socket.socket, Listening]
+PAIR = tuple[socket.socket, SpinWait]
 
 
 @pytest.fixture
 def pair(monkeypatch: pytest.MonkeyPatch) -> Iterator[PAIR]:
-    monkeypatch.setattr(awake, "is_worth_it", lambda: True)
+    monkeypatch.setattr(idle_spin, "is_useful", lambda: True)
     here, there = socket.socketpair()
     with here, there:
-        yield there, Listening(here)
+        yield there, SpinWait(here)
 
 
-def looks_of(listening: Listening) -> list[int]:
+def looks_of(listening: SpinWait) -> list[int]:
     """Return what grows by one each time that it looks."""
     found, look = [], listening._look
     assert look is not None
@@ -36,12 +36,12 @@ def looks_of(listening: Listening) -> list[int]:
     return found
 
 
-def received(listening: Listening, method: str = "ping") -> bytes:
+def received(listening: SpinWait, method: str = "ping") -> bytes:
     room = memoryview(bytearray(8))
     return bytes(room[: listening.receive(room, method)])
 
 
-def quick_until_awake(there: socket.socket, listening: Listening, looks: list[int]) -> bool:
+def quick_until_awake(there: socket.socket, listening: SpinWait, looks: list[int]) -> bool:
     """Answer quickly until the other end waits awake; on a busy machine not at once."""
     for _ in range(100):
         there.sendall(b"quick")
@@ -65,7 +65,7 @@ def test_it_naps_for_no_longer_than_half_of_the_usual_time(
     pair: PAIR, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there, listening = pair
-    monkeypatch.setattr(awake, "ANSWER", 0.5)
+    monkeypatch.setattr(idle_spin, "ANSWER_SECONDS", 0.5)
     naps: list[float] = []
     monkeypatch.setattr(time, "sleep", naps.append)
     for method, seconds in [("recall", 0.1), ("ping", 0.0), ("recall", 0.1), ("ping", 0.0)] * 2:
@@ -128,18 +128,18 @@ def test_one_core_is_left_to_the_other_end(monkeypatch: pytest.MonkeyPatch) -> N
     if hasattr(os, "sched_getaffinity"):
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3})
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
-    assert not awake.is_worth_it()
+    assert not idle_spin.is_useful()
     here, there = socket.socketpair()
     with here, there:
-        listening = Listening(here)
+        listening = SpinWait(here)
         assert listening._look is None
         there.sendall(b"one")
         assert received(listening) == b"one"
 
 
 def test_tls_is_waited_for_asleep(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(awake, "is_worth_it", lambda: True)
+    monkeypatch.setattr(idle_spin, "is_useful", lambda: True)
     here, there = socket.socketpair()
     context = ssl.create_default_context()
     with there, context.wrap_socket(here, server_hostname="x", do_handshake_on_connect=False) as on:
-        assert Listening(on)._look is None
+        assert SpinWait(on)._look is None

@@ -47,17 +47,17 @@ _LEVEL = 1
 _LARGE = 1 << 18
 
 
-def pack(value: object, deflate: bool = False) -> bytes:
+def encode(value: object, deflate: bool = False) -> bytes:
     """Return a value as bytes. ``deflate``: compress arrays of more than a kilobyte.
 
     Raises `InputError` for what cannot travel.
 
     >>> from datetime import UTC
-    >>> unpack(pack({"at": datetime(2024, 5, 1, tzinfo=UTC), "tags": ("a", "b")}))
+    >>> decode(encode({"at": datetime(2024, 5, 1, tzinfo=UTC), "tags": ("a", "b")}))
     {'at': datetime.datetime(2024, 5, 1, 0, 0, tzinfo=datetime.timezone.utc), 'tags': ['a', 'b']}
     """
     try:
-        return _packed(value, _deflating if deflate else _plain)
+        return _encoded(value, _deflating if deflate else _plain)
     except UnicodeEncodeError as error:
         raise InputError(f"a text is not valid Unicode: {error}") from None
     except OverflowError:
@@ -68,20 +68,20 @@ def pack(value: object, deflate: bool = False) -> bytes:
         raise InputError(f"a value cannot be sent: {error}") from None
 
 
-def unpack(data: bytes | bytearray | memoryview, allowed: Mapping[str, str] = ALL) -> Any:
-    """Return the value that `pack` wrote; ``allowed``: the records that may be in it.
+def decode(data: bytes | bytearray | memoryview, allowed: Mapping[str, str] = ALL) -> Any:
+    """Return the value that `encode` wrote; ``allowed``: the records that may be in it.
 
     Arrays are read-only and share the memory of ``data``. Raises `ProtocolError` for other bytes,
     and whatever the class of a record raises for fields that it does not accept.
     """
-    unpacking = Unpacking(allowed)
-    value = unpacking.unpack(data)
-    if unpacking.refused is not None:
-        raise unpacking.refused
+    decoder = Decoder(allowed)
+    value = decoder.decode(data)
+    if decoder.refused is not None:
+        raise decoder.refused
     return value
 
 
-def unpack_plain(data: bytes) -> Any:
+def decode_plain(data: bytes) -> Any:
     """Return a value that has no extension types in it. Raises `ProtocolError` for other bytes."""
     try:
         return msgpack.unpackb(data, ext_hook=_refused, strict_map_key=True)
@@ -93,23 +93,23 @@ def _refused(code: int, data: bytes) -> NoReturn:
     raise ProtocolError("here extension types have no place")
 
 
-class Unread(bytes):
-    """A record within a recall that was not read; see `Unpacking`."""
+class Undecoded(bytes):
+    """A record within a recall that was not read; see `Decoder`."""
 
     __slots__ = ()
 
     def read(self) -> Any:
-        """Return the record, as `unpack` would have."""
-        return unpack(_RECORD_HEAD.pack(0xC9, len(self), RECORD) + self)
+        """Return the record, as `decode` would have."""
+        return decode(_RECORD_HEAD.pack(0xC9, len(self), RECORD) + self)
 
 
-class Unpacking:
+class Decoder:
     """Unpacks the values of one connection. Threads: one at a time.
 
-    later: what a recall holds beside its memories (its trace and signs, which few look at) is
-    `Unread`, and checked when it is read. refused: what a record of the last value did not accept,
-    None if there was nothing; None stands in its place. So whoever reads requests can answer the
-    one in which it was.
+    later: the trace and signs of a recall, which few callers read, are returned as `Undecoded`, and
+    checked when they are read. refused: the error of a record of the last value that its class did
+    not accept, None if there was none. None stands in the place of that record, so a server can
+    answer the request that held it.
     """
 
     def __init__(self, allowed: Mapping[str, str] = ALL, later: bool = False) -> None:
@@ -119,8 +119,8 @@ class Unpacking:
         self._inflated = 0
         self.refused: InputError | None = None
 
-    def unpack(self, data: bytes | bytearray | memoryview) -> Any:
-        """Return one value; see `unpack`, but for what records refuse."""
+    def decode(self, data: bytes | bytearray | memoryview) -> Any:
+        """Return one value; see `decode`, but for what records refuse."""
         self.refused = None
         self._inflated = 0
         try:
@@ -167,7 +167,7 @@ class Unpacking:
 
     def _within(self, code: int, data: bytes) -> Any:
         """Return the value of an extension type within a recall, but for records."""
-        return Unread(data) if code == RECORD else self.extension(code, data)
+        return Undecoded(data) if code == RECORD else self.extension(code, data)
 
 
 def _plain(value: object) -> Any:
@@ -189,12 +189,12 @@ def _moment(value: datetime) -> msgpack.ExtType:
     return tuple.__new__(msgpack.ExtType, (MOMENT, _INT64.pack(micros)))
 
 
-_packers: dict[Callable[[object], Any], list[msgpack.Packer]] = {_plain: [], _deflating: []}
+_encoders: dict[Callable[[object], Any], list[msgpack.Packer]] = {_plain: [], _deflating: []}
 """Those that nobody uses: making one costs as much as packing a memory."""
 
 
-def _packed(value: object, default: Callable[[object], Any]) -> bytes:
-    spare = _packers[default]
+def _encoded(value: object, default: Callable[[object], Any]) -> bytes:
+    spare = _encoders[default]
     try:
         packer = spare.pop()  # one step, under the interpreter's lock
     except IndexError:
@@ -206,10 +206,10 @@ def _packed(value: object, default: Callable[[object], Any]) -> bytes:
 
 
 @lru_cache(1024)
-def _teller(kind: Any) -> tuple[bytes, Callable[[Any], dict[str, Any]]] | None:
+def _record_encoder(kind: Any) -> tuple[bytes, Callable[[Any], dict[str, Any]]] | None:
     """Return how records of a class begin, and what gives their fields; None for other classes."""
     name = name_of(kind)
-    return None if name is None else (bytes(msgpack.packb(name)), record(name).told)
+    return None if name is None else (bytes(msgpack.packb(name)), record(name).fields_of)
 
 
 def _extension(code: int, data: bytes) -> msgpack.ExtType:
@@ -220,13 +220,13 @@ def _extension(code: int, data: bytes) -> msgpack.ExtType:
 def _extended(value: Any, default: Callable[[object], Any], deflate: bool) -> Any:
     """Return what MessagePack can hold in place of a value that it cannot."""
     kind: Any = type(value)
-    if (teller := _teller(kind)) is not None:
-        head, told = teller
-        return _extension(RECORD, head + _packed(told(value), default))
+    if (found := _record_encoder(kind)) is not None:
+        head, fields_of = found
+        return _extension(RECORD, head + _encoded(fields_of(value), default))
     if isinstance(value, datetime):
         return _extension(MOMENT, _INT64.pack(to_micros(value, "a time")))
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-        return _extension_of(value, deflate)
+        return _array_extension(value, deflate)
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     if isinstance(value, timedelta):
@@ -238,7 +238,7 @@ def _extended(value: Any, default: Callable[[object], Any], deflate: bool) -> An
     raise InputError(f"a {type(value).__name__} cannot be sent to a server")
 
 
-def _extension_of(value: Any, deflate: bool) -> msgpack.ExtType:
+def _array_extension(value: Any, deflate: bool) -> msgpack.ExtType:
     dtype = value.dtype.newbyteorder("<")
     if dtype not in _KINDS:
         dtype = np.dtype("<f8")

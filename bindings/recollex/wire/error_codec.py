@@ -25,10 +25,10 @@ ERRORS: Mapping[str, type[RecollexError]] = types.MappingProxyType(
 _PLAIN = str | int | float | bool | None
 
 
-def tell_error(error: BaseException) -> list[Any]:
+def encode_error(error: BaseException) -> list[Any]:
     """Return an error as [name, message, data].
 
-    >>> tell_error(errors.OverloadedError("too many calls wait", 0.5))
+    >>> encode_error(errors.OverloadedError("too many calls wait", 0.5))
     ['OverloadedError', 'too many calls wait: try again in 0.5 s', {'retry_after': 0.5}]
     """
     if type(error).__name__ not in ERRORS or type(error) is not ERRORS[type(error).__name__]:
@@ -41,11 +41,11 @@ def tell_error(error: BaseException) -> list[Any]:
     if isinstance(error, OSError) and error.errno is not None:
         data |= {"errno": error.errno, "strerror": error.strerror}
     if error.__cause__ is not None and type(error.__cause__).__name__ in ERRORS:
-        data["cause"] = tell_error(error.__cause__)
+        data["cause"] = encode_error(error.__cause__)
     return [type(error).__name__, str(error), data]
 
 
-def read_error(told: object) -> RecollexError:
+def decode_error(told: object) -> RecollexError:
     """Return the error that a server told; an `InternalError` for a name that is not known here."""
     if not isinstance(told, list) or len(told) != 3 or not isinstance(told[2], dict):
         raise ProtocolError(f"an error is [name, message, data], got {str(told)[:200]}")
@@ -63,5 +63,5 @@ def read_error(told: object) -> RecollexError:
         if key not in ("errno", "strerror", "cause") and isinstance(value, _PLAIN):
             vars(error)[str(key)] = value
     if "cause" in data:
-        error.__cause__ = read_error(data["cause"])
+        error.__cause__ = decode_error(data["cause"])
     return error

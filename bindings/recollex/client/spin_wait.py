@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from recollex.wire import awake
+from recollex.wire import idle_spin
 
 NAP = 0.5
 """The share of the usual time in which no answer is looked for: cores often share more than they
@@ -21,18 +21,19 @@ APART = 5e-6
 """Seconds by which two clocks may seem apart, since they are read one behind the other."""
 
 
-class Listening:
+class SpinWait:
     """What a server says on one socket. Threads: one at a time.
 
-    A program that waits awake uses its core for about half of the time, up to `awake.ANSWER` a
-    call. It does not while others of its threads work, since they would have to wait for the
-    interpreter; nor on a single core, nor with TLS, whose bytes are not those of the socket.
+    A program that spins uses its core for about half of the time, up to
+    `idle_spin.ANSWER_SECONDS` a call. It does not spin while its other threads work, since they
+    would wait for the interpreter; nor on a single core, nor with TLS, whose bytes are not those
+    of the socket.
     """
 
     def __init__(self, made: socket.socket) -> None:
         self._socket = made
         self._look: Callable[[int], list[Any]] | None = None
-        if type(made) is socket.socket and hasattr(select, "poll") and awake.is_worth_it():
+        if type(made) is socket.socket and hasattr(select, "poll") and idle_spin.is_useful():
             poll = select.poll()
             poll.register(made, select.POLLIN)
             self._look = poll.poll
@@ -49,15 +50,15 @@ class Listening:
         if look is None:
             return self._socket.recv_into(room)
         started = time.perf_counter()
-        usual = self._usual.get(method, awake.ANSWER)
-        if self._is_alone(started) and usual < awake.ANSWER:
+        usual = self._usual.get(method, idle_spin.ANSWER_SECONDS)
+        if self._is_alone(started) and usual < idle_spin.ANSWER_SECONDS:
             if (nap := NAP * usual - OVERSLEEPS) > 0:
                 time.sleep(nap)
-            while not look(0) and time.perf_counter() - started < awake.ANSWER:
-                awake.look_away()
+            while not look(0) and time.perf_counter() - started < idle_spin.ANSWER_SECONDS:
+                idle_spin.yield_core()
         count = self._socket.recv_into(room)
         took = time.perf_counter() - started
-        if usual < took < awake.ANSWER:
+        if usual < took < idle_spin.ANSWER_SECONDS:
             took = usual + SLOWER * (took - usual)
         self._usual[method] = took
         return count

@@ -12,7 +12,7 @@ LONGEST = 365 * 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class CallOptions:
     """The terms of every call of one agent object.
 
     at: the recorded time as of which it is asked, None for the present. seconds: that a call may
@@ -21,23 +21,23 @@ class Terms:
 
     at: datetime | None = None
     seconds: float | None = None
-    options: dict[str, Any] = field(init=False, compare=False, repr=False)  # as it is sent
+    sent_options: dict[str, Any] = field(init=False, compare=False, repr=False)  # as it is sent
 
     def __post_init__(self) -> None:
         if self.seconds is not None:
             check_seconds(self.seconds, "seconds")
-        object.__setattr__(self, "options", {} if self.at is None else {"at": self.at})
+        object.__setattr__(self, "sent_options", {} if self.at is None else {"at": self.at})
 
     @property
-    def moment(self) -> str:
+    def as_of(self) -> str:
         """The time as of which is asked, in words; the empty string for the present."""
         return "" if self.at is None else f" as of {self.at}"
 
-    def past(self, as_recorded: datetime) -> "Terms":
+    def at_time(self, as_recorded: datetime) -> "CallOptions":
         """Return the same as of another time."""
         return replace(self, at=from_micros(to_micros(as_recorded, "as_recorded")))
 
-    def within(self, seconds: float) -> "Terms":
+    def within(self, seconds: float) -> "CallOptions":
         """Return the same with other time for a call."""
         return replace(self, seconds=seconds)
 

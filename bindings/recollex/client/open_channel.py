@@ -4,7 +4,7 @@ import ssl
 import time
 from pathlib import Path
 
-from recollex.client import dialling
+from recollex.client import sockets
 from recollex.client.address import Address
 from recollex.client.channel import Channel
 from recollex.client.connection import Connection
@@ -17,13 +17,15 @@ def open_channel(
     trusted: ssl.SSLContext | Path | None,
     deadline: float | None,
 ) -> Channel:
-    """Return a channel to a server, greeted, before a deadline and within `dialling.LONGEST`.
+    """Return a channel to a server, greeted, before a deadline.
+
+    It takes `sockets.CONNECT_SECONDS` at most.
 
     Raises `errors.DisconnectedError` where no server answers, and what the server refuses with.
     """
-    end = time.monotonic() + dialling.LONGEST
+    end = time.monotonic() + sockets.CONNECT_SECONDS
     end = end if deadline is None else min(deadline, end)
-    made = dialling.dial(address, trusted, end)
+    made = sockets.connect_socket(address, trusted, end)
     if address.scheme in ("http", "https"):
         return HttpChannel(made, address, token, end)
     return Connection(made, token, end)
