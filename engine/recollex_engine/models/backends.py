@@ -2,10 +2,10 @@
 
 ::
 
-    precision   graph   runs on                                  texts of one run
-    int8        int8    onnxruntime, CPU                         1: others would move its scales
+    precision   graph   runs on                                  texts a run
+    int8        int8    onnxruntime, CPU                         1: others would change its scales
     fp32        fp32    onnxruntime, CPU                         pairs of like length
-    bf16        fp32    OpenVINO, CPU (recollex[openvino])       1: others would move it by .02
+    bf16        fp32    OpenVINO, CPU (recollex[openvino])       1: others would change it by .02
     fp16        fp16    onnxruntime, CUDA (recollex[gpu])        texts of like length, in buckets
 """
 
@@ -17,19 +17,20 @@ from recollex_engine.models.convert import Precision
 from recollex_engine.models.session import Session, open_session
 
 Running = Literal["int8", "fp32", "bf16", "fp16"]
-"""How a model runs: in which numbers, and so on what."""
+"""How a model runs: its number format, which also decides the runtime and the device."""
 
 BATCHES = {"int8": 1, "fp32": 8, "bf16": 1, "fp16": 64}
-"""Texts of like length that run together. On a CPU more than 8 fall out of its caches: 100 pairs of
-58 tokens take 757 ms by eights in OpenVINO, 829 by sixteens, 920 one by one, 999 by thirty-twos.
-bf16, which keeps eight bits of a number, pays that for scores that do not depend on company."""
+"""Batch sizes: how many texts of similar length run together. More than 8 do not fit in the caches
+of a CPU: in OpenVINO 100 pairs of 58 tokens take 757 ms in batches of 8, 829 ms in batches of 16,
+920 ms one by one and 999 ms in batches of 32. bf16, which keeps eight bits of a number, still runs
+texts one by one, so that a score does not depend on the other texts of a batch."""
 
 
 def graph_precision(running: Running) -> Precision:
-    """Return in which precision the graph is drawn that runs so.
+    """Return the precision of the graph that a model needs to run in ``running``.
 
     Raises:
-        InputError: there is no such way.
+        InputError: ``running`` is not one of `Running`.
 
     """
     if running not in get_args(Running):
@@ -39,7 +40,7 @@ def graph_precision(running: Running) -> Precision:
 
 
 def open_backend(model: Path, running: Running, longest: int) -> Session:
-    """Return what runs the graph in file ``model``, for texts of at most ``longest`` tokens.
+    """Return a session for the graph in file ``model``, for texts of at most ``longest`` tokens.
 
     Raises:
         ModelError: the backend is not installed, or refuses the graph.
@@ -60,9 +61,10 @@ def open_backend(model: Path, running: Running, longest: int) -> Session:
 
 
 def batches_of(lengths: list[int], size: int) -> list[list[int]]:
-    """Return the places of texts in runs of at most ``size``, shortest first.
+    """Return the indices of texts in batches of at most ``size``, shortest texts first.
 
-    Order is total: of texts equally long, the earlier place first. With ``size`` 1, as given.
+    Order is total: of texts of equal length, the lower index comes first. With ``size`` 1 the order
+    stays as given.
     """
     places = range(len(lengths))
     if size == 1:

@@ -1,4 +1,4 @@
-"""The parts of a BERT encoder (Devlin et al., 2019), named by what they do and checked by shape."""
+"""The layers of a BERT encoder (Devlin et al., 2019), read from weights and checked by shape."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,8 +35,8 @@ class Norm:
 class Layer:
     """One layer: attention, add and norm, two linears with a GELU between, add and norm.
 
-    ``query_key_value`` makes query, key and value at once, side by side. The query is already
-    divided by the root of a head's size.
+    ``query_key_value`` computes query, key and value at once, side by side. The query is already
+    divided by the square root of the size of a head.
     """
 
     query_key_value: Linear
@@ -49,7 +49,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Classifier:
-    """An encoder that judges a pair: ``classify(tanh(pool(first token's hidden state)))``.
+    """An encoder that scores a pair: ``classify(tanh(pool(first token's hidden state)))``.
 
     pool D -> D, classify D -> 1.
     """
@@ -61,9 +61,9 @@ class Classifier:
 
 @dataclass(frozen=True, slots=True)
 class Bert:
-    """A whole encoder: words float32[V, D], positions float32[P, D] (token type 0 added in).
+    """A whole encoder: words float32[V, D], positions float32[P, D] (with token type 0 added).
 
-    types float32[T, D]: what another token type adds to type 0's; its first row is 0.
+    types float32[T, D]: the difference of each token type to type 0; the first row is 0.
     """
 
     words: Floats
@@ -75,7 +75,7 @@ class Bert:
 
     @property
     def dimension(self) -> int:
-        """The length of a hidden state."""
+        """The length D of a hidden state."""
         return int(self.words.shape[1])
 
 
@@ -83,7 +83,8 @@ def read_bert(folder: Path) -> Bert:
     """Return the encoder whose ``config.json`` and ``model.safetensors`` are in ``folder``.
 
     Raises:
-        ModelError: not a BERT of the kind that is built, or a tensor is missing or misshapen.
+        ModelError: it is not a BERT of the supported kind, or a tensor is missing or has another
+            shape.
         CorruptError: the weights file is torn.
 
     """
@@ -127,10 +128,10 @@ def read_bert(folder: Path) -> Bert:
 
 
 def read_classifier(folder: Path) -> Classifier:
-    """Return the encoder in ``folder`` with the head that judges a pair.
+    """Return the encoder in ``folder`` with the head that scores a pair.
 
     Raises:
-        ModelError: as `read_bert`, or there is no head, or one of several labels.
+        ModelError: as `read_bert`, or there is no head, or it has several labels.
         CorruptError: the weights file is torn.
 
     """
@@ -149,7 +150,7 @@ def read_classifier(folder: Path) -> Classifier:
 
 
 class _Tensors:
-    """The tensors of a weights file by the names that a bare encoder gives them."""
+    """The tensors of a weights file, by their names without the prefix "bert."."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "model.safetensors"
@@ -182,7 +183,7 @@ class _Tensors:
 
 
 class _Config:
-    """The numbers of ``config.json``, refused where they ask for what is not built."""
+    """The numbers of ``config.json``; unsupported values are refused."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "config.json"

@@ -1,4 +1,4 @@
-"""Which models are on this machine, whole or damaged, and how fast do they run?"""
+"""Which models are in the cache of this machine, are they intact, and how fast are they?"""
 
 import time
 from collections.abc import Iterator
@@ -22,9 +22,10 @@ _REPEATS = 50
 
 @dataclass(frozen=True, slots=True)
 class CachedModel:
-    """A converted model in the cache; ``damage`` says what is wrong with it, None if it is whole.
+    """A converted model in the cache.
 
-    kind: "encoder" or "cross-encoder". fingerprint: empty where it cannot be read.
+    kind: "encoder" or "cross-encoder". fingerprint, kind and source are empty if they cannot be
+    read. bytes: the size of its files. damage: what is wrong with it, None if it is intact.
     """
 
     folder: Path
@@ -36,9 +37,9 @@ class CachedModel:
 
 
 def cached_models() -> Iterator[CachedModel]:
-    """Yield the converted models in the cache, by the name of their folder.
+    """Yield the converted models in the cache, ordered by the name of their folder.
 
-    Cost: every file is read once, to hash it.
+    Cost: reading every file once, to hash it.
     """
     home = cache_folder()
     folders = sorted(home.iterdir()) if home.is_dir() else []
@@ -59,7 +60,7 @@ def cached_models() -> Iterator[CachedModel]:
 
 
 def missing_models() -> list[tuple[ModelDescription, str]]:
-    """Return the models known by name whose weights are not here, with what to type."""
+    """Return the known models without weights here, each with the command that fetches them."""
     absent = []
     for description in KNOWN_MODELS:
         try:
@@ -71,7 +72,10 @@ def missing_models() -> list[tuple[ModelDescription, str]]:
 
 @dataclass(frozen=True, slots=True)
 class EncoderSpeed:
-    """How fast an encoder runs: a question's milliseconds, and texts of so many tokens a second."""
+    """How fast an encoder runs.
+
+    query_p50, query_p99: milliseconds of a question. texts_per_second: texts of ``tokens`` tokens.
+    """
 
     fingerprint: str
     query_p50: float
@@ -86,7 +90,7 @@ def measure_encoder(name_or_folder: str | Path, precision: Running) -> EncoderSp
     encoder.embed([_TEXT])
     taken = []
     for n in range(_REPEATS):
-        question = f"{_QUESTION[: -1 - n % 3]} {n}?"  # another each time: answers are remembered
+        question = f"{_QUESTION[: -1 - n % 3]} {n}?"  # a new one each time: results are cached
         started = time.perf_counter()
         encoder.embed_query(question)
         taken.append((time.perf_counter() - started) * 1000)

@@ -1,4 +1,4 @@
-"""Turning weights into a folder that onnxruntime can run, once per machine and model.
+"""Converting weights into a folder that onnxruntime can run, once a machine and model.
 
 ::
 
@@ -7,9 +7,9 @@
         tokenizer.json     as published, with padding and truncation off
         description.json   the description, and the SHA-256 of the two files above
 
-``<cache>`` is ``RECOLLEX_CACHE``, or ``~/.cache/recollex``. A folder is made beside its place and
-renamed into it, so another process sees all of it or nothing; of two that convert at once, the
-second keeps the first one's folder.
+``<cache>`` is ``RECOLLEX_CACHE``, or ``~/.cache/recollex``. A folder is written under a temporary
+name and renamed, so another process sees all of it or nothing. If two processes convert at the same
+time, the second keeps the first one's folder.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ from recollex_engine.models.description import (
 from recollex_engine.models.session import open_session, open_tokenizer
 from recollex_engine.models.weights import Weights, find_weights, is_folder, sha256_of
 
-CONVERTER_VERSION = 1  # a new one whenever the same weights would give other vectors
+CONVERTER_VERSION = 1  # raised whenever the same weights would give other vectors
 Precision = Literal["int8", "fp32", "fp16"]
 
 _CALIBRATION = """\
@@ -58,12 +58,12 @@ ok
 Haha, that's awesome! Congrats on the promotion :)
 Remind me to call Dr. Alvarez tomorrow afternoon about the insurance claim.
 """.splitlines()
-_BALANCE = 0.7  # SmoothQuant's alpha: how much of a channel's spread moves to the weights
+_BALANCE = 0.7  # SmoothQuant's alpha: the share of a channel's spread that moves to the weights
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A model on disk that can be run; ``given``: its graph, where that was not converted here."""
+    """A model on disk that can be run; ``given``: its graph, if it was not converted here."""
 
     folder: Path
     description: ModelDescription
@@ -77,9 +77,9 @@ class Converted:
 
 
 def prepare(name_or_folder: str | Path, precision: Precision = "int8") -> Path:
-    """Return the folder of the converted model, converting it if that was not done before.
+    """Return the folder of the converted model; convert it first if needed.
 
-    Cost: a few seconds the first time, a hash of the converted files afterwards.
+    Cost: a few seconds the first time; afterwards hashing the converted files.
 
     Raises:
         ModelError: the weights cannot be found or read, or the cache cannot be written.
@@ -97,8 +97,9 @@ def converted(
 ) -> Converted:
     """Return the converted model; see `prepare`.
 
-    scoring: as the cross-encoder that it is. tokens: as an encoder that gives each token's vector.
-    The weights are looked for only if they are needed: to convert, or to know their hash.
+    scoring: convert it as a cross-encoder. tokens: convert it as an encoder that returns a vector
+    for each token. The weights are searched only if they are needed, to convert them or for their
+    hash.
     """
     if precision not in get_args(Precision):
         raise InputError(f"precision must be {_one_of(Precision)}, got {precision!r}")
@@ -123,10 +124,10 @@ def _one_of(choices: Any) -> str:
 
 
 def _identity(weights: Weights) -> str:
-    """Return 12 hex digits that change whenever the model's vectors may.
+    """Return 12 hex digits that change whenever the model's vectors may change.
 
-    For a model we describe ourselves, of its weights. For any other, of all that makes a vector:
-    its files may be edited without touching the weights.
+    For a known model they are a hash of the weights. For another model they are a hash of the
+    weights, the description, the tokenizer and the config, because these files may be edited too.
     """
     if weights.description in KNOWN_MODELS:
         return weights.sha256[:12]
@@ -148,9 +149,9 @@ def _place(description: ModelDescription, identity: str, precision: Precision) -
 
 
 def damage(place: Path) -> str | None:
-    """Return what is wrong with the converted model in folder ``place``, None if it is whole.
+    """Return what is wrong with the converted model in folder ``place``; None if it is intact.
 
-    Cost: one read of its files.
+    Cost: reading its files once.
     """
     try:
         record = read_json(place / "description.json")
@@ -165,7 +166,7 @@ def damage(place: Path) -> str | None:
 
 
 def _verified(place: Path) -> Converted | None:
-    """Return what is in ``place`` if it is whole, else None."""
+    """Return the model in ``place`` if it is intact, else None."""
     if damage(place) is not None:
         return None
     try:
@@ -219,7 +220,7 @@ def _write(weights: Weights, work: Path, precision: Precision) -> None:
 
 
 def _publish(work: Path, place: Path) -> None:
-    """Rename ``work`` to ``place``, unless another process has put a whole model there."""
+    """Rename ``work`` to ``place``, unless another process has put an intact model there."""
     for _ in range(3):
         try:
             work.rename(place)
@@ -239,7 +240,7 @@ def _beside(place: Path) -> Path:
 
 
 def _tokenizer(folder: Path) -> str:
-    """Return ``tokenizer.json`` without padding and truncation: the encoder chooses."""
+    """Return ``tokenizer.json`` without padding and truncation, which the encoder sets."""
     values = read_json(folder / "tokenizer.json")
     return json.dumps({**values, "padding": None, "truncation": None}, ensure_ascii=False)
 
@@ -286,9 +287,9 @@ def _spreads(bert: Bert, tapped: bytes, tokenizer: Any) -> Mapping[int, Floats]:
 
     Equation (SmoothQuant, Xiao et al., 2023, equation 4), over the calibration sentences:
         s[j] = max|x[j]|^a / max|w[j]|^(1 - a),  a = 0.7
-    divided by its geometric mean and rounded to a power of two, so that the scaling is exact and
-    the last bits of another machine's arithmetic do not change the graph. ``tapped`` is the float
-    graph with its taps; one that takes token types is shown each sentence beside the next.
+    divided by its geometric mean and rounded to a power of two. So the scaling is exact, and the
+    last bits of another machine's arithmetic do not change the graph. ``tapped`` is the float graph
+    with its taps; one with token types reads each sentence together with the next one.
     """
     session = open_session(tapped)
     in_pairs = "token_type_ids" in [part.name for part in session.get_inputs()]

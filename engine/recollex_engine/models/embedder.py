@@ -1,4 +1,4 @@
-"""What must a model offer to embed texts? Its interface, and checks of what it returns."""
+"""The interface of an embedding model, and checks of the vectors that it returns."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from recollex_engine.models.description import Thresholds, check_dimension
 from recollex_engine.models.vocabulary import Ids
 
 Progress = Callable[[int], None]
-"""Told how many more memories are done."""
+"""Called with the number of memories that are newly done."""
 
 
 class QueryEmbedder(Protocol):
-    """What a recall needs of a model."""
+    """The part of a model that a recall needs."""
 
     @property
     def thresholds(self) -> Thresholds:
@@ -35,21 +35,21 @@ class Embedder(QueryEmbedder, Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Names the model and its weights; an agent keeps to one."""
+        """Identifies the model and its weights; all vectors of an agent have one fingerprint."""
 
     def embed(
         self, texts: Sequence[str], threads: int = 1, progress: Progress | None = None
     ) -> npt.NDArray[np.float32]:
-        """Return float32[n, dimension], each row of length 1, of passages."""
+        """Return the vectors of passages: float32[n, dimension], each row of length 1."""
 
     def count_tokens(self, text: str) -> int:
-        """Return how many tokens the model's own tokenizer sees."""
+        """Return the number of tokens by the model's own tokenizer."""
 
 
 def checked(load: Callable[[], Embedder]) -> Callable[[], Embedder]:
-    """Return ``load``, refusing a model whose vectors the engine cannot compare.
+    """Return ``load`` with a check that the engine can compare the model's vectors.
 
-    Raises `InputError`, when it is called, for a dimension that is no multiple of 8 in [8, 8192].
+    The returned function raises `InputError` unless the dimension is a multiple of 8 in [8, 8192].
     """
     last: list[Embedder] = []
 
@@ -68,16 +68,16 @@ def embed_all(
 ) -> npt.NDArray[np.float32]:
     """Return the embedder's vectors of passages, float32[len(texts), dimension].
 
-    Raises `ModelError` where what it returns is anything else.
+    Raises `ModelError` if it returns another shape, or values that are not finite floats.
     """
     return _checked_vectors(embedder, embedder.embed(texts, threads, progress), texts)
 
 
 @dataclass(frozen=True, slots=True)
 class TokenizedTexts:
-    """What an embedder's tokenizer made of passages: the ids of each, and whose they are.
+    """The token ids of passages by an embedder's tokenizer, and the name of their vocabulary.
 
-    of: returns the ids of a short text.
+    ids: one array a passage. of: a function that returns the ids of a short text.
     """
 
     vocabulary: str
@@ -88,10 +88,10 @@ class TokenizedTexts:
 def embed_with_pieces(
     embedder: Embedder, texts: Sequence[str], threads: int = 1, progress: Progress | None = None
 ) -> tuple[npt.NDArray[np.float32], TokenizedTexts | None]:
-    """Return the vectors of `embed_all`, and what the tokenizer made of the texts.
+    """Return the vectors of `embed_all`, and the token ids of the texts.
 
-    None where it does not tell: `Encoder` does, a caller's own class that has no such method of its
-    own does not.
+    The ids are None if the embedder does not return them. `Encoder` does; a caller's own class does
+    only if it has a method ``embed_with_pieces``.
     """
     tell: Callable[..., tuple[object, list[Ids] | None]] | None
     tell = getattr(type(embedder), "embed_with_pieces", None)

@@ -1,4 +1,4 @@
-"""From a text to its vector."""
+"""Encoders: from a text to its vector."""
 
 import threading
 from collections.abc import Callable, Generator, Sequence
@@ -33,19 +33,20 @@ from recollex_engine.models.weights import is_folder
 
 Vector = NDArray[np.float32]
 
-_QUERIES = 4096  # vectors of recent queries kept: 6 MB at 384 dimensions
-_HEADS = 4096  # short texts whose ids are kept
+_QUERIES = 4096  # cached vectors of recent queries: 6 MB at 384 dimensions
+_HEADS = 4096  # short texts whose token ids are cached
 _NONE = np.empty(0, np.uint16)
 
 
 class Encoder:
     """A loaded model.
 
-    Invariant, int8 and bf16, and of passages fp32: a text's vector depends on the text and the
-    model alone, to the bit; not on the texts beside it, their order, or the number of threads. So
-    texts are run one at a time, and more threads run more texts at once. fp16 runs texts of like
-    length together, and in fp32 and fp16 queries that are asked while all cores (or the GPU) are
-    busy run together next. Company moves a component by less than 1e-5 in fp32, 2e-3 in fp16.
+    Invariant in int8 and bf16, and for passages in fp32: a text's vector depends only on the text
+    and the model, to the bit; not on other texts, their order, or the number of threads. For this
+    texts run one at a time, and more threads run more texts at once. fp16 runs texts of similar
+    length together. In fp32 and fp16, queries that come while all cores (or the GPU) are busy run
+    together next. The other texts of a batch change a component by less than 1e-5 in fp32 and 2e-3
+    in fp16.
 
     Threads: any number may call any method at once.
 
@@ -88,7 +89,7 @@ class Encoder:
 
     @property
     def fingerprint(self) -> str:
-        """What vectors must share to be compared: ``name@weights-precision-converter``."""
+        """Vectors can be compared if this is equal: ``name@weights-precision-converter``."""
         return self._fingerprint
 
     @property
@@ -98,12 +99,12 @@ class Encoder:
 
     @property
     def max_length(self) -> int:
-        """The number of tokens that are read of a text, the two special ones included."""
+        """How many tokens of a text the model reads, with the two special ones."""
         return self._description.max_length
 
     @cached_property
     def vocabulary(self) -> str | None:
-        """Names the ids of `embed_with_pieces`, see `vocabulary`; None where it gives none."""
+        """The vocabulary of the ids of `embed_with_pieces` (see `models.vocabulary`), or None."""
         prefix = self._description.passage_prefix
         framed = self._encode("a").ids[1:-1] == self._encode("a", special=False).ids
         divided = not prefix or prefix[-1].isspace()
@@ -112,14 +113,14 @@ class Encoder:
     def embed_query(self, text: str) -> Vector:
         """Return the vector of a query, float32[dimension], of length 1, read-only.
 
-        Recent queries are remembered: a repeated one costs a look-up. A new one costs about 1 ms.
+        Recent queries are cached: a repeated query costs a look-up, a new one about 1 ms.
         """
         return self._query(_checked(text))[0]
 
     def unread(self, text: str) -> int:
-        """Return how many tokens of a query lie beyond what is read of it: 0 as a rule.
+        """Return how many tokens of a query the model does not read; usually 0.
 
-        Costs a look-up right after `embed_query`.
+        Cost: a look-up right after `embed_query`.
         """
         return self._query(_checked(text))[1]
 
@@ -132,8 +133,8 @@ class Encoder:
         """Return the vectors of passages, float32[len(texts), dimension], each of length 1.
 
         Equal texts are run once. ``progress(n)`` is called on the caller's thread whenever n more
-        texts are done; the n of all calls add up to ``len(texts)``. Where a text is longer than
-        `max_length`, a `TruncationWarning` says so.
+        texts are done; the n of all calls add up to ``len(texts)``. A text longer than
+        `max_length` tokens causes a `TruncationWarning`.
 
         Cost: about 2 ms of one thread for a text of 30 tokens, growing with its length.
         """
@@ -147,10 +148,10 @@ class Encoder:
         threads: int = 1,
         progress: Callable[[int], object] | None = None,
     ) -> tuple[Vector, list[Ids] | None]:
-        """Return the vectors of `embed`, and the ids of each text that they were made of.
+        """Return the vectors of `embed`, and the token ids of each text.
 
-        The ids are whole, however long a text is, and without those of the model's own prefix; None
-        for all where there is no `vocabulary`. Cost: 2 us a text beyond that of `embed`.
+        All ids of a text are returned, however long it is, without those of the model's prefix.
+        They are None if there is no `vocabulary`. Cost: 2 us a text more than `embed`.
         """
         pieces = None if self.vocabulary is None else [_NONE] * len(texts)
         vectors, cut = self._embed(texts, threads, progress, pieces)
@@ -158,9 +159,9 @@ class Encoder:
         return vectors, pieces
 
     def pieces(self, text: str) -> Ids:
-        """Return the ids of a short text as it stands; recent ones are remembered.
+        """Return the token ids of a short text, without a prefix; recent ones are cached.
 
-        Only where there is a `vocabulary`.
+        Call it only if there is a `vocabulary`.
         """
         return self._head(_checked(text))
 
@@ -176,9 +177,9 @@ class Encoder:
         progress: Callable[[int], object] | None,
         pieces: list[Ids] | None,
     ) -> tuple[Vector, int]:
-        """Return the vectors of passages, and how many different ones were too long.
+        """Return the vectors of passages, and how many different texts were too long.
 
-        Fills ``pieces``, if they are given, with the ids of each.
+        Fills ``pieces``, if given, with the ids of each text.
         """
         if threads < 1:
             raise InputError(f"threads must be at least 1, got {threads}")
@@ -201,12 +202,12 @@ class Encoder:
         return vectors, cut
 
     def count_tokens(self, text: str) -> int:
-        """Return how many tokens the text has, without special ones and however long it is."""
+        """Return the number of tokens of a text of any length, without special ones."""
         encoding = self._encode(_checked(text), special=False)
         return len(encoding.ids) + _unread(encoding)
 
     def truncated(self, text: str) -> bool:
-        """Return whether a passage is too long for its end to be seen by the model."""
+        """Return whether a passage is too long to be read whole by the model."""
         return bool(self._encode(self._description.passage_prefix + _checked(text)).overflowing)
 
     def _embed_query(self, text: str) -> tuple[Vector, int]:
@@ -218,10 +219,10 @@ class Encoder:
     def _run_all(
         self, places: dict[str, list[int]], threads: int
     ) -> Generator[tuple[list[int], Vector, Any], None, None]:
-        """Yield of each text its places, its vector and what the tokenizer made of it."""
+        """Yield for each text its places, its vector and its encoding by the tokenizer."""
         prefix = self._description.passage_prefix
         passages, rows = [prefix + text for text in places], list(places.values())
-        if self._size > 1:  # texts of like length at a time
+        if self._size > 1:  # texts of similar length together
             encodings = [self._encode(passage) for passage in passages]
             for batch in batches_of([len(each.ids) for each in encodings], self._size):
                 found = self._run_padded([encodings[n] for n in batch])
@@ -248,7 +249,7 @@ class Encoder:
         return vector
 
     def _run_mixed(self, encodings: list[Any]) -> list[Vector]:
-        """Return the vectors of texts of several callers, on this thread."""
+        """Return the vectors of texts of several callers, computed on this thread."""
         vectors: list[Vector] = [np.empty(0, np.float32)] * len(encodings)
         for batch in batches_of([len(each.ids) for each in encodings], self._shared_size):
             found = self._run_padded([encodings[n] for n in batch])
@@ -257,7 +258,7 @@ class Encoder:
         return vectors
 
     def _run_padded(self, encodings: list[Any]) -> Vector:
-        """Return the vectors of texts that run together, whose lengths rise."""
+        """Return the vectors of texts that run together, sorted by length."""
         length = len(encodings[-1].ids)
         ids, mask = (np.zeros((len(encodings), length), dtype=np.int64) for _ in range(2))
         for n, encoding in enumerate(encodings):
@@ -282,12 +283,12 @@ def load_encoder(
 ) -> Encoder | SentenceTransformersEncoder:
     """Return the encoder of this name or folder: the same one for every call in a process.
 
-    ``precision``: "int8", the fastest on a CPU and the engine's own; "fp32"; "bf16" on OpenVINO;
-    "fp16" on a GPU. Each gives vectors of its own, so each has a fingerprint of its own.
+    ``precision``: "int8", the engine's own and the fastest on a CPU; "fp32"; "bf16" on OpenVINO;
+    "fp16" on a GPU. Each gives different vectors, so each has its own fingerprint.
+
+    A name after ``sentence-transformers:`` is run by that library, for models of other families.
 
     Cost: about 0.2 s; 2 s or more the first time on a machine, when the weights are converted.
-
-    A name behind ``sentence-transformers:`` is run by that library, for models of other families.
 
     Raises:
         ModelError: the weights cannot be found, verified or read; the message says what to type.
@@ -312,7 +313,7 @@ def load_encoder(
 
 
 def _ids(encoding: Any) -> Ids:
-    """Return the ids of a whole text, without the one on either side."""
+    """Return the ids of a whole text, without the special token at each end."""
     ids = encoding.ids[1:-1]
     for more in encoding.overflowing:
         ids += more.ids[1:-1]

@@ -1,8 +1,8 @@
-"""Which way of running a cross-encoder is the fastest here? Measured once a machine and model.
+"""In which precision does a cross-encoder run fastest here? Measured once a machine and model.
 
-The answer is kept in ``<cache>/probe/<key>.json``; the key changes with the model, the CPU and the
-versions of what runs it. An embedder is never chosen so: its vectors are stored, and each way of
-running it gives vectors of its own.
+The result is cached in ``<cache>/probe/<key>.json``. The key depends on the model, the CPU and the
+versions of the runtimes. The precision of an embedder is never chosen like this: its vectors are
+stored, and each precision gives other vectors.
 """
 
 import hashlib
@@ -32,22 +32,22 @@ _WORD = "memory "
 
 
 class PairScorer(Protocol):
-    """What is measured."""
+    """A model that scores pairs of a question and a text."""
 
     def scores(self, query: str, texts: list[str], threads: int = 1, /) -> npt.NDArray[np.float64]:
-        """Return a score a text."""
+        """Return float64[n]: a score for each text."""
 
 
 def fastest_precision(
     place: str | Path, load: Callable[[str | Path, Running], PairScorer]
 ) -> Running:
-    """Return the precision in which model ``place`` judges pairs fastest on this machine.
+    """Return the precision in which model ``place`` scores pairs fastest on this machine.
 
-    Looked at: fp16 if there is a GPU, else int8, and bf16 if OpenVINO is installed and the CPU
-    multiplies it. Cost: about a second the first time, then a small file is read.
+    The candidates are fp16 if there is a GPU; otherwise int8, and bf16 if OpenVINO is installed and
+    the CPU supports it. Cost: about a second the first time, then reading a small file.
 
     Raises:
-        ModelError: the model cannot be loaded in any of them; what int8 says.
+        ModelError: the model cannot be loaded in int8.
 
     """
     ways = candidates()
@@ -66,14 +66,14 @@ def fastest_precision(
             if way == "int8":
                 raise
     best = min(taken, key=lambda way: taken[way])
-    with suppress(OSError):  # then it is measured again next time
+    with suppress(OSError):  # then the next call measures again
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({"fastest": best, "ms": taken}), encoding="utf-8")
     return best
 
 
 def candidates() -> list[Running]:
-    """Return the ways of running that are installed here, the first ones first."""
+    """Return the precisions that can run here, in order of preference."""
     import onnxruntime
 
     if "CUDAExecutionProvider" in onnxruntime.get_available_providers():
@@ -85,9 +85,9 @@ def candidates() -> list[Running]:
 
 
 def measure(judge: PairScorer) -> float:
-    """Return the milliseconds of a thread that pairs of mixed lengths take, the best of a few."""
+    """Return the milliseconds for `PAIRS` pairs of mixed lengths on one thread: the best time."""
     best = float("inf")
-    for repeat in range(REPEATS + 1):  # the first warms up; new texts, since scores are remembered
+    for repeat in range(REPEATS + 1):  # the first warms up; new texts, as scores are cached
         texts = [f"{_WORD * (8 + 7 * (n % 8))}{repeat} {n}" for n in range(PAIRS)]
         started = time.perf_counter()
         judge.scores("what is measured here?", texts, 1)

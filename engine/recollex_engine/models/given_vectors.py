@@ -1,4 +1,4 @@
-"""An embedder for those who bring every vector themselves."""
+"""An embedder for callers who give every vector themselves."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,10 +11,10 @@ from recollex_engine.models.description import PAPER_THRESHOLDS, Thresholds, che
 
 
 class GivenVectors:
-    """Stands where a model would: every retain and recall must bring its own vector.
+    """Takes the place of a model: every retain and recall must give its own vector.
 
-    dimension: of the vectors. thresholds: similarities at which the arms cut off, those of the
-    papers unless given. links: whether memories are linked to earlier ones like them.
+    dimension: the length of the vectors. thresholds: the similarities at which the arms cut off; by
+    default those of the papers. links: whether a memory is linked to similar earlier ones.
 
     >>> GivenVectors(384).fingerprint
     'given-384'
@@ -38,19 +38,19 @@ class GivenVectors:
         threads: int = 1,
         progress: Callable[[int], None] | None = None,
     ) -> npt.NDArray[np.float32]:
-        """Refuse: there is no model."""
+        """Raise `ModelError`: there is no model."""
         raise ModelError(
             f"{len(texts)} texts came without vectors and this store was opened with "
             "GivenVectors: pass embedding=, or open it with a model"
         )
 
     def embed_query(self, text: str) -> npt.NDArray[np.float32]:
-        """Refuse: there is no model."""
+        """Raise `ModelError`: there is no model."""
         raise ModelError(
             "the query came without a vector and this store was opened with GivenVectors: pass "
             "query_embedding=, or open it with a model"
         )
 
     def count_tokens(self, text: str) -> int:
-        """Return the number of words, the only tokens known without a model."""
+        """Return the number of words; without a model they count as tokens."""
         return len(text.split())

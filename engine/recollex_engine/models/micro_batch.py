@@ -1,4 +1,4 @@
-"""How do concurrent calls share a model? What waits while it is busy runs together next."""
+"""How do concurrent calls share a model? Calls that wait while it is busy run together next."""
 
 import os
 import threading
@@ -9,9 +9,9 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 DEADLINE = 0.001
-"""Seconds that a batch waits for company, if there was any lately."""
+"""Seconds that a batch waits for other calls, if the previous batch had some."""
 CORES = os.cpu_count() or 1
-"""Batches that run at once on a CPU, a thread each. A GPU runs one."""
+"""Batches that run at once on a CPU, one thread each. A GPU runs one batch at a time."""
 
 
 class _Call(Generic[Item, Result]):
@@ -24,15 +24,16 @@ class _Call(Generic[Item, Result]):
 
 
 class MicroBatch(Generic[Item, Result]):
-    """Runs the items of calls that meet as one batch.
+    """Runs the items of concurrent calls as one batch.
 
-    Up to ``lanes`` batches run at once; who comes while all lanes are busy waits. A lane has one
-    caller, its leader, who runs for all that wait, then hands on to the first that came meanwhile.
-    It waits for company at most ``deadline`` seconds, and only if the batch before it had some: a
-    caller that is alone waits for nobody. A call's items stay together, so a batch holds at most
-    ``most`` items or one call. An error of a batch is everybody's in it.
+    Up to ``lanes`` batches run at once; a call that comes while all lanes are busy waits. Each lane
+    has a leader: one calling thread, which runs the items of all waiting calls, then gives the lane
+    to the first call that came meanwhile. The leader waits for other calls at most ``deadline``
+    seconds, and only if the previous batch had several calls, so a single caller never waits. The
+    items of a call stay together: a batch holds at most ``most`` items, or one call. An error of a
+    batch is raised by all its calls.
 
-    Threads: any number may call; ``run`` is called by ``lanes`` at a time.
+    Threads: any number may call; ``run`` is called by at most ``lanes`` threads at once.
 
     >>> double = MicroBatch(lambda numbers: [2 * number for number in numbers], most=8)
     >>> double([1, 2, 3])
@@ -63,7 +64,7 @@ class MicroBatch(Generic[Item, Result]):
                 self._free -= 1
                 call.leads = True
             else:
-                self._changed.notify_all()  # a leader may be waiting for company
+                self._changed.notify_all()  # a leader may be waiting for more calls
                 self._wait(call)
             batch = [] if call.done else self._gather(call)
         if batch:
@@ -75,7 +76,7 @@ class MicroBatch(Generic[Item, Result]):
     def _wait(self, call: _Call[Item, Result]) -> None:
         try:
             self._changed.wait_for(lambda: call.done or call.leads)
-        except BaseException:  # interrupted: somebody else must lead
+        except BaseException:  # interrupted: another call must lead
             if call in self._waiting:
                 self._waiting.remove(call)
             if call.leads:
@@ -83,7 +84,7 @@ class MicroBatch(Generic[Item, Result]):
             raise
 
     def _hand_on(self) -> None:
-        """Give the lane to the first that waits and has none, or free it; the lock is held."""
+        """Give the lane to the first waiting call without one, or free it; the lock is held."""
         following = next((call for call in self._waiting if not call.leads), None)
         if following is not None:
             following.leads = True
@@ -94,7 +95,7 @@ class MicroBatch(Generic[Item, Result]):
     def _gather(self, own: _Call[Item, Result]) -> list[_Call[Item, Result]]:
         """Return the calls that run together, the leader's own first; the lock is held.
 
-        Other leaders run theirs beside it, so company is what waits without a lane.
+        Calls that lead another lane run there, so only waiting calls without a lane are taken.
         """
         if self._company and not self._free:
             self._changed.wait_for(

@@ -1,11 +1,11 @@
-"""A folder that holds an ONNX graph of a cross-encoder already: it is run as it is.
+"""A folder with a ready ONNX graph of a cross-encoder, which is run without conversion.
 
 ::
 
-    model.onnx         or onnx/model.onnx, as model hubs have it; input_ids int64[batch, length] and
+    model.onnx         or onnx/model.onnx, as on model hubs; input_ids int64[batch, length] and
                        perhaps attention_mask and token_type_ids -> one number a pair
     tokenizer.json
-    config.json        max_position_embeddings, if it is there
+    config.json        optional: max_position_embeddings
 """
 
 from pathlib import Path
@@ -20,12 +20,13 @@ _GRAPHS = ("model.onnx", "onnx/model.onnx")
 
 
 def read_onnx_folder(folder: Path) -> Converted | None:
-    """Return the model whose graph lies in ``folder``; None where there are weights, or no graph.
+    """Return the model whose graph is in ``folder``; None if there are weights, or no graph.
 
-    Read are at most 512 tokens, and two fewer than there are positions: some families keep two.
+    The model reads at most 512 tokens, and at most its number of positions minus two, because some
+    families reserve two.
 
     Raises:
-        ModelError: the graph has no tokenizer beside it, or config.json cannot be read.
+        ModelError: the folder has a graph but no tokenizer, or config.json cannot be read.
 
     """
     if (folder / WEIGHTS_FILE).exists():

@@ -1,25 +1,25 @@
-"""A BERT encoder drawn as an ONNX graph, pooling and normalisation or a classifier inside.
+"""Building a BERT encoder as an ONNX graph, with pooling and normalisation, or a classifier.
 
-Three drawings of the same function:
+Three graphs of the same function:
 
 - **float**: ``input_ids``, ``attention_mask`` int64[batch, length] -> float32[batch, dimension].
-- **half**: the same in 16-bit floats, for GPUs; pooling, normalisation and the classifier stay in
-  32 bits, and only operators are used that run on a device.
+- **half**: the same in 16-bit floats, for GPUs. Pooling, normalisation and the classifier stay in
+  32 bits, and only operators that run on a device are used.
 - **int8**: ``input_ids`` int64[1, length] -> float32[1, dimension]. The batch is 1 by construction:
-  activations are scaled over everything in a run, so a second text would move the first one's
-  vector. No mask, because one text needs no padding.
+  activations are scaled over all texts of a run, so a second text would change the first one's
+  vector. There is no mask, because one text needs no padding.
 
-The int8 linears keep a weight column as ``round(127 w / max|w|)`` and scale activations at run
-time. On MiniLM the plain scheme gives a mean cosine of 0.992 to the float vectors, this one 0.999
-at nearly the same speed, with the embedding table in 8 bits too (a row of it is quantised like a
-column of a weight, and is a row of floats again before anything is added):
+The int8 linears store a weight column as ``round(127 w / max|w|)`` and scale activations at run
+time. On MiniLM the plain scheme gives vectors with a mean cosine of 0.992 to the float vectors;
+this scheme gives 0.999 at nearly the same speed. The embedding table has 8 bits too: a row is
+quantised like a weight column, and becomes a row of floats before anything is added. The scheme:
 
 - the inputs of ``query_key_value`` and ``intermediate`` come from a norm and have a few channels
   ten times larger than the rest, which would take all 8 bits. Each channel is divided by
   its ``spread`` and the weight's row is multiplied by it, which leaves the product as it is
   (SmoothQuant, Xiao et al., 2023, equation 4);
-- the input of ``output`` is a GELU's output: never below -0.17, so it is lifted by 0.17 and all
-  255 steps serve the positive side, with a scale per token, since a few tokens are far larger.
+- the input of ``output`` is the result of a GELU, which is never below -0.17. So 0.17 is added, and
+  all 255 steps are positive. There is one scale a token, since a few tokens are far larger.
 """
 
 from collections.abc import Mapping, Sequence
@@ -126,7 +126,7 @@ def int8_score_graph(classifier: Classifier, spreads: Mapping[int, Floats]) -> b
 
 
 class _FloatBuilder:
-    """A graph being drawn: nodes, constants, and the names that join them."""
+    """A graph under construction: nodes, constants, and the names that connect them."""
 
     floats = TensorProto.FLOAT
 
@@ -142,7 +142,7 @@ class _FloatBuilder:
         return name
 
     def single(self, hidden: str) -> str:
-        """Return the hidden states in 32 bits; what is drawn from here on is in 32 bits too."""
+        """Return the hidden states in 32 bits; all later nodes are in 32 bits too."""
         return hidden
 
     def normalised(self, vector: str) -> str:
@@ -190,7 +190,7 @@ class _FloatBuilder:
         return mask, self.unsqueeze(mask_bias, 1, 2)
 
     def judge(self, hidden: str, classifier: Classifier) -> str:
-        """Draw the head: one number for each first token."""
+        """Add the head: one number for each first token."""
         pooled = self.op("Tanh", _FloatBuilder.linear(self, self.first(hidden), classifier.pool))
         score = _FloatBuilder.linear(self, pooled, classifier.classify)
         return self.op("Squeeze", score, self.axes(1))
@@ -234,7 +234,7 @@ class _FloatBuilder:
         )
 
     def attend(self, mixed: str, bert: Bert, mask_bias: str | None) -> str:
-        """Draw ``softmax(q k') v`` per head; the query is already scaled."""
+        """Add ``softmax(q k') v`` for each head; the query is already scaled."""
         heads, size = bert.heads, bert.dimension // bert.heads
         shape = self.constant(np.array([0, 0, 3 * heads, size]))
         split = self.op("Transpose", self.op("Reshape", mixed, shape), perm=[0, 2, 1, 3])
@@ -276,7 +276,7 @@ class _HalfBuilder(_FloatBuilder):
         return self.op("Cast", hidden, to=TensorProto.FLOAT)
 
     def normalised(self, vector: str) -> str:
-        """Draw with operators that a device has, which LpNormalization is not."""
+        """Normalise without LpNormalization, an operator that devices lack."""
         squares = self.op("ReduceSum", self.op("Mul", vector, vector), self.axes(1), keepdims=1)
         return self.op("Div", vector, self.op("Sqrt", squares))
 
@@ -329,7 +329,7 @@ class _Int8Builder(_FloatBuilder):
 
 
 def quantise(weight: Floats) -> tuple[NDArray[np.int8], Floats]:
-    """Return ``columns`` int8[I, O] and ``scales`` float32[O], their product near weight.
+    """Return ``columns`` int8[I, O] and ``scales`` float32[O]; their product is near ``weight``.
 
     Equation: ``scales[o] = max_i |weight[i, o]| / 127``, ``columns = round(weight / scales)``;
     a column of zeros has scale 1.

@@ -1,4 +1,4 @@
-"""A float graph run by OpenVINO in bf16, which needs a CPU that multiplies bf16 (AMX, AVX-512)."""
+"""Running a float graph by OpenVINO in bf16, on a CPU that supports bf16 (AMX, AVX-512)."""
 
 import os
 import threading
@@ -18,9 +18,9 @@ class _Input:
 
 
 class OpenVinoSession:
-    """A compiled graph: a run computes on one thread, as many runs at once as there are cores.
+    """A compiled graph: a run computes on one thread; as many run at once as there are cores.
 
-    Threads: any number may call at once; each keeps a request of its own.
+    Threads: any number may call at once; each thread has its own request.
     """
 
     def __init__(self, model: Path, precision: str = "bf16") -> None:
@@ -46,7 +46,7 @@ class OpenVinoSession:
                 {
                     "INFERENCE_PRECISION_HINT": precision,
                     "INFERENCE_NUM_THREADS": cores,
-                    "NUM_STREAMS": cores,  # so a stream has one thread
+                    "NUM_STREAMS": cores,  # so each stream has one thread
                     "ENABLE_CPU_PINNING": False,
                 },
             )
@@ -56,7 +56,7 @@ class OpenVinoSession:
         self._own = threading.local()
 
     def get_inputs(self) -> list[_Input]:
-        """Return the inputs by name."""
+        """Return the graph's inputs, which have a ``name``."""
         return self._inputs
 
     def run(self, outputs: None, inputs: dict[str, npt.NDArray[np.int64]], /) -> list[Any]:

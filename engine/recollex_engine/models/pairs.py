@@ -1,4 +1,4 @@
-"""Which tokens does a cross-encoder read of a question and a text? Stored or remembered ones."""
+"""Which tokens does a cross-encoder read of a question and a text? Stored or cached ones."""
 
 import hashlib
 import re
@@ -16,17 +16,17 @@ from recollex_engine.errors import InputError
 from recollex_engine.models.vocabulary import MOST_PIECES, Ids, vocabulary_name
 
 REMEMBERED = 65_536
-"""Texts whose tokens are remembered: 250 bytes for one of 64 tokens."""
+"""The most texts whose tokens are cached: 250 bytes for a text of 64 tokens."""
 HEADINGS = 16_384
-"""Headings, and words of headings, whose tokens are remembered."""
+"""The most headings, and words of headings, whose tokens are cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
     """``[CLS] question [SEP] text [SEP]``: ids integer[n].
 
-    second: where the text begins, or the end, in a family that does not tell the two apart.
-    truncated: whether the model's length left out an end of the longer of the two.
+    second: where the text begins; n in model families without token types.
+    truncated: whether question or text lost its end, because the pair exceeds the model's length.
     """
 
     ids: Any
@@ -36,10 +36,10 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class StoredPieces:
-    """The WordPieces of n texts, behind a heading each.
+    """The stored WordPiece ids of n texts, each of which begins with a heading.
 
-    ids: of many texts; those of text i are ids[starts[i]:ends[i]], none where they are not stored.
-    headings: what text i begins with that is not among them; empty, or a space at its end.
+    ids: of many texts; those of text i are ids[starts[i]:ends[i]], empty if they are not stored.
+    headings: the beginning of text i, which its ids leave out; empty, or ending with a space.
     """
 
     ids: Ids
@@ -48,20 +48,20 @@ class StoredPieces:
     headings: Sequence[str]
 
     def of(self, places: Sequence[int]) -> "StoredPieces":
-        """Return those of the texts at ``places``."""
+        """Return the stored ids of the texts at ``places``."""
         headings = [self.headings[place] for place in places]
         return StoredPieces(self.ids, self.starts[places], self.ends[places], headings)
 
 
 class PairTokenizer:
-    """Makes pairs of at most ``max_length`` tokens, the very ones that the tokenizer makes of both.
+    """Makes pairs of at most ``max_length`` tokens, equal to those that the tokenizer makes.
 
-    BERT's tokenizers split at spaces and put a pair together of its parts, so what a text comes to
-    does not depend on the question; where a tokenizer does otherwise, it is asked for the pair. So
-    a pair costs 4 us where the text's tokens are stored or were read before, not 100.
+    BERT's tokenizers split at spaces and concatenate question and text, so the tokens of a text do
+    not depend on the question. A tokenizer that works differently tokenizes each whole pair. A pair
+    costs 4 us if the text's tokens are stored or cached, otherwise 100 us.
 
-    vocabulary: names the ids that may be stored for these pairs, None where none may (see
-    `vocabulary`).
+    vocabulary: the name of the vocabulary whose ids may be stored for these pairs, None if there is
+    none (see `models.vocabulary`).
 
     Threads: any number.
     """
@@ -76,12 +76,12 @@ class PairTokenizer:
         self.vocabulary = None if self._parts is None else vocabulary_name(tokenizer)
         added = tokenizer.get_added_tokens_decoder().values()
         held = "|".join(re.escape(token.content) for token in added)
-        self._added = re.compile(held or "(?!)", re.IGNORECASE)  # never taken apart
+        self._added = re.compile(held or "(?!)", re.IGNORECASE)  # never split
         self._heading = lru_cache(HEADINGS)(self._read_heading)
         self._word = lru_cache(HEADINGS)(self._read_word)
 
     def _frame(self) -> tuple[int, int] | None:
-        """Return the ids of [CLS] and [SEP], None where pairs are not made of parts and these."""
+        """Return the ids of [CLS] and [SEP]; None if pairs are not concatenated with only these."""
         whole = self._tokenizer.encode("a b", "b")
         first, second = (self._plain([text])[0] for text in ("a b", "b"))
         if first is None or second is None or len(whole.ids) != len(first) + len(second) + 3:
@@ -94,7 +94,7 @@ class PairTokenizer:
     def of(self, query: str, texts: list[str], stored: StoredPieces | None = None) -> list[Pair]:
         """Return the pair of ``query`` with each text.
 
-        stored: what is stored of the texts, in the `vocabulary` of these pairs.
+        stored: ids of the texts, in the `vocabulary` of these pairs.
 
         Raises:
             InputError: one of them is not valid Unicode.
@@ -127,7 +127,7 @@ class PairTokenizer:
         return [next(long) if pair is None else pair for pair in pairs]
 
     def _whole(self, query: str, texts: list[str]) -> list[Pair]:
-        """Return pairs as the tokenizer makes them, truncated where it must."""
+        """Return pairs as the tokenizer makes them, truncated if needed."""
         if not texts:
             return []
         found = self._tokenizer.encode_batch([(query, text) for text in texts])
@@ -141,11 +141,11 @@ class PairTokenizer:
         ]
 
     def _assemble(self, asked: list[int], stored: StoredPieces, pairs: list[Pair | None]) -> None:
-        """Fill in the pairs of texts whose pieces are stored."""
+        """Set the pairs of texts whose ids are stored."""
         assert self._parts is not None
         sizes = stored.ends - stored.starts
         usable = sizes > 0
-        if self._max > MOST_PIECES:  # what lies behind them is needed
+        if self._max > MOST_PIECES:  # a text with so many may have more, which are needed
             usable &= sizes < MOST_PIECES
         headings = [self._heading(each) for each in stored.headings]
         usable &= np.array([each is not None for each in headings], bool)
@@ -174,7 +174,7 @@ class PairTokenizer:
             pairs[place] = Pair(ids[begin:end], text, less)
 
     def _tokens(self, texts: list[str]) -> list[NDArray[Any] | None]:
-        """Return each text's own tokens, None for one that is too long to be a part of a pair."""
+        """Return the tokens of each text; None for a text that is too long for a pair."""
         keys = [hashlib.blake2b(text.encode(), digest_size=16).digest() for text in texts]
         with self._changing:
             found = {key: self._remembered[key] for key in keys if key in self._remembered}
@@ -195,9 +195,10 @@ class PairTokenizer:
         return [found[key] for key in keys]
 
     def _read_heading(self, text: str) -> NDArray[Any] | None:
-        """Return the tokens of a heading, None for one longer than the model reads.
+        """Return the tokens of a heading; None if it is longer than the model reads.
 
-        A plain one is put together of its words: those of dates are few, however many days.
+        A plain heading is concatenated from the tokens of its words: dates have few different
+        words, however many days there are.
         """
         if text.isascii() and text.isprintable() and not self._added.search(text):
             parts = [self._word(part) for part in text.replace("-", " - ").split()]
@@ -210,7 +211,7 @@ class PairTokenizer:
         return None if tokens is None else tuple(tokens)
 
     def _plain(self, texts: Sequence[str]) -> list[list[int] | None]:
-        """Return the ids of texts without special tokens, None for one beyond the length."""
+        """Return the ids of texts without special tokens; None for a text that is too long."""
         found = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [None if each.overflowing else each.ids for each in found]
 
@@ -220,8 +221,8 @@ def truncated_sizes(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return how many tokens are kept of a question of ``first`` and of texts of ``second`` tokens.
 
-    Together at most ``room``, by the rule of the library tokenizers: the longer gives way, and both
-    where the shorter has more than half of the room.
+    They are at most ``room`` together, by the rule of the library tokenizers: the longer one is
+    truncated, and both if the shorter one has more than half of ``room``.
 
     >>> truncated_sizes(4, np.array([5, 9, 2]), 9)
     (array([4, 4, 4]), array([5, 5, 2]))
@@ -245,6 +246,6 @@ def _copy(
     out: NDArray[Any],
     to: NDArray[np.int64],
 ) -> None:
-    """Copy stretches of ``source`` from ``starts`` to the places ``to`` of ``out``."""
+    """Copy ``sizes`` items of ``source`` from each of ``starts`` to each of ``to`` in ``out``."""
     steps = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     out[np.repeat(to, sizes) + steps] = source[np.repeat(starts, sizes) + steps]

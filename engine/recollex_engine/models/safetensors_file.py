@@ -1,4 +1,4 @@
-"""The safetensors file: eight bytes of header length, a JSON header, then the tensors' bytes.
+"""Reading safetensors files: eight bytes of header length, a JSON header, the tensors' bytes.
 
 ::
 
@@ -25,8 +25,8 @@ _MAX_HEADER = 100_000_000  # the format's own bound
 def read_tensors(path: Path) -> dict[str, NDArray[np.float32]]:
     """Return every floating-point tensor of a safetensors file, as float32, by name.
 
-    Tensors stored as float32 are maps of the file and cost nothing until read; the others are
-    converted. Integer tensors (position ids) are left out: an encoder has no use for them.
+    Tensors stored as float32 are maps of the file and cost nothing until they are read; other
+    types are converted. Integer tensors (position ids) are left out: an encoder does not need them.
 
     Raises:
         CorruptError: the file is torn, or its header contradicts its size.
@@ -63,6 +63,6 @@ def _tensor(body: NDArray[np.uint8], entry: dict[str, Any]) -> NDArray[np.float3
     if not 0 <= begin <= end <= body.size:
         raise ValueError(f"{shape} of {dtype} at bytes {begin}:{end} of {body.size}")
     raw = np.frombuffer(body[begin:end], dtype=dtype).reshape(shape)  # ValueError: other sizes
-    if entry["dtype"] == "BF16":  # a float32 without its lower half
+    if entry["dtype"] == "BF16":  # the upper half of a float32
         return (raw.astype(np.uint32) << 16).view(np.float32)
     return raw.astype(np.float32, copy=False)

@@ -1,4 +1,4 @@
-"""Which pairs did a cross-encoder judge lately? Their scores, the least recently used given up."""
+"""A cache of a cross-encoder's recent scores, which evicts the least recently used."""
 
 import hashlib
 import threading
@@ -12,9 +12,9 @@ Score = TypeVar("Score")
 class ScoreCache(Generic[Score]):
     """Scores of one model by question and text, at most ``most`` of them.
 
-    The text is what the model reads of a memory, its date and context included: a memory that was
-    corrected is another text, and equal memories of two agents share a score. Keys are digests of
-    128 bits, so an entry takes about 200 bytes however long the texts are.
+    The text is what the model reads for a memory, with its date and context. So a corrected memory
+    is another text, and equal memories of two agents share a score. Keys are digests of 128 bits:
+    an entry takes about 200 bytes, however long the texts are.
 
     Threads: any number.
 
@@ -30,7 +30,7 @@ class ScoreCache(Generic[Score]):
         self._changing = threading.Lock()
 
     def get(self, query: str, texts: Sequence[str]) -> list[Score | None]:
-        """Return the score of each text, None where it is not known. Cost: 1 us a text."""
+        """Return the score of each text, or None if it is not cached. Cost: 1 us a text."""
         keys = _keys(query, texts)
         with self._changing:
             found = [self._scores.get(key) for key in keys]
@@ -40,7 +40,7 @@ class ScoreCache(Generic[Score]):
         return found
 
     def put(self, query: str, texts: Sequence[str], scores: Sequence[Score]) -> None:
-        """Remember scores."""
+        """Store the scores of texts."""
         with self._changing:
             for key, score in zip(_keys(query, texts), scores, strict=True):
                 self._scores[key] = score
@@ -51,7 +51,7 @@ class ScoreCache(Generic[Score]):
 
 def _keys(query: str, texts: Sequence[str]) -> list[bytes]:
     before = hashlib.blake2b(query.encode("utf-8", "surrogatepass"), digest_size=16)
-    before.update(b"\xff")  # which no UTF-8 holds: where the question ends
+    before.update(b"\xff")  # marks the end of the question: UTF-8 never has this byte
     keys = []
     for text in texts:
         digest = before.copy()

@@ -1,4 +1,4 @@
-"""Encoders that only sentence-transformers can run: its own runtime behind our interface."""
+"""Encoders that only sentence-transformers can run: its runtime with our interface."""
 
 import hashlib
 import threading
@@ -14,7 +14,7 @@ from recollex_engine.models.description import PAPER_THRESHOLDS, Thresholds, kno
 from recollex_engine.models.truncation import warn_of
 
 PREFIX = "sentence-transformers:"
-"""Before a name or folder, to have sentence-transformers run it."""
+"""Put before a name or folder, it makes sentence-transformers run the model."""
 BATCH = 32
 _QUERIES = 4096
 _SPECIAL = 2  # tokens around every text
@@ -23,10 +23,10 @@ _SPECIAL = 2  # tokens around every text
 class SentenceTransformersEncoder:
     """A model that sentence-transformers has loaded.
 
-    Texts run in batches, so company may change a component by 1e-5. Prompts for questions and
-    documents are the model's own.
+    Texts run in batches, so the other texts of a batch may change a component by 1e-5. Prompts for
+    questions and documents are the model's own.
 
-    Threads: any number may call; runs follow each other.
+    Threads: any number may call; runs happen one after another.
     """
 
     def __init__(self, name_or_folder: str) -> None:
@@ -40,7 +40,7 @@ class SentenceTransformersEncoder:
         try:
             self._model: Any = sentence_transformers.SentenceTransformer(name_or_folder)
             self.dimension = int(self._model.get_sentence_embedding_dimension())
-        except Exception as error:  # whatever a download or a file may raise
+        except Exception as error:  # a download or a file may raise any error
             raise ModelError(
                 f"{PREFIX}{name_or_folder}: {type(error).__name__}: {error}"
             ) from error
@@ -57,7 +57,7 @@ class SentenceTransformersEncoder:
         return self._query(_checked(text))
 
     def unread(self, text: str) -> int:
-        """Return how many tokens of a query lie beyond what is read of it. Cost: tokenising it."""
+        """Return how many tokens of a query the model does not read. Cost: tokenizing it."""
         return max(0, self.count_tokens(text) + _SPECIAL - self.max_length)
 
     def embed(
@@ -68,8 +68,8 @@ class SentenceTransformersEncoder:
     ) -> npt.NDArray[np.float32]:
         """Return the vectors of passages, float32[len(texts), dimension], each of length 1.
 
-        ``threads`` is left to torch, which has its own. Where a text is longer than the library
-        reads, a `TruncationWarning` says so.
+        ``threads`` is ignored: torch has its own threads. A text longer than the library reads
+        causes a `TruncationWarning`.
         """
         vectors = np.empty((len(texts), self.dimension), np.float32)
         order = sorted(range(len(texts)), key=lambda place: len(_checked(texts[place])))

@@ -1,4 +1,4 @@
-"""Opening onnxruntime and tokenizers the one way we use them; both are imported on first use."""
+"""Opening onnxruntime sessions and tokenizers; both libraries are imported on first use."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ from recollex_engine.errors import ModelError
 
 
 class Session(Protocol):
-    """What runs a graph. Threads: any number may call at once."""
+    """Runs a graph. Threads: any number may call at once."""
 
     def run(self, outputs: None, inputs: dict[str, npt.NDArray[np.int64]], /) -> list[Any]:
         """Return the graph's outputs, arrays whose first axis is the batch."""
@@ -21,10 +21,10 @@ class Session(Protocol):
 
 
 def open_session(model: Path | bytes) -> Any:
-    """Return an onnxruntime session that computes on its caller's thread alone.
+    """Return an onnxruntime session that computes only on its caller's thread.
 
-    One thread per run, so that many runs share a machine without waiting for each other, and the
-    same sums in the same order every time.
+    One thread a run: many runs share a machine without waiting for each other, and sums are always
+    in the same order.
 
     Raises:
         ModelError: onnxruntime refuses the graph.
@@ -47,7 +47,7 @@ def open_session(model: Path | bytes) -> Any:
 
 
 def open_tokenizer(model: Path | str, path: Path | None = None) -> Any:
-    """Return the tokenizer in a file, or in the text of one, which came from ``path``.
+    """Return the tokenizer in file ``model``, or in its text ``model`` that was read from ``path``.
 
     Raises:
         ModelError: tokenizers cannot read it.

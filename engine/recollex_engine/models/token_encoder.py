@@ -1,4 +1,4 @@
-"""From a text to a vector for each of its tokens, for late interaction."""
+"""Token encoders: from a text to a vector for each of its tokens, for late interaction."""
 
 import threading
 from collections import OrderedDict
@@ -17,7 +17,7 @@ from recollex_engine.models.session import open_session, open_tokenizer
 from recollex_engine.models.weights import is_folder
 
 KEPT_BYTES = 256 << 20
-"""Of the vectors of texts that are remembered: 18,000 texts of 36 tokens at 384 bytes a token."""
+"""The most bytes of cached vectors: 18,000 texts of 36 tokens at 384 bytes a token."""
 
 Tokens = NDArray[np.int8]
 
@@ -25,8 +25,8 @@ Tokens = NDArray[np.int8]
 class TokenEncoder:
     """The default encoder's last hidden states, each of length 1, in eight bits a component.
 
-    Invariant: a text's vectors depend on the text and the model alone, to the bit. The two special
-    tokens are left out. Vectors of recent texts are remembered, `KEPT_BYTES` of them.
+    Invariant: a text's vectors depend only on the text and the model, to the bit. The two special
+    tokens are left out. Vectors of recent texts are cached, up to `KEPT_BYTES`.
 
     Threads: any number may call.
     """
@@ -45,13 +45,13 @@ class TokenEncoder:
         self._keeping = threading.Lock()
 
     def query(self, text: str) -> Tokens:
-        """Return the vectors of a query's tokens: int8[tokens, dimension], 127 for 1."""
+        """Return the vectors of a query's tokens: int8[tokens, dimension], where 127 means 1."""
         return self._kept_or_run([self._query_prefix + text], 1)[0]
 
     def passages(self, texts: Sequence[str], threads: int = 1) -> list[Tokens]:
-        """Return the vectors of each text's tokens, as `query`.
+        """Return the vectors of each text's tokens, each as `query` does.
 
-        Cost: 3 ms of one thread for a text of 36 tokens, a look-up for one that is remembered.
+        Cost: 3 ms of one thread for a text of 36 tokens, a look-up for a cached text.
         """
         return self._kept_or_run([self._passage_prefix + text for text in texts], threads)
 
@@ -101,7 +101,7 @@ _loading = threading.Lock()
 def load_token_encoder(name_or_folder: str | Path = DEFAULT_MODEL) -> TokenEncoder:
     """Return the token encoder of this name or folder: the same one for every call in a process.
 
-    Cost: as `load_encoder`, whose graph without pooling it is.
+    It runs the graph of `load_encoder` without the pooling. Cost: as `load_encoder`.
 
     Raises:
         ModelError: the weights cannot be found, verified or read; the message says what to type.

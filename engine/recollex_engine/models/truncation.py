@@ -1,4 +1,4 @@
-"""What if a text is longer than a model reads? Its end is in no vector, and somebody is told."""
+"""What if a text is longer than a model reads? Its end is in no vector, and a warning says so."""
 
 import warnings
 
@@ -6,13 +6,13 @@ ADVICE = "cut it shorter; Encoder.truncated(text) tells beforehand"
 
 
 class TruncationWarning(UserWarning):
-    """A text that was embedded is longer than the model reads: its vector knows its beginning."""
+    """An embedded text is longer than the model reads: its vector represents only its beginning."""
 
 
 def warn_of(count: int, longest: int, model: str) -> None:
-    """Warn, if ``count`` texts of a call were longer than the ``longest`` tokens that are read.
+    """Warn if ``count``, the texts of a call with more than ``longest`` tokens, is not 0.
 
-    The words are the same each time, so that Python shows them once.
+    The message is the same each time, so that Python shows it once.
     """
     if count:
         warnings.warn(

@@ -1,4 +1,4 @@
-"""Whose ids are these? Two tokenizers of one vocabulary give every text the same ids."""
+"""Names of vocabularies: two tokenizers with the same name give every text the same ids."""
 
 import hashlib
 from typing import Any, TypeAlias
@@ -8,10 +8,11 @@ import orjson
 from numpy.typing import NDArray
 
 Ids: TypeAlias = NDArray[np.uint16]
-"""The WordPieces of a text, uint16[n], without the special ones around it."""
+"""The WordPiece ids of a text, uint16[n], without special tokens."""
 
 MOST_PIECES = 512
-"""Ids of a text that are stored: BERT has no more positions. One of so many may have had more."""
+"""The most ids that are stored for a text; BERT has no more positions. A text with exactly so many
+may have more."""
 
 _WORDS = 1 << 16
 _MAKING = ("model", "normalizer", "pre_tokenizer", "added_tokens")
@@ -19,13 +20,14 @@ _BERT = ("WordPiece", "BertNormalizer", "BertPreTokenizer")
 
 
 def vocabulary_name(tokenizer: Any) -> str | None:
-    """Return the name of what a tokenizer makes ids of: "wordpiece-" and 16 hex digits.
+    """Return the name of a tokenizer's vocabulary: "wordpiece-" and 16 hex digits, or None.
 
-    They are a hash of all that the ids of a text depend on: its words and their numbers, how a text
-    is normalised and cut, and what was added. What frames, cuts off or fills up is left out.
+    The digits are a hash of all that the ids of a text depend on: the words and their numbers, the
+    rules that normalise and split a text, and added tokens. Special tokens around a text,
+    truncation and padding do not count.
 
-    None where ids may not be put together of the ids of parts that a space divides, or do not fit
-    in 16 bits: what is not BERT's WordPiece, more than 65,536 words, an added token that holds a
+    None if ids of parts divided by a space cannot be concatenated, or ids do not fit in 16 bits:
+    the tokenizer is not BERT's WordPiece, has more than 65,536 words, or an added token contains a
     space. Cost: 10 ms.
     """
     parts = tokenizer.model, tokenizer.normalizer, tokenizer.pre_tokenizer

@@ -1,4 +1,4 @@
-"""Where a model's weights come from: a folder, a cache, the hub, or an installed package."""
+"""Finding a model's weights: in a folder, a cache, on the hub, or in an installed package."""
 
 import hashlib
 import importlib
@@ -19,12 +19,12 @@ _OTHER_FILES = (
     "1_Pooling/config.json",
 )
 _PICKLE = "pytorch_model.bin"
-_HUB_SECONDS = 3  # to wait for the hub's first answer
+_HUB_SECONDS = 3  # the longest wait for the hub's first answer
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A folder whose files are complete and whose weights have the hash they should have."""
+    """A folder whose files are complete and whose weights have the expected hash."""
 
     description: ModelDescription
     folder: Path
@@ -35,16 +35,17 @@ class Weights:
 def find_weights(name_or_folder: str | Path) -> Weights:
     """Return the weights of the model with this name, or in this folder.
 
-    A folder is taken as it is. A name is looked for in the local Hugging Face cache, then on the
-    hub (unless ``HF_HUB_OFFLINE`` is set or ``huggingface_hub`` is not installed), then in the
-    package that carries it. Where the description knows the hash, other bytes are passed over;
-    a folder with the weights of a known model is that model, and so is one with the name of a
-    known model whose hash is not known.
+    A folder is taken as it is. A name is searched in the local Hugging Face cache, then on the hub
+    (unless ``HF_HUB_OFFLINE`` is set or ``huggingface_hub`` is not installed), then in the package
+    that contains it. If the description has a hash, weights with another hash are skipped. A folder
+    with the weights of a known model is that model; so is a folder with the name of a known model
+    whose hash is not known.
 
-    Cost: one read of the weights, to hash them.
+    Cost: reading the weights once, to hash them.
 
     Raises:
-        ModelError: found nowhere; the message lists the places tried and the line to type.
+        ModelError: the weights were found nowhere; the message lists the places that were tried
+            and the command to type.
 
     """
     if is_folder(name_or_folder):
@@ -66,9 +67,9 @@ def find_weights(name_or_folder: str | Path) -> Weights:
 
 
 def model_name(name_or_folder: str | Path) -> str:
-    """Return what the model of this name or folder calls itself.
+    """Return the name of the model with this name or in this folder.
 
-    Raises `ModelError` for a folder that is not a model's. Cost: of a folder, hashing its weights.
+    Raises `ModelError` for a folder that is not a model's. Cost: for a folder, hashing its weights.
     """
     if is_folder(name_or_folder):
         return _from_folder(Path(name_or_folder)).description.name
@@ -77,7 +78,7 @@ def model_name(name_or_folder: str | Path) -> str:
 
 
 def is_folder(name_or_folder: str | Path) -> bool:
-    """Return whether the argument means a folder: a Path, or the text of one that exists."""
+    """Return whether the argument is a folder: a Path, or a str that names an existing folder."""
     if isinstance(name_or_folder, Path):
         return True
     return known_model(name_or_folder) is None and Path(name_or_folder).is_dir()
@@ -124,7 +125,7 @@ def _check_files(folder: Path) -> None:
 
 
 def _remedy(folder: Path) -> str:
-    """Return what to type where a file is missing from a model's folder."""
+    """Return the command to type if a file is missing from a model's folder."""
     if (folder / _PICKLE).is_file() and not (folder / WEIGHTS_FILE).is_file():
         load = f"AutoModel.from_pretrained({str(folder)!r}).save_pretrained({str(folder)!r})"
         return (
@@ -137,7 +138,7 @@ def _remedy(folder: Path) -> str:
 def _candidates(
     name: str, known: ModelDescription | None, tried: list[str]
 ) -> Iterator[tuple[str, Path]]:
-    """Yield (source, folder) for every place that has the model; note the others in ``tried``."""
+    """Yield (source, folder) for each place that has the model; add the others to ``tried``."""
     repository = known.repository if known else name
     places: list[tuple[str, Callable[[], Path]]] = [
         ("Hugging Face cache", lambda: _cached(repository)),
@@ -181,15 +182,15 @@ def _downloaded(repository: str) -> Path:
         hub = importlib.import_module("huggingface_hub")
     except ImportError:
         raise ModelError("huggingface_hub is not installed") from None
-    import urllib.request  # slow to import, and seldom needed
+    import urllib.request  # slow to import, and rarely needed
 
     endpoint = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
-    try:  # huggingface_hub itself would ask for half a minute where there is no network
+    try:  # without network, huggingface_hub itself would try for half a minute
         with urllib.request.urlopen(endpoint, timeout=_HUB_SECONDS):
             pass
         wanted = [*NEEDED_FILES, *_OTHER_FILES]
         return Path(hub.snapshot_download(repository, allow_patterns=wanted))
-    except Exception as error:  # whatever a download may raise, the next place is tried
+    except Exception as error:  # after any error the next place is tried
         raise ModelError(f"{endpoint}: {type(error).__name__}: {error}") from error
 
 
