@@ -5,10 +5,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from recollex_engine.models.backends import Running
+from recollex_engine.models.backends import Precision
 
 MODEL = "all-MiniLM-L6-v2"
-WAYS: tuple[Running, ...] = ("int8", "fp32", "bf16")
+WAYS: tuple[Precision, ...] = ("int8", "fp32", "bf16")
 QUESTION = "Where did Caroline move from last year"
 TEXT_TOKENS = 36
 SEED = 7

@@ -20,7 +20,7 @@ _COMPRESSION_LEVEL = 6
 _GZIP = 31  # zlib's wbits for a gzip header, and a checksum at the end
 _SMALL = 1 << 20
 """Files of up to this many compressed bytes are decompressed whole, in a third of the time."""
-_KEPT = 1 << 17
+_CACHED = 1 << 17
 """Files of up to this many compressed bytes stay cached once decompressed: opening reads a log
 twice."""
 _last: tuple[tuple[int, ...], bytes] = ((), b"")
@@ -101,7 +101,7 @@ class LogFile:
             last, whole = _last
             if last != held:
                 whole = zlib.decompress(os.pread(self._fd, size, 0), wbits=_GZIP)
-                if size <= _KEPT:
+                if size <= _CACHED:
                     _last = (held, whole)
             self._whole = whole
         else:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from recollex_engine.errors import InputError
-from recollex_engine.models.convert import Precision
+from recollex_engine.models.convert import GraphPrecision
 from recollex_engine.models.session import Session, open_session
 
-Running = Literal["int8", "fp32", "bf16", "fp16"]
+Precision = Literal["int8", "fp32", "bf16", "fp16"]
 """How a model runs: its number format, which also decides the runtime and the device."""
 
 BATCHES = {"int8": 1, "fp32": 8, "bf16": 1, "fp16": 64}
@@ -26,20 +26,20 @@ of a CPU: in OpenVINO 100 pairs of 58 tokens take 757 ms in batches of 8, 829 ms
 texts one by one, so that a score does not depend on the other texts of a batch."""
 
 
-def graph_precision(running: Running) -> Precision:
-    """Return the precision of the graph that a model needs to run in ``running``.
+def graph_precision(precision: Precision) -> GraphPrecision:
+    """Return the precision of the graph that a model needs to run in ``precision``.
 
     Raises:
-        InputError: ``running`` is not one of `Running`.
+        InputError: ``precision`` is not one of `Precision`.
 
     """
-    if running not in get_args(Running):
-        ways = ", ".join(map(repr, get_args(Running)))
-        raise InputError(f"precision must be one of {ways}, got {running!r}")
-    return "fp32" if running == "bf16" else running
+    if precision not in get_args(Precision):
+        ways = ", ".join(map(repr, get_args(Precision)))
+        raise InputError(f"precision must be one of {ways}, got {precision!r}")
+    return "fp32" if precision == "bf16" else precision
 
 
-def open_backend(model: Path, running: Running, longest: int) -> Session:
+def open_backend(model: Path, precision: Precision, longest: int) -> Session:
     """Return a session for the graph in file ``model``, for texts of at most ``longest`` tokens.
 
     Raises:
@@ -47,11 +47,11 @@ def open_backend(model: Path, running: Running, longest: int) -> Session:
 
     """
     session: Session
-    if running == "bf16":
+    if precision == "bf16":
         from recollex_engine.models.openvino_session import OpenVinoSession
 
         session = OpenVinoSession(model)
-    elif running == "fp16":
+    elif precision == "fp16":
         from recollex_engine.models.device_session import open_device
 
         session = open_device(model, longest)

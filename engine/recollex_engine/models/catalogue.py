@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recollex_engine.errors import ModelError
-from recollex_engine.models.backends import Running
+from recollex_engine.models.backends import Precision
 from recollex_engine.models.convert import cache_folder, damage
 from recollex_engine.models.description import KNOWN_MODELS, ModelDescription, read_json
 from recollex_engine.models.encoder import load_encoder
@@ -84,7 +84,7 @@ class EncoderSpeed:
     tokens: int
 
 
-def measure_encoder(name_or_folder: str | Path, precision: Running) -> EncoderSpeed:
+def measure_encoder(name_or_folder: str | Path, precision: Precision) -> EncoderSpeed:
     """Return how fast an encoder runs here, on one thread. Cost: about a second."""
     encoder = load_encoder(name_or_folder, precision)
     encoder.embed([_TEXT])

@@ -40,7 +40,7 @@ from recollex_engine.models.session import open_session, open_tokenizer
 from recollex_engine.models.weights import Weights, find_weights, is_folder, sha256_of
 
 CONVERTER_VERSION = 1  # raised whenever the same weights would give other vectors
-Precision = Literal["int8", "fp32", "fp16"]
+GraphPrecision = Literal["int8", "fp32", "fp16"]
 
 _CALIBRATION = """\
 The train to Prague leaves at 7:45 on Monday, so please book two seats by the window.
@@ -76,7 +76,7 @@ class Converted:
         return self.given or self.folder / "model.onnx"
 
 
-def prepare(name_or_folder: str | Path, precision: Precision = "int8") -> Path:
+def prepare(name_or_folder: str | Path, precision: GraphPrecision = "int8") -> Path:
     """Return the folder of the converted model; convert it first if needed.
 
     Cost: a few seconds the first time; afterwards hashing the converted files.
@@ -91,7 +91,7 @@ def prepare(name_or_folder: str | Path, precision: Precision = "int8") -> Path:
 
 def converted(
     name_or_folder: str | Path,
-    precision: Precision = "int8",
+    precision: GraphPrecision = "int8",
     scoring: bool = False,
     tokens: bool = False,
 ) -> Converted:
@@ -101,8 +101,8 @@ def converted(
     for each token. The weights are searched only if they are needed, to convert them or for their
     hash.
     """
-    if precision not in get_args(Precision):
-        raise InputError(f"precision must be {_one_of(Precision)}, got {precision!r}")
+    if precision not in get_args(GraphPrecision):
+        raise InputError(f"precision must be {_one_of(GraphPrecision)}, got {precision!r}")
     known = None if is_folder(name_or_folder) else known_model(str(name_or_folder))
     if known and known.weights_sha256 and not scoring and not tokens:
         place = _place(known, known.weights_sha256[:12], precision)
@@ -143,7 +143,7 @@ def cache_folder() -> Path:
     return Path(home) / "models"
 
 
-def _place(description: ModelDescription, identity: str, precision: Precision) -> Path:
+def _place(description: ModelDescription, identity: str, precision: GraphPrecision) -> Path:
     name = description.name.replace("/", "--")
     return cache_folder() / f"{name}-{identity}-{precision}-v{CONVERTER_VERSION}"
 
@@ -176,7 +176,7 @@ def _verified(place: Path) -> Converted | None:
         return None
 
 
-def _convert(weights: Weights, place: Path, precision: Precision) -> Converted:
+def _convert(weights: Weights, place: Path, precision: GraphPrecision) -> Converted:
     if sys.stderr.isatty():
         name = weights.description.name
         print(f"recollex: converting {name} for this machine, once ...", file=sys.stderr)
@@ -203,7 +203,7 @@ def _convert(weights: Weights, place: Path, precision: Precision) -> Converted:
     return found
 
 
-def _write(weights: Weights, work: Path, precision: Precision) -> None:
+def _write(weights: Weights, work: Path, precision: GraphPrecision) -> None:
     description = weights.description
     tokenizer = _tokenizer(weights.folder)
     (work / "tokenizer.json").write_text(tokenizer, encoding="utf-8")
@@ -245,7 +245,7 @@ def _tokenizer(folder: Path) -> str:
     return json.dumps({**values, "padding": None, "truncation": None}, ensure_ascii=False)
 
 
-def _graph(weights: Weights, tokenizer: str, precision: Precision) -> bytes:
+def _graph(weights: Weights, tokenizer: str, precision: GraphPrecision) -> bytes:
     from recollex_engine.models.onnx_graph import (  # onnx: conversion only
         float_graph,
         float_score_graph,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from recollex_engine.errors import InputError, ModelError
 from recollex_engine.models.backends import (
     BATCHES,
-    Running,
+    Precision,
     batches_of,
     graph_precision,
     open_backend,
@@ -38,7 +38,7 @@ _INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class PairScores:
     """scores: float64[n] in [0, 1]; truncated: how many pairs were too long to be read whole."""
 
     scores: NDArray[np.float64]
@@ -59,21 +59,21 @@ class CrossEncoder:
     Threads: any number may call any method at once.
 
     Example:
-        >>> judge = load_cross_encoder("cross-encoder/ms-marco-MiniLM-L-6-v2")  # doctest: +SKIP
-        >>> judge.scores("Where does Ann live?", ["Ann moved to Oslo.", "It rains."])
+        >>> encoder = load_cross_encoder("cross-encoder/ms-marco-MiniLM-L-6-v2")  # doctest: +SKIP
+        >>> encoder.scores("Where does Ann live?", ["Ann moved to Oslo.", "It rains."])
         ... # doctest: +SKIP
 
     """
 
-    def __init__(self, model: Converted, running: Running = "int8") -> None:
-        self.running = running
-        self._size = BATCHES[running]
+    def __init__(self, model: Converted, precision: Precision = "int8") -> None:
+        self.precision = precision
+        self._size = BATCHES[precision]
         self.name = model.description.name
         self.fingerprint = model.fingerprint
         self.max_length = model.description.max_length
-        self._session = open_backend(model.graph, running, self.max_length)
+        self._session = open_backend(model.graph, precision, self.max_length)
         self._shared: MicroBatch[Pair, float] | None = None
-        if running == "fp16":
+        if precision == "fp16":
             self._shared = MicroBatch(self._run_mixed, _SHARED)
         elif self._size > 1:
             self._shared = MicroBatch(self._run_mixed, 4 * self._size, lanes=CORES)
@@ -100,21 +100,21 @@ class CrossEncoder:
             )
 
     def scores(self, query: str, texts: Sequence[str], threads: int = 1) -> NDArray[np.float64]:
-        """Return float64[n]: how well each text answers ``query``, in [0, 1]; see `judge`."""
-        return self.judge(query, texts, threads).scores
+        """Return float64[n]: how well each text answers ``query``, in [0, 1]; see `score_pairs`."""
+        return self.score_pairs(query, texts, threads).scores
 
     @property
     def vocabulary(self) -> str | None:
-        """The vocabulary of the ids that `judge` accepts (see `models.vocabulary`), or None."""
+        """The vocabulary of the ids for `score_pairs` (see `models.vocabulary`), or None."""
         return self._pairs.vocabulary
 
-    def judge(
+    def score_pairs(
         self,
         query: str,
         texts: Sequence[str],
         threads: int = 1,
         stored: StoredPieces | None = None,
-    ) -> Judgement:
+    ) -> PairScores:
         """Return how well each text answers ``query``, and how many pairs were too long.
 
         A pair of more than `max_length` tokens loses the end of its longer text. Equal texts are
@@ -142,22 +142,22 @@ class CrossEncoder:
             if stored is not None:
                 known = stored.of([places[text][0] for text in asked])
             pairs = self._pairs.of(query, asked, known)
-            logits = self._judge(pairs, threads)
+            logits = self._logits(pairs, threads)
             cut = [pair.truncated for pair in pairs]
-            judged = list(zip(map(_sigmoid, logits), cut, strict=True))
-            self._known.put(query, asked, judged)
-            for n, score in zip(fresh, judged, strict=True):
+            scored = list(zip(map(_sigmoid, logits), cut, strict=True))
+            self._known.put(query, asked, scored)
+            for n, score in zip(fresh, scored, strict=True):
                 found[n] = score
         scores, truncated = np.empty(len(texts), dtype=np.float64), 0
         for rows, each in zip(places.values(), found, strict=True):
             assert each is not None
             scores[rows] = each[0]
             truncated += each[1] * len(rows)
-        return Judgement(scores, truncated)
+        return PairScores(scores, truncated)
 
-    def _judge(self, pairs: list[Pair], threads: int) -> list[float]:
+    def _logits(self, pairs: list[Pair], threads: int) -> list[float]:
         """Return the logit of each pair."""
-        if self._shared is not None and (threads == 1 or self.running == "fp16"):
+        if self._shared is not None and (threads == 1 or self.precision == "fp16"):
             return self._shared(pairs)
         batches = batches_of([len(pair.ids) for pair in pairs], self._size)
         logits = np.empty(len(pairs), dtype=np.float64)
@@ -207,7 +207,7 @@ _loading = threading.Lock()
 
 
 def load_cross_encoder(
-    name_or_folder: str | Path = DEFAULT_CROSS_ENCODER, precision: Running | Auto = "int8"
+    name_or_folder: str | Path = DEFAULT_CROSS_ENCODER, precision: Precision | Auto = "int8"
 ) -> CrossEncoder:
     """Return the cross-encoder of this name or folder: the same one for every call in a process.
 
@@ -232,17 +232,17 @@ def load_cross_encoder(
         if "/" not in key:
             key = place = f"cross-encoder/{key}"
     with _loading:
-        running = fastest_precision(place, _open) if precision == "auto" else precision
-        if (key, running) not in _loaded:
-            _loaded[key, running] = _open(place, running)
-        return _loaded[key, running]
+        chosen = fastest_precision(place, _open) if precision == "auto" else precision
+        if (key, chosen) not in _loaded:
+            _loaded[key, chosen] = _open(place, chosen)
+        return _loaded[key, chosen]
 
 
-def _open(place: str | Path, running: Running) -> CrossEncoder:
-    precision = graph_precision(running)
+def _open(place: str | Path, precision: Precision) -> CrossEncoder:
+    graph = graph_precision(precision)
     if is_folder(place) and (model := read_onnx_folder(Path(place))) is not None:
-        return CrossEncoder(model, running)
-    return CrossEncoder(converted(place, precision, scoring=True), running)
+        return CrossEncoder(model, precision)
+    return CrossEncoder(converted(place, graph, scoring=True), precision)
 
 
 def _sigmoid(x: float) -> float:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from recollex_engine.errors import InputError
 from recollex_engine.models.backends import (
     BATCHES,
-    Running,
+    Precision,
     batches_of,
     graph_precision,
     open_backend,
@@ -58,19 +58,19 @@ class Encoder:
 
     """
 
-    def __init__(self, model: Converted, running: Running = "int8") -> None:
+    def __init__(self, model: Converted, precision: Precision = "int8") -> None:
         description = model.description
         self._description = description
         self._fingerprint = model.fingerprint
-        if running == "bf16":  # the graph of fp32
+        if precision == "bf16":  # the graph of fp32
             self._fingerprint = "-bf16-".join(model.fingerprint.rsplit("-fp32-", 1))
-        self._size = 1 if running == "fp32" else BATCHES[running]
-        self._session = open_backend(model.folder / "model.onnx", running, description.max_length)
+        self._size = 1 if precision == "fp32" else BATCHES[precision]
+        self._session = open_backend(model.folder / "model.onnx", precision, description.max_length)
         self._shared: MicroBatch[Any, Vector] | None = None
-        if BATCHES[running] > 1:
-            lanes = 1 if running == "fp16" else CORES
-            self._shared = MicroBatch(self._run_mixed, BATCHES[running], lanes=lanes)
-        self._shared_size = BATCHES[running]
+        if BATCHES[precision] > 1:
+            lanes = 1 if precision == "fp16" else CORES
+            self._shared = MicroBatch(self._run_mixed, BATCHES[precision], lanes=lanes)
+        self._shared_size = BATCHES[precision]
         self._masked = len(self._session.get_inputs()) > 1
         self._tokenizer = open_tokenizer(model.folder / "tokenizer.json")
         self._tokenizer.enable_truncation(description.max_length)
@@ -279,7 +279,7 @@ _loading = threading.Lock()
 
 
 def load_encoder(
-    name_or_folder: str | Path = DEFAULT_MODEL, precision: Running = "int8"
+    name_or_folder: str | Path = DEFAULT_MODEL, precision: Precision = "int8"
 ) -> Encoder | SentenceTransformersEncoder:
     """Return the encoder of this name or folder: the same one for every call in a process.
 

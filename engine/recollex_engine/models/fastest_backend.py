@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.errors import ModelError
-from recollex_engine.models.backends import Running
+from recollex_engine.models.backends import Precision
 from recollex_engine.models.convert import cache_folder
 from recollex_engine.models.description import read_json
 
@@ -39,8 +39,8 @@ class PairScorer(Protocol):
 
 
 def fastest_precision(
-    place: str | Path, load: Callable[[str | Path, Running], PairScorer]
-) -> Running:
+    place: str | Path, load: Callable[[str | Path, Precision], PairScorer]
+) -> Precision:
     """Return the precision in which model ``place`` scores pairs fastest on this machine.
 
     The candidates are fp16 if there is a GPU; otherwise int8, and bf16 if OpenVINO is installed and
@@ -58,7 +58,7 @@ def fastest_precision(
         kept = read_json(path)["fastest"]
         if kept in ways:
             return kept  # type: ignore[no-any-return]
-    taken: dict[Running, float] = {}
+    taken: dict[Precision, float] = {}
     for way in ways:
         try:
             taken[way] = measure(load(place, way))
@@ -72,31 +72,31 @@ def fastest_precision(
     return best
 
 
-def candidates() -> list[Running]:
+def candidates() -> list[Precision]:
     """Return the precisions that can run here, in order of preference."""
     import onnxruntime
 
     if "CUDAExecutionProvider" in onnxruntime.get_available_providers():
         return ["fp16"]
-    ways: list[Running] = ["int8"]
+    ways: list[Precision] = ["int8"]
     if _version("openvino"):
         ways.append("bf16")
     return ways
 
 
-def measure(judge: PairScorer) -> float:
+def measure(scorer: PairScorer) -> float:
     """Return the milliseconds for `PAIRS` pairs of mixed lengths on one thread: the best time."""
     best = float("inf")
     for repeat in range(REPEATS + 1):  # the first warms up; new texts, as scores are cached
         texts = [f"{_WORD * (8 + 7 * (n % 8))}{repeat} {n}" for n in range(PAIRS)]
         started = time.perf_counter()
-        judge.scores("what is measured here?", texts, 1)
+        scorer.scores("what is measured here?", texts, 1)
         if repeat:
             best = min(best, time.perf_counter() - started)
     return best * 1000
 
 
-def _key(place: str | Path, ways: list[Running]) -> str:
+def _key(place: str | Path, ways: list[Precision]) -> str:
     cpu = platform.processor() or platform.machine()
     with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()

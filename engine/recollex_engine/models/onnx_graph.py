@@ -108,7 +108,7 @@ def float_score_graph(classifier: Classifier, taps: bool = False, half: bool = F
     shape = ["batch", "length"]
     return builder.model(
         {"input_ids": shape, "attention_mask": shape, "token_type_ids": shape},
-        [builder.judge(hidden, classifier), *(tapped if taps else [])],
+        [builder.score(hidden, classifier), *(tapped if taps else [])],
     )
 
 
@@ -121,7 +121,7 @@ def int8_score_graph(classifier: Classifier, spreads: Mapping[int, Floats]) -> b
     hidden, _ = builder.encode(classifier.bert, spreads, None, "token_type_ids")
     shape: list[int | str] = [1, "length"]
     return builder.model(
-        {"input_ids": shape, "token_type_ids": shape}, [builder.judge(hidden, classifier)]
+        {"input_ids": shape, "token_type_ids": shape}, [builder.score(hidden, classifier)]
     )
 
 
@@ -189,7 +189,7 @@ class _FloatBuilder:
         )
         return mask, self.unsqueeze(mask_bias, 1, 2)
 
-    def judge(self, hidden: str, classifier: Classifier) -> str:
+    def score(self, hidden: str, classifier: Classifier) -> str:
         """Add the head: one number for each first token."""
         pooled = self.op("Tanh", _FloatBuilder.linear(self, self.first(hidden), classifier.pool))
         score = _FloatBuilder.linear(self, pooled, classifier.classify)

@@ -72,8 +72,8 @@ class PairTokenizer:
         self._remembered: OrderedDict[bytes, NDArray[Any] | None] = OrderedDict()
         self._changing = threading.Lock()
         self._dtype = np.uint16 if tokenizer.get_vocab_size() <= 1 << 16 else np.uint32
-        self._parts = self._frame()
-        self.vocabulary = None if self._parts is None else vocabulary_name(tokenizer)
+        self._frame_ids = self._frame()
+        self.vocabulary = None if self._frame_ids is None else vocabulary_name(tokenizer)
         added = tokenizer.get_added_tokens_decoder().values()
         held = "|".join(re.escape(token.content) for token in added)
         self._added = re.compile(held or "(?!)", re.IGNORECASE)  # never split
@@ -109,12 +109,12 @@ class PairTokenizer:
 
     def _made(self, query: str, texts: list[str], stored: StoredPieces | None) -> list[Pair]:
         (asked,) = self._plain([query])
-        if self._parts is None or asked is None:
+        if self._frame_ids is None or asked is None:
             return self._whole(query, texts)
         pairs: list[Pair | None] = [None] * len(texts)
         if stored is not None:
             self._assemble(asked, stored, pairs)
-        start, stop = self._parts
+        start, stop = self._frame_ids
         head = np.array([start, *asked, stop], self._dtype)
         tail = np.array([stop], self._dtype)
         rest = [place for place, pair in enumerate(pairs) if pair is None]
@@ -142,7 +142,7 @@ class PairTokenizer:
 
     def _assemble(self, asked: list[int], stored: StoredPieces, pairs: list[Pair | None]) -> None:
         """Set the pairs of texts whose ids are stored."""
-        assert self._parts is not None
+        assert self._frame_ids is not None
         sizes = stored.ends - stored.starts
         usable = sizes > 0
         if self._max > MOST_PIECES:  # a text with so many may have more, which are needed
@@ -157,7 +157,7 @@ class PairTokenizer:
             heads = [head for n in places.tolist() if (head := headings[n]) is not None]
         before = np.array([len(head) for head in heads], np.int64)
         first, second = truncated_sizes(len(asked), before + sizes[places], self._max - 3)
-        start, stop = self._parts
+        start, stop = self._frame_ids
         ends = np.cumsum(first + second + 3)
         begins = ends - (first + second + 3)
         texts = begins + first + 2

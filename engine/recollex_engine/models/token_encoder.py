@@ -16,7 +16,7 @@ from recollex_engine.models.description import DEFAULT_MODEL
 from recollex_engine.models.session import open_session, open_tokenizer
 from recollex_engine.models.weights import is_folder
 
-KEPT_BYTES = 256 << 20
+CACHE_BYTES = 256 << 20
 """The most bytes of cached vectors: 18,000 texts of 36 tokens at 384 bytes a token."""
 
 Tokens = NDArray[np.int8]
@@ -26,7 +26,7 @@ class TokenEncoder:
     """The default encoder's last hidden states, each of length 1, in eight bits a component.
 
     Invariant: a text's vectors depend only on the text and the model, to the bit. The two special
-    tokens are left out. Vectors of recent texts are cached, up to `KEPT_BYTES`.
+    tokens are left out. Vectors of recent texts are cached, up to `CACHE_BYTES`.
 
     Threads: any number may call.
     """
@@ -81,7 +81,7 @@ class TokenEncoder:
                 if text not in self._kept:
                     self._kept[text] = tokens
                     self._bytes += tokens.nbytes
-            while self._bytes > KEPT_BYTES:
+            while self._bytes > CACHE_BYTES:
                 self._bytes -= self._kept.popitem(last=False)[1].nbytes
 
     def _run(self, text: str) -> Tokens:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.checks import check_count
-from recollex_engine.models.backends import Running
+from recollex_engine.models.backends import Precision
 from recollex_engine.models.cross_encoder import DEFAULT_CROSS_ENCODER, load_cross_encoder
 from recollex_engine.models.fastest_backend import Auto
 from recollex_engine.models.pairs import StoredPieces
@@ -37,7 +37,7 @@ class CrossEncoderReranker:
     """
 
     model: str | Path = DEFAULT_CROSS_ENCODER
-    precision: Running | Auto = "int8"
+    precision: Precision | Auto = "int8"
     threads: int = 1
     dated: bool = True
     combination: Combination = REPLACING
@@ -58,13 +58,15 @@ class CrossEncoderReranker:
             ModelError: the model cannot be found, loaded or verified.
 
         """
-        judge = load_cross_encoder(self.model, self.precision)
+        encoder = load_cross_encoder(self.model, self.precision)
         texts = candidates.dated_texts if self.dated else candidates.texts
         stored = None
-        if (pieces := find_pieces(candidates.view, candidates.rows, judge.vocabulary)) is not None:
+        if (
+            pieces := find_pieces(candidates.view, candidates.rows, encoder.vocabulary)
+        ) is not None:
             headings = candidates.headings if self.dated else [""] * len(texts)
             stored = StoredPieces(pieces.ids, pieces.starts, pieces.ends, headings)
-        found = judge.judge(candidates.query, texts, self.threads, stored)
+        found = encoder.score_pairs(candidates.query, texts, self.threads, stored)
         if found.truncated:
             told = candidates.trace.truncated
             told["rerank"] = told.get("rerank", 0) + found.truncated

@@ -37,7 +37,7 @@ from recollex_engine.storage.dictionary import Dictionary
 from recollex_engine.text.names import fold_name
 from recollex_kernels.memories.filters import mask_open
 
-AT_HAND = 10_000
+CACHED_NAMES = 10_000
 """The most texts of labels, and of entity names, that are cached."""
 CODED_FROM = 256
 """Rows are coded from this many on; comparing fewer vectors is faster than coding them."""
@@ -163,7 +163,7 @@ class Columns:
         """Return the text of an existing label, without its kind prefix."""
         text = self._labels.get(number)
         if text is None:
-            if len(self._labels) >= AT_HAND:
+            if len(self._labels) >= CACHED_NAMES:
                 self._labels = {}
             text = self._labels[number] = self.dictionary["labels"].string(number)[2:]
         return text
@@ -172,7 +172,7 @@ class Columns:
         """Return the name by which an entity was first recorded."""
         name = self._entity_names.get(entity)
         if name is None:
-            if len(self._entity_names) >= AT_HAND:
+            if len(self._entity_names) >= CACHED_NAMES:
                 self._entity_names = {}
             label = int(self.array("entity_name")[entity])
             name = self._entity_names[entity] = self.dictionary["labels"].string(label)[2:]
@@ -262,9 +262,9 @@ class Columns:
     def with_rows(
         self, memory_of_row: Sequence[int], vectors: npt.NDArray[np.uint16]
     ) -> dict[str, npt.NDArray[Any]]:
-        """Return the columns of passages by name, with passages behind them that are not added.
+        """Return the columns of passages by name, followed by passages that are not added.
 
-        All earlier passages must have codes. The next passages that are added overwrite these.
+        All earlier passages must have codes. The passages that are added next overwrite these.
         """
         beyond = {"memory_of_row": memory_of_row} | encode_rows(vectors)
         return {name: self.column[name].followed_by(items) for name, items in beyond.items()}

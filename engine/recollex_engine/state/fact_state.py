@@ -18,7 +18,7 @@ from recollex_engine.storage.dictionary import Dictionary
 
 TABLES = ("fact", "event", "node")
 """The tables whose items are in the order of their operations; a view counts them by operation."""
-KEPT = 16
+CACHED_MERGES = 16
 """The most sets of merges that are cached, for views of different operations."""
 
 INCOMING = {RELATIONS.index(relation): kind for relation, kind in TARGETS.items()}
@@ -187,7 +187,7 @@ class FactState:
         key = bisect_right(self._identity_ops, op)
         found = self._identities.get(key)
         if found is None:
-            if len(self._identities) >= KEPT:
+            if len(self._identities) >= CACHED_MERGES:
                 self._identities = {}
             found = self._identities[key] = Identities(self.links(op))
         return found

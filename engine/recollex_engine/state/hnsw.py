@@ -4,8 +4,8 @@ usearch builds the graph from codes of ours, which have one scale a row (cosine 
 usearch's own cast loses a twentieth of the recall. A recall searches the file with a kernel of ours
 (`recollex_kernels.vectors.graph_search`), which compares the columns' codes of four bits a
 component and skips rows that a filter excludes. Both only propose rows;
-`recollex_kernels.vectors.cosines` scores them, so a similarity is the same number however a row was
-found.
+`recollex_kernels.vectors.codes.cosines` scores them, so a similarity is the same number however a
+row was found.
 """
 
 import mmap

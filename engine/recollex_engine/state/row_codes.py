@@ -1,4 +1,4 @@
-"""How are the vectors of passages kept in few bits? Four a component, and one a component."""
+"""The codes of passages' vectors: four bits a component, and one bit a component."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from recollex_kernels.vectors.codes import encode
 
 
 def encode_rows(vectors: npt.NDArray[np.uint16]) -> dict[str, npt.NDArray[Any]]:
-    """Return the columns `schema.CODE` of some rows by name, ``code_factor`` last.
+    """Return the columns of `schema.CODE` for some rows, by name, ``code_factor`` last.
 
-    ``vectors`` uint16[n, dimension]: float16 bit patterns. Cost: 5 us a row of 384.
+    ``vectors`` uint16[n, dimension]: float16 bit patterns. Cost: 5 us a row of 384 components.
     """
     count, dimension = vectors.shape
     codes = np.empty((count, dimension // 2), np.uint8)

@@ -131,7 +131,7 @@ class Column:
     def followed_by(self, values: ArrayLike) -> NDArray[Any]:
         """Return the items and then ``values`` as one array; ``values`` are not added.
 
-        They lie in the spare room, where the items that are added next overwrite them.
+        They are in the spare capacity, where the items that are added next overwrite them.
         """
         items = np.asarray(values, dtype=self._storage.dtype)
         end = self._count + len(items)

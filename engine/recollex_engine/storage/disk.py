@@ -113,8 +113,8 @@ def flush_folder(folder: Path) -> None:
         os.close(fd)
 
 
-def replace_file(path: Path, *parts: Bytes, durable: bool = True) -> None:
-    """Replace the content of ``path`` with ``parts``, joined; readers see all old or all new.
+def replace_file(path: Path, *contents: Bytes, durable: bool = True) -> None:
+    """Replace the content of ``path`` with ``contents``, joined; readers see all old or all new.
 
     The bytes are written to ``<name>.tmp`` in the same folder, flushed, and renamed to ``path``.
     ``durable=False`` leaves out the flushes: the change is still atomic for other processes, but
@@ -125,9 +125,9 @@ def replace_file(path: Path, *parts: Bytes, durable: bool = True) -> None:
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
         try:
             offset = 0
-            for part in parts:
-                write_at(fd, part, offset, temporary)
-                offset += memoryview(part).nbytes
+            for content in contents:
+                write_at(fd, content, offset, temporary)
+                offset += memoryview(content).nbytes
             if durable:
                 flush(fd)
         finally:

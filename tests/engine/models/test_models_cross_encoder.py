@@ -146,8 +146,8 @@ def test_what_lies_beyond_the_length_is_not_seen(judges):
     assert judge.scores(QUERY, [long])[0] == judge.scores(QUERY, [f"{long} bob cat"])[0]
     assert 0 <= judge.scores(long, ["ann"])[0] <= 1
     for _ in range(2):  # judged, and remembered
-        assert judge.judge(QUERY, [long, "ann", long, f"{long} cat"]).truncated == 3
-    assert judge.judge(QUERY, ["ann"]).truncated == 0
+        assert judge.score_pairs(QUERY, [long, "ann", long, f"{long} cat"]).truncated == 3
+    assert judge.score_pairs(QUERY, ["ann"]).truncated == 0
 
 
 def test_a_pair_is_judged_once_while_it_is_remembered(judges, monkeypatch):

@@ -39,7 +39,7 @@ def pairs(tokenizer):
 @settings(deadline=None, max_examples=200)
 @given(query=TEXTS, texts=st.lists(TEXTS, max_size=6))
 def test_they_are_the_tokenizers(pairs, tokenizer, query, texts):
-    assert pairs._parts is not None
+    assert pairs._frame_ids is not None
     for text, pair in zip(texts, pairs.of(query, texts), strict=True):
         expected = tokenizer.encode(query, text)
         assert list(pair.ids) == expected.ids
@@ -71,7 +71,7 @@ def test_a_tokenizer_that_frames_pairs_otherwise_is_asked_for_each(tokenizer):
             return type("Encoding", (), {"ids": [*found.ids, 1], "type_ids": found.type_ids})()
 
     pairs = PairTokenizer(Other(), 24)
-    assert pairs._parts is None
+    assert pairs._frame_ids is None
     assert list(pairs.of("who ?", ["ann"])[0].ids) == tokenizer.encode("who ?", "ann").ids
 
 

@@ -54,7 +54,7 @@ def test_texts_are_run_once_while_they_are_remembered(encoder, monkeypatch):
     fresh.passages(TEXTS)
     fresh.passages(TEXTS[:2])
     assert ran == TEXTS[:3]
-    monkeypatch.setattr(token_encoder, "KEPT_BYTES", 384 * 10)  # the first, and little beside it
+    monkeypatch.setattr(token_encoder, "CACHE_BYTES", 384 * 10)  # the first, and little beside it
     fresh.passages(["One more."])
     assert fresh._bytes == sum(each.nbytes for each in fresh._kept.values()) <= 3840
     fresh.passages([TEXTS[2]])

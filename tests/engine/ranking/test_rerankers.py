@@ -3,7 +3,7 @@ import pytest
 
 import recollex
 from recollex_engine.errors import InputError, ModelError, RerankError
-from recollex_engine.models.cross_encoder import Judgement
+from recollex_engine.models.cross_encoder import PairScores
 from recollex_engine.ranking import cross_encoder_reranker as module
 from recollex_engine.ranking.candidates import Candidates
 from recollex_engine.ranking.cross_encoder_reranker import CrossEncoderReranker
@@ -76,10 +76,10 @@ def test_a_function_that_fails_is_an_error_that_says_how(candidates):
 class Judge:
     vocabulary = "wordpiece-0"
 
-    def judge(self, query, texts, threads, stored):
+    def score_pairs(self, query, texts, threads, stored):
         assert stored is None  # the store has none
         self.asked = (query, texts, threads)
-        return Judgement(np.array([0.25, 0.5, 0.125]), 2)
+        return PairScores(np.array([0.25, 0.5, 0.125]), 2)
 
 
 def test_a_cross_encoder_reads_dated_texts(candidates, monkeypatch):
