@@ -5,11 +5,11 @@ machine 1 s.
 
 Command: python -m bench.cold_start [--json] [--out FILE]
 
-Check: every process leaves with 0, and the recall prints the memory asked for.
+Check: every process exits with 0, and the recall prints the expected memory.
 
-Every figure is of processes of their own, one after the other, with caches of files and kernels
-warm: `recollex warmup` runs first. What Python itself takes is shown beside. `first recall` is
-timed inside a process that brings its vectors: importing, opening, the first recall and the second.
+Each figure is measured in new processes, one after the other. The file cache and the compiled
+kernels are warm: `recollex warmup` runs first. The time of Python alone is shown beside. `first
+recall` is timed inside a process that brings its own vectors: it imports, opens, and recalls twice.
 """
 
 import json
@@ -55,7 +55,7 @@ print(json.dumps({
 }))
 """
 SCRIPT = "import sys; from recollex.cli import main; sys.exit(main())"
-"""What the command `recollex` is."""
+"""The code that the command `recollex` runs."""
 IMPORT = "import time; b = time.perf_counter(); import {0}; print(time.perf_counter() - b)"
 
 
@@ -91,7 +91,7 @@ def run(argv: list[str]) -> str:
 
 
 def spent(argv: list[str]) -> dict[str, float]:
-    """Return percentiles of a process's life in milliseconds."""
+    """Return percentiles of a process's whole run time in milliseconds."""
     taken = []
     for _ in range(REPEATS + 1):
         before = time.perf_counter()
@@ -101,7 +101,7 @@ def spent(argv: list[str]) -> dict[str, float]:
 
 
 def imported(module: str) -> dict[str, float]:
-    """Return percentiles of an import alone, within its process, in milliseconds."""
+    """Return percentiles of the import alone, timed inside its process, in milliseconds."""
     argv = [sys.executable, "-c", IMPORT.format(module)]
     return percentiles([1000 * float(run(argv)) for _ in range(REPEATS)])
 

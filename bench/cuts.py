@@ -6,9 +6,9 @@ at 1,000,000 it is at most 40 ms, of vectors of 384 dimensions, each compared ex
 Command: python -m bench.cuts [--rows N ...] [--keep FOLDER] [--json] [--out FILE]
 
 Check: before the clock starts, a cut at the last recorded time gives the memories, scores and
-tokens of an exact recall. Query vectors are given. `fresh cut` asks of another moment each time, so
-every recall makes its view anew; `same cut` asks of one moment again and again. Memories share
-names and times; no semantic links are made, which at a million would take an hour. ``--keep`` makes
+tokens of an exact recall. Query vectors are given. `fresh cut` uses another moment each time, so
+every recall builds its view again. `same cut` uses one moment repeatedly. Memories share names and
+times. No semantic links are made: at 1,000,000 memories they would take an hour. ``--keep`` makes
 the stores in a folder, where the next run finds them.
 """
 
@@ -31,7 +31,7 @@ BATCH_TIME = timedelta(minutes=1)
 START = datetime(2024, 1, 1, tzinfo=UTC)
 NAMES = 20_000
 REPEATS = 60
-"""Recalls that are timed, of each kind."""
+"""Timed recalls of each kind."""
 
 
 def main() -> None:
@@ -88,7 +88,7 @@ def clock(
     options: Callable[[int], dict[str, Any]],
     agent: recollex.Agent,
 ) -> dict[str, float]:
-    """Return percentiles of a recall in milliseconds, after one round that is not counted."""
+    """Return percentiles of a recall in milliseconds; the first round is not counted."""
     taken = []
     for counted in (False, True):
         for place, (text, vector) in enumerate(questions):

@@ -8,8 +8,9 @@ Command: python -m bench.facts [--versions 1000000] [--json] [--out FILE]
 Check: before any clock starts, look-ups, histories and snapshots of cuts chosen at random are
 compared with a naive model that keeps every version in a list.
 
-Each fact is recorded, then corrected three times, at moments in random order; subjects are drawn
-from 50,000 entities, objects from 5,000 or numbers. Half of the cuts name a moment of the world.
+Each fact is recorded and then corrected three times, at moments in random order. Subjects are drawn
+from 50,000 entities; objects are numbers or drawn from 5,000 entities. Half of the cuts name a
+valid time too.
 """
 
 import contextlib
@@ -41,7 +42,7 @@ YEARS = [datetime(2000 + year, 1, 1, tzinfo=UTC) for year in range(30)]
 UNKNOWN = recollex.errors.UnknownIdError
 
 Version = tuple[int, int | None, int, int, object]
-"""(transaction that recorded it, the one that closed it, first year, last year, object)"""
+"""(recording transaction, closing transaction, first year, last year, object)"""
 
 
 def main() -> None:
@@ -54,7 +55,7 @@ def main() -> None:
 
 
 def record(agent: recollex.Agent, count: int) -> tuple[dict[str, list[Version]], float]:
-    """Record ``count`` versions; return what was recorded and how many versions a second."""
+    """Record ``count`` versions; return them and the number of versions per second."""
     rng = np.random.default_rng(SEED)
     facts = np.repeat(np.arange(count // VERSIONS_A_FACT), VERSIONS_A_FACT)
     rng.shuffle(facts)
@@ -83,7 +84,7 @@ def record(agent: recollex.Agent, count: int) -> tuple[dict[str, list[Version]],
 
 
 def expected(versions: list[Version], cut: int, world: int | None) -> Version | None:
-    """Return the version that a cut sees, by looking at all of them."""
+    """Return the version that a cut sees, by a scan of all versions."""
     for version in versions:
         recorded, closed, begin, end, _ = version
         if recorded <= cut and (closed is None or closed > cut):

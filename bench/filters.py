@@ -8,8 +8,8 @@ Command: python -m bench.filters [--rows N ...] [--json] [--out FILE]
 Check: before the clock starts, 50 questions are answered under each filter, and every memory
 returned passes it; recall@10 is against the exact recall under the same filter.
 
-Made-up memories (see `bench.lib.made_up`); the default preset, the question's vector given. One
-thread.
+Memories are made up (see `bench.lib.made_up`). The preset is the default, and the question's vector
+is given. One thread.
 """
 
 from typing import Any
@@ -46,7 +46,7 @@ FILTERS: dict[str, tuple[float, dict[str, Any]]] = {
     "second half of the time": (0.5, {"since": MIDDLE}),
     "time and network and tag": (0.175, {"since": MIDDLE, "networks": ["world"], "tags": ["half"]}),
 }
-"""Name -> the share of memories that pass, and the filter."""
+"""Name -> (share of memories that pass, filter)."""
 
 
 def main() -> None:
@@ -85,7 +85,7 @@ def measure(agent: recollex.Agent, size: int) -> list[dict[str, Any]]:
 
 
 def check(agent: recollex.Agent, asked: list[dict[str, Any]], given: dict[str, Any]) -> float:
-    """Return recall@10 against the exact answer; raises if a memory does not pass."""
+    """Return recall@10 against the exact answer. Raises if a memory does not pass the filter."""
     shares = []
     for question in asked:
         found = agent.recall(**question, **given)

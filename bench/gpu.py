@@ -5,15 +5,16 @@ recall with 100 candidates reranked at most 15 ms (p50; TEMPR's example 148, Mem
 
 Command: python -m bench.gpu [--json] [--out FILE]
 
-Check: before the clock starts, fp16's scores are within 2e-3 of fp32's on the CPU, and in the same
-order but for pairs nearer than that; the recall names no failed stage in its trace.
+Check: before the clock starts, the scores in fp16 are within 2e-3 of the scores in fp32 on the CPU.
+Their order is the same, except for pairs that are nearer than that. The recall's trace names no
+failed stage.
 
-Without a GPU, or without the extra gpu, every row says "not run" and why. The cross-encoder is
-that of bench/lib/cross_encoders.py, with a random head. The floor is the arithmetic of the pairs at
-the speed of one fp16 matrix product of 12,800 x 384 x 1536 on the device, by onnxruntime. The
-recall is TEMPR's preset, thinking budget 100, over made-up memories, with the question's embedding,
-the date of each candidate and the tokens of the pairs included, as TEMPR's Table 1 and Memora 5.2
-count.
+Without a GPU, or without the extra gpu, every row says "not run" and the reason. The cross-encoder
+comes from bench/lib/cross_encoders.py and has a random head. The floor is the arithmetic of the
+pairs at the speed of one fp16 matrix product of 12,800 x 384 x 1536 on the device, by onnxruntime.
+The recall uses TEMPR's preset with thinking budget 100, over made-up memories. As in TEMPR's
+Table 1 and Memora 5.2, its time includes the question's embedding, the date of each candidate and
+the tokens of the pairs.
 """
 
 import random
@@ -47,7 +48,7 @@ QUESTION = "where did she move to after the summer"
 TOLERANCE = 2e-3
 RECALL = f"a recall, {CANDIDATES} candidates reranked"
 LIMITS = {"100 pairs of 128 tokens": 8, RECALL: 15}
-"""What is measured -> milliseconds at p50."""
+"""Bounds: measurement -> milliseconds at p50."""
 
 
 def main() -> None:
@@ -64,7 +65,7 @@ def shapes() -> list[tuple[int, int]]:
 
 
 def not_run(why: str) -> list[dict[str, Any]]:
-    """Return every row with the reason why it was not measured."""
+    """Return all rows, each with the reason why it was not measured."""
     rows = [{"what": f"{pairs} pairs of {length} tokens"} for pairs, length in shapes()]
     rows.append({"what": RECALL})
     return [row | {"not run": why} for row in rows]
@@ -83,7 +84,7 @@ def measured(folder: Path) -> list[dict[str, Any]]:
         check(judge.scores(QUESTION, texts), exact.scores(QUESTION, texts))
 
         def known(texts: list[str] = texts) -> None:
-            judge._known._scores.clear()  # another question about texts whose tokens are known
+            judge._known._scores.clear()  # as for a new question about texts whose tokens are known
             judge.scores(QUESTION, texts)
 
         def run(texts: list[str] = texts) -> None:
@@ -104,14 +105,14 @@ def measured(folder: Path) -> list[dict[str, Any]]:
 
 
 def check(found: np.ndarray, expected: np.ndarray) -> None:
-    """Assert that scores agree, and their order wherever they differ by more than rounding."""
+    """Assert that the scores agree, and that their order does where they differ beyond rounding."""
     assert np.abs(found - expected).max() <= TOLERANCE, np.abs(found - expected).max()
     order = np.argsort(-found, kind="stable")
     assert (np.diff(expected[order]) <= 2 * TOLERANCE).all()
 
 
 def gemm_speed() -> float:
-    """Return GFLOP/s of one fp16 matrix product on the device, its operands there already."""
+    """Return GFLOP/s of one fp16 matrix product on the device, with its operands on the device."""
     rows, inner, columns = GEMM
     rng = np.random.default_rng(SEED)
     weight = rng.standard_normal((inner, columns)).astype(np.float16)
@@ -136,7 +137,7 @@ def gemm_speed() -> float:
 
 
 def whole_recall(folder: Path, place: Path, rng: random.Random) -> dict[str, Any]:
-    """Return how long a recall takes whose best 100 candidates a GPU judges."""
+    """Return the times of recalls whose best 100 candidates are judged on a GPU."""
     reranker = presets.CrossEncoderReranker(place, precision="fp16")
     preset = replace(presets.tempr, reranker=reranker, depth=CANDIDATES)
     taken, stages = [], []

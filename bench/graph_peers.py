@@ -5,19 +5,20 @@ what it takes at 10,000; at least 200 times as fast as best-first spreading in n
 
 Command: python -m bench.graph_peers [--rows N ...] [--data FOLDER] [--json] [--out FILE]
 
-Check: before the clock starts, spreading over the explicit graph in networkx, ties broken by cosine
-and newness as here, visits the very memories that recollex visits, in the same order but for
-cosines that rounding tells apart here and not there.
+Check: before the clock starts, spreading over the explicit graph in networkx, with ties broken by
+cosine and newness as in recollex, visits the same memories as recollex, in the same order. Only
+memories whose cosines differ by rounding alone may change places.
 
 All start from the five memories nearest to the question, at their similarity, and stop at 100
-memories (and at 1,000). Edges: the two entities that each memory names, and its ten neighbours in
-time within a day (TEMPR 2.4), which recollex finds as it goes and the rivals are given; an entity
-passes activation to the newest 1,024 memories that name it, and to those that the semantic arm
-brought. networkx runs with the ties broken as here (by the cosines of what the semantic arm brought
-and of an entity's newest 16, then by newness), and by newness alone, which takes no cosines. The
-rivals' page ranks, 20 rounds at damping .85, are another measure of nearness: `shared` says how
-many of their hundred are recollex's. recollex is the graph arm's share of a recall, by its trace.
-Rivals whose graphs would not fit are left out beyond 200,000 memories. One thread each.
+memories (and at 1,000). The edges are the two entities that each memory names, and its ten
+neighbours in time within a day (TEMPR 2.4). recollex finds the edges while it spreads; the rivals
+are given them. An entity passes activation to the newest 1,024 memories that name it, and to the
+memories that the semantic arm found. networkx runs with ties broken as in recollex (by the cosines
+of what the semantic arm found and of an entity's newest 16, then by newness), and with ties broken
+by newness alone, which needs no cosines. The rivals' page ranks, 20 rounds at damping .85, are
+another measure of nearness: `shared` says how many of their hundred recollex found too. recollex's
+time is the graph arm's share of a recall, from its trace. Above 200,000 memories, rivals whose
+graphs would not fit into memory are left out. One thread each.
 """
 
 import heapq
@@ -84,7 +85,7 @@ def main() -> None:
 
 
 def measure(agent: recollex.Agent, size: int) -> list[dict[str, Any]]:
-    """Return a row a system and budget."""
+    """Return one row for each system and budget."""
     place_of = {id: place for place, id in enumerate(ids(agent))}
     drawn = [(q, seeds_of(agent, q, place_of)) for q in made_up.questions(size, 3 * QUESTIONS)]
     full = sorted((pair for pair in drawn if pair[1]), key=lambda pair: -len(pair[1]))[:QUESTIONS]
@@ -163,7 +164,7 @@ def measure(agent: recollex.Agent, size: int) -> list[dict[str, Any]]:
 def seeds_of(
     agent: recollex.Agent, question: made_up.Question, place_of: dict[str, int]
 ) -> list[tuple[int, float]]:
-    """Return the memories from which activation starts, and how much each has."""
+    """Return the memories from which activation starts, and the activation of each."""
     recall = agent.recall(
         **question.fields(), thinking_budget=SEEDS, preset=ARMS, max_tokens=ALL, explain=True
     )
@@ -189,7 +190,7 @@ def reached(
 def semantic(
     agent: recollex.Agent, question: made_up.Question, budget: int, place_of: dict[str, int]
 ) -> dict[int, float]:
-    """Return what the semantic arm brings, and the cosines."""
+    """Return the memories that the semantic arm finds, and their cosines."""
     recall = agent.recall(
         **question.fields(), thinking_budget=budget, preset=ARMS, max_tokens=ALL, explain=True
     )
@@ -231,7 +232,7 @@ def edges(size: int) -> tuple[Temporal, Mentions]:
 
 
 def explicit(size: int, temporal: Temporal, mentions: Mentions) -> Any:
-    """Return the graph, an entity's newest memories first."""
+    """Return the graph; an entity's newest memories come first."""
     graph = networkx.DiGraph()
     graph.add_nodes_from(range(size))
     graph.add_weighted_edges_from(temporal)
@@ -249,8 +250,8 @@ def best_first(
 ) -> list[int]:
     """Return the memories visited, most activated first (TEMPR 3.1.3).
 
-    Ties: those of ``known`` by their cosines, and with ``cosines`` the newest few of an entity by
-    what it says of them; then the newer.
+    Ties are broken by cosine: memories in ``known`` by the cosines there, and the newest few of an
+    entity by ``cosines``, if given. Then the newer memory comes first.
     """
     adjacent = graph.adj
     visited: dict[int, None] = {}

@@ -4,14 +4,15 @@ Claim: at least 15 times as fast as LanceDB's hybrid search at p50, on the same 
 
 Command: python -m bench.hybrid_peers --data FOLDER [--rows N ...] [--json] [--out FILE]
 
-Check: before the clock starts, every system is given each text's own words and vector as the
-question and must have it among its first ten for at least 95 % of 100 texts. R@10 is the share of
-the turns that prove LoCoMo's answers among the first ten; the IRC log has no such thing.
+Check: before the clock starts, every system is asked for each of 100 texts with the text's own
+words and vector. The text must be among its first ten in at least 95 % of the cases. R@10 is the
+share of the turns that prove LoCoMo's answers among the first ten; the IRC log names no such turns.
 
-The question's vector is given to all. LanceDB: its full-text index with English stemming, its
-vectors compared exactly (up to 10,000 rows) or by its IVF_HNSW_SQ index, its RRF. By hand: usearch
-(f16, expansion 128) and bm25s (numba), the first hundred of each, RRF in a dict. recollex: all its
-arms, to the token budget of 4,096, and the texts read. One thread each.
+The question's vector is given to all systems. LanceDB uses its full-text index with English
+stemming, its vectors compared exactly (up to 10,000 rows) or by its IVF_HNSW_SQ index, and its RRF.
+The one built by hand uses the first hundred of usearch (f16, expansion 128) and of bm25s (numba),
+and RRF in a dict. recollex uses all its arms, to the token budget of 4,096, and its texts are read.
+One thread each.
 """
 
 import argparse
@@ -42,7 +43,7 @@ from bench.lib.latency import (
     with_one_thread,
 )
 
-os.environ.setdefault("LANCEDB_LOG", "error")  # it would write two warnings a search
+os.environ.setdefault("LANCEDB_LOG", "error")  # without this it writes two warnings per search
 try:
     import bm25s
     import lancedb
@@ -62,19 +63,19 @@ PRESETS = ("default", "tempr")
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, its vector, and the places of the texts that prove the answer."""
+    """A question, its vector, and the places of the texts that prove the answer."""
 
     fields: dict[str, Any]
     evidence: frozenset[int]
 
     @property
     def text(self) -> str:
-        """Its words."""
+        """The question's words."""
         return str(self.fields["query"])
 
     @property
     def vector(self) -> NDArray[np.float32]:
-        """Its vector."""
+        """The question's vector."""
         vector: NDArray[np.float32] = self.fields["query_embedding"]
         return vector
 
@@ -84,7 +85,7 @@ Search = Callable[[Question], Sequence[int]]
 
 def main() -> None:
     with_one_thread()
-    if hasattr(os, "sched_setaffinity"):  # LanceDB asks nobody how many threads it may have
+    if hasattr(os, "sched_setaffinity"):  # LanceDB does not keep to one thread by its settings
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     parser = parse(__doc__, (10_000, 100_000))
     add_arguments(parser)
@@ -141,7 +142,7 @@ def measure(
     questions: list[Question],
     place_of: dict[str, int],
 ) -> list[dict[str, Any]]:
-    """Return a row a system."""
+    """Return one row for each system."""
 
     def ours(preset: str) -> Search:
         def search(question: Question) -> list[int]:
@@ -182,7 +183,7 @@ def check(
     vectors: NDArray[np.float32],
     questions: list[Question],
 ) -> None:
-    """Raise unless every system finds what is asked for word by word."""
+    """Raise unless every system finds the texts that are asked for with their own words."""
     long = [n for n, text in enumerate(texts) if len(text.split()) >= 8]
     now = max(question.fields["now"] for question in questions) + timedelta(minutes=1)
     for name, ask in systems.items():

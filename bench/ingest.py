@@ -7,13 +7,12 @@ tenth is taken in at no less than half the speed of the first.
 
 Command: python -m bench.ingest [--rows 100000 1000000] [--out FILE]
 
-Check: what was taken in is counted after the store is closed and opened again, and nothing is left
-in the tail.
+Check: the memories are counted after the store is closed and opened again, and the tail is empty.
 
-Made-up memories of 100 characters with given vectors (see `bench.lib.made_up`), in batches of
-2,000, in a process of their own. Memory is what the system says of it every 50 ms, less what it was
-before the store was opened. Building: from the last batch until every index, the graph too, is
-whole.
+Memories of 100 characters are made up, with given vectors (see `bench.lib.made_up`). They are
+retained in batches of 2,000, in a process of their own. Memory is read from the system every 50 ms,
+less its value before the store was opened. Building lasts from the last batch until every index,
+the graph included, is complete.
 """
 
 import multiprocessing
@@ -33,7 +32,7 @@ from bench.lib.latency import Bound, Page, Section, claim, finish, parse
 from bench.lib.rundata import percentiles, process_memory
 
 EVERY = 0.05
-"""Seconds between two looks."""
+"""Seconds between two readings of the memory."""
 TAIL = 4 * 8_192 + made_up.BATCH
 
 
@@ -49,8 +48,8 @@ def main() -> None:
 
 
 def measure(stores: Path, count: int) -> dict[str, Any]:
-    """Return a row: ``count`` memories taken in by this process, into a folder that goes again."""
-    next(made_up.batches(1))  # what the makers keep is not ours
+    """Return a row: ``count`` memories retained by this process, in a temporary folder."""
+    next(made_up.batches(1))  # tables that made_up keeps do not count
     embedder = recollex.GivenVectors(made_up.DIMENSION, links=False)
     taken, tail = [], 0
     with tempfile.TemporaryDirectory(dir=stores) as folder, watched() as peak:
@@ -68,7 +67,7 @@ def measure(stores: Path, count: int) -> dict[str, Any]:
         with recollex.open(folder, embedder=embedder, read_only=True) as store:
             stats = store.agent(AGENT).stats()
         assert (stats.memories, stats.tail_passages) == (count, 0), stats
-    tenth = max(1, len(taken) // 10)  # batches, all alike but for the last of few
+    tenth = max(1, len(taken) // 10)  # batches; only the last may be smaller
     return {
         "memories": count,
         "system": "recollex",
@@ -86,7 +85,7 @@ def measure(stores: Path, count: int) -> dict[str, Any]:
 
 @contextmanager
 def watched() -> Iterator[dict[str, float]]:
-    """Give the greatest megabytes that this process takes while inside, above those before."""
+    """Measure the peak of this process's megabytes in the block, above the value before it."""
     before = process_memory()
     peak = dict.fromkeys(before, 0.0)
     ended = threading.Event()

@@ -7,16 +7,17 @@ Command: python -m bench.keyword_peers [--rows N ...] [--data FOLDER] [--stores 
 [--out FILE]
 
 Check: before the clock starts, recollex and bm25s, with the same k1 and b, give the same ten best
-scores to one part in a thousand for every question (made-up texts, where all split words alike);
-tantivy and FTS5, whose k1 and b are fixed at 1.2 and .75 and whose lengths are rounded, must share
-most of theirs with bm25s set to those.
+scores to one part in a thousand for every question (with made-up texts, which all systems split
+into the same words). tantivy and FTS5 have k1 and b fixed at 1.2 and .75 and round lengths; most of
+their ten best must be those of bm25s with the same k1 and b.
 
-`search` is the search alone, of a question whose words are known: recollex's is the keyword arm's
-share of a recall, by its trace, behind the reading of the question; a rival reads its question
-right before its search as well, in no one's time. `from text` begins at the text and ends at the
-ids: of recollex, a whole recall with that one arm. Texts are made up (see `bench.lib.made_up`), or
-of the IRC log where ``--data`` has it; one thread each. The rivals' indexes are kept beside the
-stores, named by their versions: at 1,000,000 memories they take minutes to build.
+`search` is the search alone, of a question whose words are known. For recollex it is the keyword
+arm's share of a recall, from its trace, after the question was analysed. A rival analyses its
+question right before its search as well, and that is not timed. `from text` begins at the text and
+ends at the ids: for recollex it is a whole recall with that one arm. Texts are made up (see
+`bench.lib.made_up`), or come from the IRC log if ``--data`` has it. One thread each. The rivals'
+indexes are kept beside the stores, named by the rivals' versions: at 1,000,000 memories they take
+minutes to build.
 """
 
 import argparse
@@ -62,13 +63,13 @@ K1, B = 0.9, 0.4
 QUESTIONS = 200
 CHECKED = 50
 ALL = 1_000_000
-"""Tokens: no budget."""
+"""A token budget without effect."""
 ARM = Preset(name="keyword", arms=("keyword",), fusion=ReciprocalRank(), k1=K1, b=B)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question, and what `Agent.recall` takes."""
+    """A question, and the arguments of `Agent.recall` for it."""
 
     text: str
     recall: dict[str, Any]
@@ -102,7 +103,7 @@ def of_chat(arguments: argparse.Namespace, size: int) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Texts:
-    """Texts that are made only if an index has to be built of them."""
+    """Texts that are made only when an index must be built from them."""
 
     make: Callable[[int], list[str]]
     size: int
@@ -122,7 +123,7 @@ def made_up_texts(size: int) -> list[str]:
 
 
 def built(folder: Path, name: str, build: Callable[[Path], None]) -> Path:
-    """Return the place of a rival's index, which is built there if it is not there yet."""
+    """Return the path of a rival's index, which is built first if it does not exist."""
     path = folder / name
     if not path.exists():
         making = folder / f".{name}-{os.getpid()}"
@@ -136,7 +137,7 @@ def built(folder: Path, name: str, build: Callable[[Path], None]) -> Path:
 def measure(
     corpus: str, agent: recollex.Agent, texts: Texts, asked: list[Asked], stores: Path
 ) -> list[dict[str, Any]]:
-    """Return a row a system; the rivals' indexes are kept in folder ``stores``."""
+    """Return one row for each system; the rivals' indexes are kept in the folder ``stores``."""
 
     def ours(question: Asked, explain: bool = False) -> recollex.Recall:
         return agent.recall(
@@ -178,7 +179,7 @@ def measure(
 
 
 class Bm25s:
-    """bm25s with its numba backend, given the words."""
+    """The rival bm25s with its numba backend; it is given the words."""
 
     name = "bm25s (numba)"
 
@@ -225,7 +226,7 @@ class Bm25s:
 
 
 class Tantivy:
-    """tantivy by its Python package; k1 = 1.2 and b = .75 are fixed in it."""
+    """The rival tantivy, by its Python package; its k1 = 1.2 and b = .75 are fixed."""
 
     name = "tantivy"
 
@@ -260,7 +261,7 @@ class Tantivy:
 
 
 class Fts5:
-    """SQLite's FTS5, its index in the page cache; k1 = 1.2 and b = .75 are fixed in it."""
+    """SQLite's FTS5, with its index in the page cache; its k1 = 1.2 and b = .75 are fixed."""
 
     name = "SQLite FTS5"
 
@@ -302,7 +303,7 @@ def check(
     theirs: Bm25s,
     asked: list[Asked],
 ) -> None:
-    """Raise unless all search the same texts for the same words; ``theirs`` has tantivy's k1, b."""
+    """Raise unless all find the same; ``theirs`` is bm25s with the k1 and b of tantivy."""
     same, *others = peers
     shared: dict[str, list[float]] = {peer.name: [] for peer in others}
     for question in asked:

@@ -7,9 +7,8 @@ store rebuilt from the log up to then. No memory of it was recorded later.
 Command: python -m bench.leakage --data FOLDER [--conversations N] [--json] [--out FILE]
 (FOLDER/locomo holds locomo10.json of github.com/snap-research/locomo.)
 
-Check: leaves with 1 if a recall differs or holds a memory from the future. To show that the
-question is not idle, it counts how many recalls would have held a memory from the future without
-the cut.
+Check: exits with 1 if a recall differs or holds a memory from the future. It also counts how many
+recalls would have held a memory from the future without the cut, to show that the cut matters.
 """
 
 import sys
@@ -26,7 +25,7 @@ from bench.datasets.locomo import Conversation, conversations
 from bench.lib.latency import Bound, Page, Section, claim, finish, parse
 
 GAP = timedelta(minutes=30)
-"""Between turns of one session there is less: LoCoMo's are a second apart."""
+"""A longer pause starts a new session: the turns of one session are a second apart."""
 
 
 def main() -> int:
@@ -69,7 +68,7 @@ def measure(folder: Path, conversation: Conversation, encoder: recollex.Encoder)
 
 
 def tell(agent: recollex.Agent, conversation: Conversation) -> list[datetime]:
-    """Retain turn by turn, each recorded when it was said; return when each session ended."""
+    """Retain turn by turn, each recorded when it was said; return the end of each session."""
     boundaries: list[datetime] = []
     last = None
     for turn in conversation.turns:

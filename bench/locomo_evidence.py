@@ -7,9 +7,9 @@ Command: python -m bench.locomo_evidence --data FOLDER [--json] [--out FILE]
 (FOLDER/locomo holds locomo10.json of github.com/snap-research/locomo.)
 
 Check: every turn is retained, a recall is the same with `exact=True`, and the arms' own lists are
-read off the same recall. Each conversation is an agent, one memory a turn. R@k is the share of a
-question's evidence among the first k, averaged over questions; NDCG@10 counts evidence as gain 1.
-Conversations 1-5 are for development; 6-10 are what is reported.
+read from the same recall. Each conversation is an agent, and each turn is a memory. R@k is the
+share of a question's evidence among the first k, averaged over questions. NDCG@10 counts evidence
+as gain 1. Conversations 1 to 5 are for development; 6 to 10 are reported.
 """
 
 import math
@@ -30,7 +30,7 @@ CUTS = (5, 10, 20)
 BUDGET = 100
 WARM = 20
 DEVELOPMENT = 5
-"""Conversations, the first ones."""
+"""Number of conversations, from the first, that are for development."""
 ARMS = ("semantic", "keyword", "graph", "temporal")
 
 
@@ -69,7 +69,7 @@ def ask(
             agent.recall(question.text + " really", max_tokens=1 << 30)
         for place, question in enumerate(conversation.questions):
             fresh = time.perf_counter_ns()
-            agent.recall(question.text)  # nobody asked this before: the query is embedded
+            agent.recall(question.text)  # a new question: the query is embedded
             with_embedding = time.perf_counter_ns() - fresh
             vector = encoder.embed_query(question.text)
             started = time.perf_counter_ns()
@@ -118,7 +118,7 @@ def mean(rows: list[dict[str, Any]], name: str) -> dict[str, float]:
 
 
 def quality(part: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row a list: of the fused one, of each arm, of the fused one by category."""
+    """Return one row for each list: the fused one, each arm's, the fused one by category."""
     dated = [row for row in rows if row["lists"]["temporal"]]
     lists = {"fused": (rows, "fused"), **{arm: (rows, arm) for arm in ARMS[:-1]}}
     lists["temporal (questions with a range)"] = (dated, "temporal")

@@ -7,9 +7,9 @@ Command: python -m bench.many_agents [--agents N] [--json] [--out FILE]
 
 Check: every recall finds the memory whose words and vector it asks with, first.
 
-Each agent retains its hundred memories in one call and is closed (it stays in its log alone: no
-checkpoint is due). Cold: the first recall of each agent in a process that has asked one other
-agent, from `store.agent` to the ids. Warm: the second recall, with every agent still open.
+Each agent retains its hundred memories in one call and is closed. It has a log alone, since no
+checkpoint is due. Cold is the first recall of each agent in a process that has asked one other
+agent, from `store.agent` to the ids. Warm is the second recall, while every agent is still open.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from bench.lib.rundata import percentiles
 
 MEMORIES = 100
 VECTORS = MEMORIES * made_up.DIMENSION * 2
-"""Bytes of an agent's vectors."""
+"""Bytes of the vectors of one agent."""
 
 
 def main() -> None:
@@ -56,7 +56,7 @@ def embedder() -> recollex.GivenVectors:
 
 
 def make(path: Path, agents: int) -> float:
-    """Make the store if it is not there; return the seconds it took, 0 if it was."""
+    """Make the store if it does not exist; return the seconds that took, or 0."""
     if path.exists():
         return 0.0
     started = time.perf_counter()
@@ -76,7 +76,7 @@ def make(path: Path, agents: int) -> float:
 
 
 def ask(path: Path, agents: int, read_only: bool) -> dict[str, Any]:
-    """Return the times of one process over all agents, and what it holds of memory and files."""
+    """Return the times of one process over all agents, its memory and its open files."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     questions = [

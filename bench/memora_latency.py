@@ -9,12 +9,12 @@ Command: python -m bench.memora_latency --data FOLDER [--json] [--out FILE]
 Check: before the clock starts, 98 % of the first ten memories of 50 recalls are those of exact
 ones; no arm and no reranker fails in any recall.
 
-256 questions about LoCoMo's 5,882 turns in one memory, with the preset `memora`, thinking_budget 50
-as in 5.2, and about its first hundred turns, which is what 5.2 may mean by "100 memories". Every
-question is new to the model. The cross-encoder's rows are of 32 questions; where its weights are
-not at hand, of a model of the same shape with a seeded head: latency, not quality. The late stages
-are those of SATF, RRF, a heuristic, MMR and the budget over the union of the arms' first hundred,
-cut to 100 candidates by arms that bring 100 together.
+256 questions are asked about LoCoMo's 5,882 turns in one memory, with the preset `memora` and
+thinking_budget 50 as in 5.2. They are asked about its first hundred turns too: 5.2 may mean that by
+"100 memories". Every question is new to the model. The cross-encoder's rows have 32 questions. If
+its weights are missing, a model of the same shape with a seeded head stands for it: its latency
+counts, not its quality. The late stages are SATF, RRF, a heuristic, MMR and the budget, over the
+union of the arms' lists. The arms find 100 candidates together.
 """
 
 from dataclasses import replace
@@ -61,7 +61,7 @@ PRINTED = {
     "diversity": "1",
     "budget": "1",
 }
-"""Milliseconds that Memora 3.5 and 5.2 print."""
+"""Milliseconds printed in Memora 3.5 and 5.2."""
 LATE = ("fusion", "satf", "rerank", "diversity", "budget")
 LATE_STAGES = presets.Preset(
     name="late stages",
@@ -105,7 +105,7 @@ def measure(
     judge: tuple[presets.CrossEncoderReranker, str] | None,
     sections: list[Section],
 ) -> Timed:
-    """Add a section a reranker, and return the times with the heuristic."""
+    """Add one section for each reranker, and return the times with the heuristic."""
     timed(agent, questions[:20], preset=presets.memora, thinking_budget=BUDGET)
     heuristic, _ = timed(agent, questions, preset=presets.memora, thinking_budget=BUDGET)
     sections.append(section(f"Heuristic, {what}", heuristic))
@@ -131,7 +131,7 @@ def section(title: str, spent: Timed) -> Section:
 def late_stages(
     agent: recollex.Agent, questions: list[dict[str, Any]], embedder: FreshQueries
 ) -> list[dict[str, Any]]:
-    """Return the times of what stands behind the arms, of recalls with 100 candidates."""
+    """Return the times of the stages after the arms, in recalls with 100 candidates."""
     given = [q | {"query_embedding": embedder.embed_query(q["query"])} for q in questions]
     options = {"preset": LATE_STAGES, "thinking_budget": CANDIDATES, "max_tokens": 1 << 20}
     _, recalls = timed(agent, given, **options)

@@ -10,11 +10,12 @@ Command: python -m bench.memora_scale [--rows N ...] [--data FOLDER] [--json] [-
 Check: before the clock starts, the questions are answered by an index as by an exact recall, at
 recall@10 of at least .98; every concurrent caller gets the answers that one caller gets.
 
-Memories are made up (see `bench.lib.made_up`), and real messages with MiniLM's vectors where
-``--data`` has the IRC log (10,000 and 100,000). The question's vector is given; every fifth
-question about messages names a time, and so runs all four arms. Resident: of a process of its own
-that opened the store and recalled 200 times, pages of mapped files included. Concurrent callers are
-threads that ask without a pause. The checkpoint is of a copy, 8,000 memories behind the last one.
+Memories are made up (see `bench.lib.made_up`). If ``--data`` has the IRC log, real messages with
+MiniLM's vectors are measured too (10,000 and 100,000). The question's vector is given. Every fifth
+question about messages names a time, and so runs all four arms. The resident memory is that of a
+new process that opened the store and recalled 200 times; it includes pages of mapped files.
+Concurrent callers are threads that ask without a pause. The checkpoint is made of a copy of the
+store, 8,000 memories after the last checkpoint.
 """
 
 import argparse
@@ -43,7 +44,7 @@ CALLERS = (1, 16, 100)
 CALLS = 2_000
 PRESETS = ("default", "tempr")
 LIMITS = {10_000: (0.3, 1.0), 100_000: (0.6, 2.0), 1_000_000: (2.0, 6.0)}
-"""Memories -> milliseconds at p50 and p99."""
+"""Number of memories -> milliseconds at p50 and at p99."""
 BEHIND = 8_000
 CHECKPOINTS = 3
 
@@ -94,7 +95,7 @@ def messages(
 
 
 def whole(corpus: str, agent: recollex.Agent, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row a preset: from the call to the ids."""
+    """Return one row for each preset, timed from the call to the ids."""
     rows = []
     for preset in PRESETS:
         shared = []
@@ -136,7 +137,7 @@ def whole(corpus: str, agent: recollex.Agent, asked: list[dict[str, Any]]) -> li
 
 
 def concurrent(agent: recollex.Agent, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row a number of callers, each a thread that asks without a pause."""
+    """Return one row for each number of callers; a caller is a thread that asks without a pause."""
     expected = [agent.recall(**question).ids for question in asked]
     rows = []
     for count in CALLERS:
@@ -207,7 +208,7 @@ def _resident(path: Path, asked: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def checkpoint(path: Path, rows: int) -> list[dict[str, Any]]:
-    """Return a row a checkpoint of a copy, each 8,000 memories behind the one before."""
+    """Return one row for each checkpoint of a copy; 8,000 memories lie between two of them."""
     found = []
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         copy = Path(folder) / "copy"

@@ -9,16 +9,16 @@ Command: python -m bench.models [--json] [--out FILE] [--short] [--parts PART ..
 A whole run takes three minutes; ``--parts`` runs some of it.
 
 Check: before the clock starts, vectors of fp32 equal sentence-transformers' to 1e-5 and those of
-int8 have a cosine of .99 to them; int8 and bf16 give the same bytes alone, among 64, shuffled and
-sorted; fp32 within 1e-5; scores likewise.
+int8 have a cosine of .99 to them. int8 and bf16 give the same bytes for a text alone, among 64,
+shuffled and sorted; fp32 gives the same to 1e-5. The same holds for scores.
 
-The cross-encoder is ms-marco-MiniLM-L-6-v2's architecture with MiniLM's encoder and a seeded random
-head: as fast as the published weights, and without quality. The floor is the arithmetic of a run
-(2 operations a weight and token, and attention's) at the speed of one matrix product, 1024 x 384 x
-1536, by onnxruntime on one thread: in fp32, and in int8. Both are told in time of the CPU, which
-hardly changes where others share the machine, beside the wall's; of two threads it is the sum.
-bf16 needs the extra openvino; sentence-transformers and its torch, on the same number of threads,
-are run if installed.
+The cross-encoder has the architecture of ms-marco-MiniLM-L-6-v2, with MiniLM's encoder and a seeded
+random head: it is as fast as the published weights, and has no quality. The floor is the arithmetic
+of a run (2 operations for each weight and token, and those of attention) at the speed of one matrix
+product, 1024 x 384 x 1536, by onnxruntime on one thread, in fp32 and in int8. Both are given in CPU
+time, beside the wall time; the CPU time hardly changes when others use the machine. For two threads
+it is the sum. bf16 needs the extra openvino. sentence-transformers and its torch run on the same
+number of threads, if they are installed.
 """
 
 import importlib.util
@@ -61,7 +61,7 @@ RIVAL = "sentence-transformers"
 
 @dataclass(frozen=True)
 class Found:
-    """Lines of what was measured, or of why it was not."""
+    """One line for each measurement, or the reason why there is none."""
 
     encoders: list[dict[str, Any]]
     cross_encoders: list[dict[str, Any]]
@@ -87,7 +87,7 @@ def main() -> None:
 
 
 def compared() -> list[str]:
-    """Return the packages that are compared, where they are there."""
+    """Return those of the compared packages that are installed."""
     names = ("openvino", RIVAL, "torch")
     return [name for name in names if importlib.util.find_spec(name.replace("-", "_"))]
 
@@ -124,7 +124,7 @@ def gemm_floors() -> dict[str, float]:
 
 
 def encoders() -> list[dict[str, Any]]:
-    """Return a question's latency and the throughput of texts, by what runs the model."""
+    """Return a question's latency and the throughput of texts, for each way to run the model."""
     rng = random.Random(SEED)
     lines = []
     reference = load_encoder(MODEL, "fp32")

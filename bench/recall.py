@@ -5,12 +5,12 @@ chat and 0.6 / 2 ms at 100,000, whether a checkpoint holds them or 8,000 of them
 
 Command: python -m bench.recall [--rows 1000 10000] [--data FOLDER] [--json] [--out FILE]
 
-Check: before the clock starts, every question is answered after the checkpoint as before it, scores
-to the bit, by exact recalls and by others, whose first ten are at least 99 % of the exact ones; no
-arm fails in any recall.
+Check: before the clock starts, every question has the same answer after the checkpoint as before
+it, scores to the bit, in exact recalls and in others. At least 99 % of the first ten of the others
+are those of the exact recalls. No arm fails in any recall.
 
-Memories are messages (see `bench.lib.chat`): of the IRC log with MiniLM's vectors, kept between
-runs, or without the file made up. One thread asks.
+Memories are messages (see `bench.lib.chat`): of the IRC log with MiniLM's vectors, which are kept
+between runs, or made up if there is no log. One thread asks.
 """
 
 import tempfile
@@ -33,10 +33,10 @@ PRESETS = ("default", "tempr")
 STATES = ("full tail", "checkpoint")
 LEAST_SHARED = 0.99
 LIMITS = {10_000: (0.3, 1.0), 100_000: (0.6, 2.0)}
-"""Memories -> milliseconds at p50 and p99."""
+"""Number of memories -> milliseconds at p50 and at p99."""
 
 Answers = list[list[tuple[str, float]]]
-"""Of each question the ids and scores, best first."""
+"""The ids and scores of each question's answer, best first."""
 
 
 def main() -> None:
@@ -58,7 +58,7 @@ def main() -> None:
 def measure(
     folder: Path, lines: list[chat.Message], rows: int, embedder: Any
 ) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
-    """Return of each state and preset a row of its recalls, and a row a stage."""
+    """Return one row for each state and preset, and one row for each stage."""
     measured = []
     with recollex.open(folder, embedder=embedder, durability="off") as store:
         agent = store.agent("bench")
@@ -101,7 +101,7 @@ def answers(
 
 
 def shared(found: Answers, exact: Answers) -> float:
-    """Return how many of the first ten of exact recalls are among the first ten found."""
+    """Return the share of the exact recalls' first ten that is among the first ten found."""
     pairs = zip(found, exact, strict=True)
     both = [({id for id, _ in one[:10]}, {id for id, _ in two[:10]}) for one, two in pairs]
     return sum(len(one & two) for one, two in both) / sum(len(two) for _, two in both)

@@ -8,20 +8,20 @@ adds at most 1.5 ms to an embedded recall (`bench.server_http`).
 
 Command: python -m bench.server [--parts NAME ...] [--json] [--out FILE]
 
-Check: before the clock starts, every question is answered by the server as it is embedded, and
+Check: before the clock starts, the server answers every question as the embedded store does, and
 every peer gives back the bytes that it was sent.
 
-Server and clients are two processes; the load of 16 clients is one process (`server_load`). The
-server measures itself, as `recollex serve` does. No model: a text's vector is the mean of its
-words' (`bench.lib.chat.WordVectors`). A recall counts with its memories read, up to 512 tokens,
-about 2 KB as text. "small" is `get` of one memory. Beside it, the same loops exchange 2 KB with a
-bare asyncio echo, FastAPI and gRPC (`server_peers`); recollex's own row is a `get` whose answer is
-2 KB.
+Server and clients are two processes; the load of 16 clients comes from one process
+(`bench.lib.server_load`). The server's telemetry is on, as in `recollex serve`. No model runs: a
+text's vector is the mean of its words' vectors (`bench.lib.chat.WordVectors`). A recall's time
+includes reading its memories, up to 512 tokens, which is about 2 KB of text. "small" is `get` of
+one memory. The same loops also exchange 2 KB with a bare asyncio echo, FastAPI and gRPC
+(`bench.lib.server_peers`); recollex's own row there is a `get` whose answer is 2 KB.
 
-What a server adds to a recall is the difference between two programs: one that asks the server, and
-one that has opened the store. So the two take turns in blocks of 50 questions, which are the same
-for both. If they took turns at every question, each would find the processor's caches as the other
-left them; no program that uses one of the two does.
+The time that a server adds to a recall is the difference between two programs: one asks the server,
+and one has opened the store. So the two take turns in blocks of 50 questions, which are the same
+for both. With turns at every question, each would find the processor's caches as the other left
+them, and that does not happen to a program that uses only one of the two.
 """
 
 import asyncio
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def build(folder: Path) -> list[str]:
-    """Make the store if it is not there, and return questions about it."""
+    """Make the store if it does not exist, and return questions about it."""
     lines = list(islice(made_up(), ROWS + QUESTIONS))
     if not folder.exists():
         with recollex.open(folder, embedder=WordVectors()) as store:
@@ -108,13 +108,13 @@ def serve(folder: str, path: str) -> None:
 
 
 def reading(folder: str) -> recollex.Store:
-    """Open the store in one of the processes that read for the server."""
+    """Open the store in one of the server's reader processes."""
     return recollex.open(folder, embedder=WordVectors(), read_only=True)
 
 
 @contextmanager
 def served(folder: Path) -> Any:
-    """Give the path of a socket that a process serves the store on, and the process's id."""
+    """Serve the store from a process; yield its socket's path and the process's id."""
     with tempfile.TemporaryDirectory() as place:
         path = f"{place}/socket"
         command = [sys.executable, "-m", "bench.server", "--serve", str(folder), path]
@@ -142,7 +142,7 @@ def ping(folder: Path, questions: list[str]) -> dict[str, Any]:
 
 
 def recall(folder: Path, questions: list[str]) -> dict[str, Any]:
-    """Ask embedded and at the server, in blocks that take turns."""
+    """Ask the embedded store and the server, in blocks that take turns."""
     with (
         served(folder) as (path, _),
         recollex.connect(f"unix://{path}") as remote,
@@ -189,7 +189,7 @@ def recalls(folder: Path, questions: list[str]) -> dict[str, Any]:
 
 
 def fairness(folder: Path, questions: list[str]) -> dict[str, Any]:
-    """Load a server with the others alone, and beside one that asks much and reads nothing."""
+    """Measure 15 clients alone, and beside one more that asks much and reads nothing."""
     with served(folder) as (path, process):
         others = CLIENTS - 1
         requests = asked(questions)
@@ -219,7 +219,7 @@ def over_http(folder: Path, questions: list[str]) -> dict[str, Any]:
 
 
 def peers(folder: Path, questions: list[str]) -> dict[str, Any]:
-    """Exchange 2 KB with others, and with recollex, one client and many."""
+    """Exchange 2 KB with the peers and with recollex, from one client and from many."""
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as place:
         for name, client in server_peers.CLIENTS.items():
@@ -239,7 +239,7 @@ def peers(folder: Path, questions: list[str]) -> dict[str, Any]:
 
 
 def rate_of(name: str, path: str) -> float:
-    """Return a peer's exchanges a second with all clients."""
+    """Return a peer's exchanges per second with all clients."""
     if name == "grpc":
         return asyncio.run(server_peers.grpc_rate(path, CLIENTS, SECONDS))
     message = server_peers.PAYLOAD if name == "echo" else server_peers.http_request()
@@ -285,7 +285,7 @@ def loaded(path: str, requests: list[bytes], clients: int = CLIENTS) -> dict[str
 
 
 def greeted(path: str) -> socket.socket:
-    """Return a socket on which hello was said."""
+    """Return a connected socket after the greeting."""
     made = server_peers.connect(path)
     made.sendall(request(0, "hello", None, hello(None), {}))
     whole = server_load.Messages()
@@ -297,12 +297,12 @@ def greeted(path: str) -> socket.socket:
 def send_until_closed(made: socket.socket, data: bytes) -> None:
     try:
         made.sendall(data)
-    except OSError:  # closed when the others are done
+    except OSError:  # the socket is closed when the others are done
         return
 
 
 def memory_of(process: int) -> int:
-    """Return the bytes of memory that a process has."""
+    """Return the resident memory of a process in bytes."""
     status = Path(f"/proc/{process}/status").read_text()
     line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
     return int(line.split()[1]) * 1024
@@ -366,7 +366,7 @@ def page(parts: dict[str, Any]) -> Page:
 
 
 def loads(name: str, found: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of what many clients had."""
+    """Return the row of one load by many clients."""
     return {"requests": name, "a second": found["a_second"], **found["ms"]}
 
 

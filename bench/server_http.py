@@ -4,15 +4,15 @@ Claim: at most 1.5 ms more than an embedded one (p50), at 10,000 memories, one c
 
 Command: python -m bench.server_http [--rows 10000] [--json] [--out FILE]
 
-Check: before the clock starts, every question is answered over HTTP as it is embedded: ids, order,
-scores and texts.
+Check: before the clock starts, every question has the same answer over HTTP as in the embedded
+store: ids, order, scores and texts.
 
 The server is a process of its own (`--serve FOLDER`), and the embedded agent reads the same store.
-Memories are sentences of words drawn from a Zipf distribution (`bench.lib.chat.made_up`); a text's
-vector is the mean of its words', which costs little, so that what is added can be seen. An embedded
-recall counts with its memories read, since an answer holds them; so does what `recollex.connect`
-returns. Requests are raw HTTP/1.1 on one connection, and their JSON is parsed. The ways are asked
-in turns, question by question.
+Memories are sentences of words drawn from a Zipf distribution (`bench.lib.chat.made_up`). A text's
+vector is the mean of its words' vectors, which costs little, so that the added time can be seen.
+The time of an embedded recall includes reading its memories, since an answer over HTTP holds them;
+the same applies to the client of `recollex.connect`. Requests are raw HTTP/1.1 on one connection,
+and their JSON is parsed. The ways take turns, question by question.
 """
 
 import asyncio
@@ -71,7 +71,7 @@ def build(folder: Path, rows: int) -> list[str]:
 
 
 def serve(folder: Path) -> None:
-    """Serve a store over HTTP at any port, which is printed."""
+    """Serve a store over HTTP at a free port, and print the port."""
 
     async def main(stopping: asyncio.Event) -> None:
         telemetry = Telemetry()
@@ -87,7 +87,7 @@ def serve(folder: Path) -> None:
 
 
 def measure(folder: Path, questions: list[str]) -> tuple[list[dict[str, Any]], float]:
-    """Return a row a way to ask, and the milliseconds that HTTP adds (p50)."""
+    """Return one row for each way to ask, and the milliseconds that HTTP adds (p50)."""
     command = [sys.executable, "-m", "bench.server_http", "--serve", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
@@ -102,7 +102,7 @@ def measure(folder: Path, questions: list[str]) -> tuple[list[dict[str, Any]], f
 def asked(
     embedded: recollex.Agent, port: int, questions: list[str]
 ) -> tuple[list[dict[str, Any]], float]:
-    """Ask every question in every way, check the answers, and return how long they took."""
+    """Ask every question in every way, check the answers, and return their times."""
     connection = http.client.HTTPConnection("127.0.0.1", port)
     remote = recollex.connect(f"http://127.0.0.1:{port}")
     agent = remote.agent(AGENT)

@@ -7,12 +7,12 @@ of 100 characters, everything included.
 
 Command: python -m bench.store [--rows 10000 100000] [--json] [--out FILE]
 
-Check: after each run the store is reopened, holds every memory, and answers one exact recall as it
-did before it was closed.
+Check: after each run the store is reopened, holds every memory, and answers one exact recall as
+before it was closed.
 
-Texts are made of words drawn from a Zipf distribution, vectors are random around 2,000 centres, so
-that semantic links exist. A rival in the same loop: SQLite, one row a memory with its text, vector
-and an FTS5 index, synchronous=FULL, in the same batches.
+Texts are made of words drawn from a Zipf distribution. Vectors are random around 2,000 centres, so
+that semantic links exist. A rival in the same loop is SQLite: one row for each memory with its text
+and vector, an FTS5 index, synchronous=FULL, the same batches.
 """
 
 import sqlite3
@@ -185,7 +185,7 @@ def page(runs: list[dict[str, Any]]) -> Page:
 
 
 def held(runs: list[dict[str, Any]], of: str) -> list[Bound]:
-    """Return what must hold of runs of one size."""
+    """Return the bounds that must hold for runs of one size."""
     rate = {run["durability"]: run["memories_per_s"] for run in runs if not run["links"]}
     linked = [run["memories_per_s"] for run in runs if run["links"]]
     opened = max(run["open_to_recall_ms"]["p50"] for run in runs)

@@ -8,12 +8,13 @@ Command: python -m bench.tempr_table1 --data FOLDER [--json] [--out FILE]
 Check: before the clock starts, 98 % of the first ten memories of 50 recalls are those of exact
 ones; no arm fails in any recall.
 
-512 questions about LoCoMo's 5,882 turns in one memory, drawn evenly, with the preset `tempr`,
-thinking_budget 100, max_tokens 4,096. The question names a time in the four-way rows (the temporal
-arm runs), in the three-way rows it does not. Every question is new to the model. The words are
-searched while the model runs, so stages may overlap and their shares exceed 1. The cross-encoder's
-rows are of 48 questions; where its weights are not at hand, of a model of the same shape with a
-seeded head, which takes as long and ranks at random: latency, not quality.
+512 questions, drawn evenly, are asked about LoCoMo's 5,882 turns in one memory, with the preset
+`tempr`, thinking_budget 100 and max_tokens 4,096. In the four-way rows the question names a time,
+so the temporal arm runs; in the three-way rows it does not. Every question is new to the model. The
+words are searched while the model runs, so stages may overlap, and their shares may add up to more
+than 1. The cross-encoder's rows have 48 questions. If its weights are missing, a model of the same
+shape with a seeded head stands for it. That model takes as long and ranks at random: its latency
+counts, not its quality.
 """
 
 from dataclasses import replace
@@ -71,7 +72,7 @@ def main() -> None:
 
 
 def check(agent: recollex.Agent, questions: list[dict[str, Any]], embedder: FreshQueries) -> None:
-    """Raise unless the first ten are nearly those of exact recalls."""
+    """Raise unless the first ten are nearly the same as in exact recalls."""
     shared = every = 0
     for question in questions:
         vector = embedder.embed_query(question["query"])
@@ -87,7 +88,7 @@ def check(agent: recollex.Agent, questions: list[dict[str, Any]], embedder: Fres
 def split(
     agent: recollex.Agent, questions: list[dict[str, Any]], preset: presets.Preset
 ) -> dict[str, Timed]:
-    """Return the times of three-way and of four-way recalls."""
+    """Return the times of three-way recalls and of four-way recalls."""
     found = {"three-way": Timed(), "four-way": Timed()}
     for question in questions:
         one, recalls = timed(agent, [question], preset=preset, thinking_budget=BUDGET)

@@ -6,16 +6,17 @@ within 1.3 times of reading its bytes.
 
 Command: python -m bench.vector_peers [--rows N ...] [--data FOLDER] [--graphs] [--out FILE]
 
-Check: before the clock starts, an exact recall gives the ten nearest that faiss's flat index gives,
-but for rows whose cosines are equal to one part in 10,000 (vectors are kept as f16). Every graph is
-given the least expansion of `EXPANSIONS` that finds .99 of the exact ten among its hundred; the
+Check: before the clock starts, an exact recall gives the same ten nearest as faiss's flat index,
+except for rows whose cosines are equal to one part in 10,000 (vectors are kept as f16). Every graph
+gets the smallest expansion of `EXPANSIONS` that finds .99 of the exact ten among its hundred. The
 recall@10 of every system stands beside its time.
 
-`recollex` is the semantic arm's share of a recall, by its trace, with the filter for forgotten
-memories and the floor on cosines that a recall has; `recollex, exact` the same with ``exact=True``.
-Vectors are made up (see `bench.lib.made_up`), and MiniLM's of the IRC log where ``--data`` has it.
-A graph of 1,000,000 takes long to build; of hnswlib and faiss they are built up to 200,000 unless
-``--graphs`` says all. One thread each.
+`recollex` is the semantic arm's share of a recall, from its trace, with the filter for forgotten
+memories and the floor on cosines that a recall has. `recollex, exact` is the same with
+``exact=True``. Vectors are made up (see `bench.lib.made_up`); if ``--data`` has the IRC log,
+MiniLM's vectors of its messages are measured too. A graph of 1,000,000 takes long to build, so the
+graphs of hnswlib and faiss are built up to 200,000 memories only, unless ``--graphs`` is given. One
+thread each.
 """
 
 import argparse
@@ -58,7 +59,7 @@ CONNECTIVITY, EXPANSION_ADD = 16, 128
 EXPANSIONS = (64, 96, 128, 192, 256, 384, 512, 768, 1024)
 WANTED = 0.99
 MOST_GRAPHS = 200_000
-"""Rows up to which hnswlib's and faiss's graphs are built without being asked for."""
+"""Rows up to which the graphs of hnswlib and faiss are built without ``--graphs``."""
 ALL = 1_000_000
 ARM = Preset(name="semantic", arms=("semantic",), fusion=ReciprocalRank())
 
@@ -89,7 +90,7 @@ Held = tuple[recollex.Agent, Vectors, list[dict[str, Any]]]
 
 
 def stores(arguments: argparse.Namespace, size: int) -> Iterator[tuple[str, Any]]:
-    """Yield what holds an agent, its vectors in row order, and recalls."""
+    """Yield each corpus: its agent, its vectors in row order, and recalls of it."""
 
     @contextmanager
     def of_made_up() -> Iterator[Held]:
@@ -128,7 +129,7 @@ def measure(
     graphs: bool,
     kept: Path,
 ) -> list[dict[str, Any]]:
-    """Return a row a system."""
+    """Return one row for each system."""
     queries = np.array([recall["query_embedding"] for recall in recalls], np.float32)
     flat = faiss.IndexFlatIP(vectors.shape[1])
     flat.add(vectors)
@@ -208,7 +209,7 @@ Built = tuple[Search, Callable[[int], None]]
 
 
 def rivals(vectors: Vectors, kept: Path, graphs: bool) -> dict[str, Callable[[], Built]]:
-    """Return what builds each graph: its search, and what sets its expansion."""
+    """Return a builder for each graph; it gives the search and a function to set the expansion."""
     count, width = vectors.shape
 
     def by_usearch() -> Built:
@@ -259,7 +260,7 @@ def rivals(vectors: Vectors, kept: Path, graphs: bool) -> dict[str, Callable[[],
 
 
 def tune(search: Search, widen: Callable[[int], None], queries: Vectors, truth: Places) -> int:
-    """Set the least expansion that finds enough, and return it."""
+    """Set the smallest expansion that finds enough, and return it."""
     for expansion in EXPANSIONS:
         widen(expansion)
         answers = [list(search(query)) for query in queries]
@@ -269,7 +270,7 @@ def tune(search: Search, widen: Callable[[int], None], queries: Vectors, truth: 
 
 
 def share(answers: Sequence[Sequence[int]], truth: Places, count: int) -> float:
-    """Return which share of the nearest ``count`` is among the first hundred."""
+    """Return the share of the nearest ``count`` that is among the first hundred."""
     pairs = zip(answers, truth[:, :count].tolist(), strict=False)
     return float(np.mean([len(set(nearest) & set(found)) / count for found, nearest in pairs]))
 
@@ -289,7 +290,7 @@ def check(
 
 @njit(nogil=True)
 def read(words: NDArray[np.uint64]) -> int:
-    """Return the sum of all bytes, eight at a time: the floor of what looks at each."""
+    """Return the sum of all bytes, eight at a time: the floor of a scan that reads each."""
     total = np.uint64(0)
     for word in words:
         total += word
@@ -297,7 +298,7 @@ def read(words: NDArray[np.uint64]) -> int:
 
 
 def scan(corpus: str, agent: recollex.Agent, recalls: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return how long an exact scan takes beside reading as many bytes as it has codes."""
+    """Return the times of an exact scan and of reading as many bytes as it has codes."""
     rows = agent.stats().memories
     codes = np.random.default_rng(1).integers(0, 255, (rows, made_up.DIMENSION), np.uint8)
     words = codes.reshape(-1).view(np.uint64)

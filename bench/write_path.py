@@ -8,9 +8,9 @@ Command: python -m bench.write_path --data FOLDER [--json] [--out FILE]
 Check: after the last conversation the store is opened again, holds every turn, and its log's chain,
 columns and indexes verify.
 
-LoCoMo's conversations in pieces of 20 turns, retained one call each by one agent, durability
-"always", the int8 model on one thread. Stages are timed around the engine's functions that do them
-(`STAGES`); tokens are counted beside, in another thread, so stages overlap.
+LoCoMo's conversations are cut into 20 turns each, and one agent retains each of these in one call,
+with durability "always" and the int8 model on one thread. Stages are timed around the engine's
+functions that do them (`STAGES`). Tokens are counted in another thread, so stages overlap.
 """
 
 import importlib
@@ -45,14 +45,14 @@ STAGES = {
         "recollex_engine.writing.writer:Writer.publish",
     ),
 }
-"""Shown name -> the functions whose time it is, without that of others here which they call."""
+"""Shown name -> its functions; the time of other listed functions that they call is not theirs."""
 EXPECTED = {
     "Entity recognition and resolution": "450",
     "Graph link construction": "180",
     "Insertion, durable": "65",
     "Total": "3,000 (2,300 the LLM's)",
 }
-"""Milliseconds that TEMPR 3.5 expects at p50."""
+"""Milliseconds at p50 that TEMPR 3.5 expects."""
 
 
 def main() -> None:
@@ -73,10 +73,10 @@ def main() -> None:
 
 @contextmanager
 def clocked(spent: dict[str, float]) -> Iterator[None]:
-    """Add up the milliseconds of every stage's own functions in ``spent``."""
+    """Add the milliseconds of every stage's own functions to ``spent``."""
     changed: list[tuple[Any, str, Any]] = []
 
-    inner = [0.0]  # of each call that has not returned, what the calls within it took
+    inner = [0.0]  # for each open call, the time of the calls inside it
 
     def timed(stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:
@@ -110,7 +110,7 @@ def clocked(spent: dict[str, float]) -> Iterator[None]:
 def measure(
     path: Path, pieces: list[list[dict[str, Any]]], encoder: recollex.Encoder
 ) -> dict[str, list[float]]:
-    """Return the milliseconds of every stage, a number a piece."""
+    """Return the milliseconds of every stage, one number for each 20 turns."""
     found: dict[str, list[float]] = {}
     with recollex.open(path, embedder=encoder) as store:
         agent = store.agent(AGENT)
@@ -121,7 +121,7 @@ def measure(
                 agent.retain_dialogue(piece, document_id=f"piece {number}")
                 spent["Total"] = (time.perf_counter_ns() - before) / 1e6
             if number < 5:
-                continue  # loads the model and the kernels
+                continue  # the first one loads the model and the kernels
             for stage in (*STAGES, "Total"):
                 found.setdefault(stage, []).append(spent.get(stage, 0.0))
     with recollex.open(path, embedder=encoder) as store:

@@ -1,11 +1,12 @@
-"""Memories of messages: of the Ubuntu IRC log, with MiniLM's vectors, or made up, with words' own.
+"""Memories of chat messages: the Ubuntu IRC log with MiniLM's vectors, or made-up messages.
 
-The log is ``FOLDER/irc/messages.jsonl.gz`` (a message a line: at, speaker, text), each day a
-document. Made up are sentences of words drawn from a Zipf distribution, said by 40 people.
-Questions are what later messages say, every fifth of them about last week.
+The log is ``FOLDER/irc/messages.jsonl.gz``; each line is a message (at, speaker, text), and each
+day is a document. Made-up messages are sentences of words drawn from a Zipf distribution, said by
+40 people; their vectors come from their words. Questions are the texts of later messages; every
+fifth of them is about last week.
 
-The log is the timestamped Ubuntu IRC logs in ``data/`` of
-github.com/jkkummerfeld/irc-disentanglement, made into JSON lines; SHA-256 of the file
+The log was made from the timestamped Ubuntu IRC logs in ``data/`` of
+github.com/jkkummerfeld/irc-disentanglement. SHA-256 of the file:
 a0756acab83fbc9c4d558eab497144662bf0798d5794a69a45df15363cd5c3bb.
 """
 
@@ -26,7 +27,7 @@ import recollex
 from bench.lib.kept_stores import kept
 
 MOST = 200_000
-"""Messages that may be remembered, so that there are later ones to ask with."""
+"""The greatest number of messages remembered; later ones are left to ask with."""
 LEAST_WORDS = 4
 BATCH = 2_000
 SEED = 11
@@ -42,7 +43,7 @@ class Message:
 
 
 class WordVectors:
-    """An embedder whose texts are the mean of their words' random vectors."""
+    """An embedder: a text's vector is the mean of its words' random vectors."""
 
     dimension = 384
     fingerprint = "bench-words-384"
@@ -80,7 +81,7 @@ class WordVectors:
 
 
 def path_in(data: Path) -> Path:
-    """Return where the log is, or would be, in the folder of the data sets."""
+    """Return the path of the log in the folder of the data sets; it may not exist."""
     return data / "irc" / "messages.jsonl.gz"
 
 
@@ -94,7 +95,7 @@ def messages(data: Path) -> Iterator[Message]:
 
 
 def made_up() -> Iterator[Message]:
-    """Yield messages without end, the same ones every time."""
+    """Yield endless messages, the same ones every time."""
     rng = np.random.default_rng(SEED)
     words = np.array([f"w{number:x}" for number in range(20_000)])
     weights = 1 / np.arange(1, len(words) + 1)
@@ -107,7 +108,7 @@ def made_up() -> Iterator[Message]:
 
 
 def retain(agent: recollex.Agent, lines: list[Message]) -> None:
-    """Retain messages, the day they were said on being their document."""
+    """Retain messages; the document of a message is its day."""
     for day, said in groupby(lines, key=lambda message: message.at.date()):
         turns = [{"speaker": m.speaker, "text": m.text, "at": m.at} for m in said]
         for first in range(0, len(turns), BATCH):
@@ -115,7 +116,7 @@ def retain(agent: recollex.Agent, lines: list[Message]) -> None:
 
 
 def questions(lines: list[Message], now: datetime, count: int, embedder: Any) -> list[Any]:
-    """Return the arguments of recalls, vectors given."""
+    """Return the arguments of recalls, their vectors included."""
     long = [line for line in lines if len(line.text.split()) >= LEAST_WORDS][:count]
     asked = []
     for place, line in enumerate(long):
@@ -129,7 +130,7 @@ def questions(lines: list[Message], now: datetime, count: int, embedder: Any) ->
 def chat_store(
     folder: Path, data: Path, rows: int, embedder: Any, count: int
 ) -> Iterator[tuple[recollex.Agent, list[Message], list[Any]]]:
-    """Give an agent that holds the first ``rows`` messages, these, and ``count`` questions."""
+    """Yield an agent with the first ``rows`` messages, these messages, and ``count`` questions."""
     lines = list(islice(messages(data), rows + count * 20))
     first, rest = lines[:rows], lines[rows:]
     asked = questions(rest, first[-1].at, count, embedder)

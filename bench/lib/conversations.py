@@ -1,4 +1,4 @@
-"""LoCoMo's ten conversations as one memory of 5,882 turns, and what is asked about them.
+"""LoCoMo's ten conversations as one memory of 5,882 turns, and the questions about them.
 
 A session of a conversation is a document. Questions are asked a minute after the last turn of
 their conversation. LoCoMo (Maharana et al., ACL 2024) is read from ``FOLDER/locomo/locomo10.json``.
@@ -35,9 +35,9 @@ class Asked:
 
 
 class FreshQueries:
-    """An embedder that keeps passages' vectors, and runs the model for every query.
+    """An embedder that keeps the vectors of passages, and runs the model for every query.
 
-    `Encoder.embed_query` would remember a query that is asked again.
+    `Encoder.embed_query` would remember the vector of a query that is asked again.
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ def available(data: Path) -> bool:
 
 
 def turns(bank: Bank) -> list[dict[str, Any]]:
-    """Return a conversation's turns as `Agent.retain_dialogue` takes them, ids made unique."""
+    """Return a conversation's turns as `Agent.retain_dialogue` takes them, with unique ids."""
     return [
         {name: value for name, value in turn.items() if name != "document"}
         | {"id": f"{bank.name}/{turn['id']}"}
@@ -88,7 +88,7 @@ def retain(agent: recollex.Agent, banks: list[Bank]) -> None:
 def conversation_store(
     folder: Path, data: Path, embedder: Any
 ) -> Iterator[tuple[recollex.Agent, list[Bank], list[Asked]]]:
-    """Give an agent that remembers all conversations, these, and all questions about them."""
+    """Yield an agent that remembers all conversations, these, and all questions about them."""
     banks = locomo.load(data)
     with kept(folder, "locomo", embedder, lambda agent: retain(agent, banks)) as agent:
         yield agent, banks, [question for bank in banks for question in asked(bank)]

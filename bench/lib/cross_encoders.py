@@ -1,8 +1,8 @@
-"""How long do pairs of a question and a text take a cross-encoder, and what stands around them?
+"""How long do a cross-encoder and the stages around it take?
 
-A part of `bench.models`, which runs it: pairs by what runs the model, beside sentence-transformers,
-and the floor that the arithmetic sets; tokens of pairs from their texts and from what is stored of
-them; token vectors for late interaction.
+This is a part of `bench.models`. It measures pairs of a question and a text for each way to run the
+model, beside sentence-transformers and the floor that the arithmetic sets; the tokens of pairs,
+made from their texts and from the stored word pieces; and token vectors for late interaction.
 """
 
 import importlib.util
@@ -48,13 +48,13 @@ from recollex_kernels.fusing.maxsim import maxsim
 PAIRS = (10, 50, 100, 300)
 LENGTHS = (32, 64, 128)
 MIXED = (100, 58)
-"""Pairs of mixed lengths, and their mean."""
+"""The number of pairs of mixed lengths, and their mean number of tokens."""
 
 
 def cross_encoders(
     folder: Path, floor: dict[str, float], short: bool, parts: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Return how long pairs take, by what runs the model, on one thread and on two."""
+    """Return the times of pairs for each way to run the model, on one thread and on two."""
     shapes = [("mixed", *MIXED, 1), ("mixed", *MIXED, 2)]
     shapes += [(f"pairs{length}", pairs, length, 1) for length in LENGTHS for pairs in PAIRS]
     shapes = [shape for shape in shapes if shape[0] in parts and (shape[1] <= 100 or not short)]
@@ -112,7 +112,7 @@ def cross_encoders(
 
 
 def _fresh(judge: CrossEncoder) -> Callable[[str, list[str], int], Sequence[float]]:
-    """Return the judge's scores, none of them remembered."""
+    """Return the judge's function of scores, which remembers no score."""
 
     def scores(question: str, texts: list[str], threads: int) -> Sequence[float]:
         judge._known._scores.clear()
@@ -123,15 +123,15 @@ def _fresh(judge: CrossEncoder) -> Callable[[str, list[str], int], Sequence[floa
 
 
 def stages(folder: Path) -> list[dict[str, Any]]:
-    """Return what else a second stage costs, of what is new and of what is known."""
+    """Return the other costs of a second stage, for new texts and for known ones."""
     return [*tokens_of_pairs(folder), late_interaction()]
 
 
 def tokens_of_pairs(folder: Path) -> list[dict[str, Any]]:
-    """Return how long the tokens of dated pairs take from their texts and from what is stored.
+    """Return the times to make the tokens of dated pairs, from texts and from stored pieces.
 
-    The store was written with the default embedder and opened again; each text has a day of its
-    own. New: nothing is remembered, not of a date either.
+    The store was written with the default embedder and opened again; each text has its own day.
+    "New" means that nothing is remembered, not even the tokens of a date.
     """
     count, mean = MIXED
     rng = random.Random(SEED)
@@ -180,7 +180,7 @@ def tokens_of_pairs(folder: Path) -> list[dict[str, Any]]:
 
 
 def late_interaction() -> dict[str, Any]:
-    """Return how long comparing the tokens of texts with a question's takes."""
+    """Return the time to compare the token vectors of texts with those of a question."""
     count = MIXED[0]
     rng = random.Random(SEED)
     encoder = TokenEncoder(MODEL)
@@ -222,14 +222,14 @@ def rival_judge(folder: Path) -> Callable[[str, list[str], int], Sequence[float]
 def flops(tokens: int, size: int = 384, wide: int = 1536, layers: int = 6) -> float:
     """Return the floating-point operations of MiniLM on one text.
 
-    Of a layer and token: 2 (4 D^2 + 2 D W) in the linears, 4 D L in attention over L tokens.
+    Per layer and token: 2 (4 D^2 + 2 D W) in the linear maps, 4 D L in attention over L tokens.
     """
     linears = 2 * (4 * size**2 + 2 * size * wide)
     return float(layers * tokens * (linears + 4 * size * tokens))
 
 
 def random_judge(folder: Path) -> Path:
-    """Write MiniLM's encoder with a seeded random classifier on it; return its folder."""
+    """Write MiniLM's encoder with a seeded random classifier; return its folder."""
     source = find_weights(MODEL).folder
     folder.mkdir(parents=True)
     raw = (source / "model.safetensors").read_bytes()

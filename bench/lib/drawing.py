@@ -1,4 +1,4 @@
-"""How is a latency table drawn? Bars of what one stage costs, or curves against size, log axes."""
+"""How is a latency table drawn? As bars, one for each stage, or as curves on log axes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ COLOURS = ("#33658a", "#c8553d", "#6a994e", "#8e6c8a", "#e0a030", "#55828b", "#9
 
 @dataclass(frozen=True)
 class Plot:
-    """What of a section is drawn.
+    """How the rows of a section are drawn.
 
-    bars: one a row, named by column ``x``, as long as ``y``. curves: ``y`` against ``x``, a curve
-    for each value of the column ``series``.
+    bars: one for each row, named by column ``x``, as long as ``y``. curves: ``y`` against ``x``,
+    one curve for each value of the column ``series``.
     """
 
     kind: Literal["bars", "curves"]
@@ -27,7 +27,7 @@ Drawn = tuple[str, Plot, Sequence[Mapping[str, Any]]]
 
 
 def draw(plots: Sequence[Drawn], path: Path) -> None:
-    """Draw a panel a section; the same table gives the same bytes."""
+    """Draw one panel for each section; the same table gives the same bytes."""
     try:
         import matplotlib
         from matplotlib import pyplot

@@ -1,7 +1,7 @@
 """Stores that a bench needs, made once and opened again by the next run.
 
-They lie in a folder of the caller's (by default beside the model's cache), one a corpus and size:
-``made-up-100000``, ``irc-10000``. One that another version of recollex left is made anew.
+They are in a folder that the caller names (by default beside the model's cache), one for each
+corpus and size: ``made-up-100000``, ``irc-10000``. A store of another format version is made again.
 """
 
 import argparse
@@ -21,7 +21,7 @@ AGENT = "bench"
 
 
 def home() -> Path:
-    """Return the folder where benches keep what is long in the making."""
+    """Return the folder where benches keep stores and indexes that take long to make."""
     cache = os.environ.get("RECOLLEX_CACHE") or Path.home() / ".cache" / "recollex"
     return Path(cache) / "bench"
 
@@ -39,9 +39,9 @@ def kept(
     embedder: Any,
     fill: Callable[[recollex.Agent], None],
 ) -> Iterator[recollex.Agent]:
-    """Give the agent of store ``folder/name``, filled if it is not there yet, its indexes whole.
+    """Yield the agent of the store ``folder/name``, with complete indexes; fill it if it is new.
 
-    A graph of a million takes minutes; what was done of it is not done again.
+    A graph of a million memories takes minutes. After an interruption its build continues.
     """
     path = folder / name
     if not _usable(path, embedder):
@@ -70,7 +70,7 @@ def _usable(path: Path, embedder: Any) -> bool:
 
 @contextmanager
 def made_up_store(folder: Path, rows: int) -> Iterator[recollex.Agent]:
-    """Give an agent that holds ``rows`` memories of `made_up`, without semantic links."""
+    """Yield an agent that holds ``rows`` memories of `made_up`, without semantic links."""
 
     def fill(agent: recollex.Agent) -> None:
         for batch in made_up.batches(rows):

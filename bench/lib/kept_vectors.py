@@ -1,8 +1,9 @@
 """Vectors of texts, computed once and kept on disk.
 
-Beside the model's cache, a folder a model: ``<cache>/vectors/<fingerprint>/``, with ``keys`` (16
-bytes of SHA-256 a text) and ``vectors`` (float32[dimension] a text), row by row. A text's vector
-depends on the text and the model alone, so a kept one is the one the model would give.
+Each model has a folder beside the model's cache, ``<cache>/vectors/<fingerprint>/``. Its file
+``keys`` has 16 bytes of SHA-256 for each text, and ``vectors`` has float32[dimension] for each
+text, row by row. A text's vector depends on the text and the model alone, so a kept vector is the
+vector that the model would give.
 """
 
 import fcntl
@@ -19,14 +20,14 @@ from tqdm import tqdm
 import recollex
 
 KEY = 16  # bytes
-CHUNK = 256  # texts embedded between two writes: what an interruption may lose
+CHUNK = 256  # texts embedded between two writes, which an interruption may lose
 
 
 class KeptVectors:
-    """An embedder for `recollex.open` that asks the model only for texts it never met.
+    """An embedder for `recollex.open` that runs the model only for texts without a kept vector.
 
     Processes may share the folder: each appends under a lock, and a text that two of them embed at
-    once is there twice. threads: that embed, for each call to `embed`.
+    once is kept twice. threads: number of threads of each call to `embed`.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class KeptVectors:
         self._follow()
 
     def _follow(self) -> None:
-        """Take in the rows that are whole, those of other processes among them."""
+        """Read the rows that are complete, including those that other processes wrote."""
         keys, vectors = self.folder / "keys", self.folder / "vectors"
         if not (keys.exists() and vectors.exists()):
             return
@@ -73,7 +74,7 @@ class KeptVectors:
                 (self.folder / "vectors").open("ab") as vector_file,
             ):
                 rows = min(key_file.tell() // KEY, vector_file.tell() // width)
-                key_file.truncate(rows * KEY)  # a write that was cut short
+                key_file.truncate(rows * KEY)  # removes an interrupted write
                 vector_file.truncate(rows * width)
                 vector_file.write(np.ascontiguousarray(new, np.float32).tobytes())
                 key_file.write(b"".join(keys))

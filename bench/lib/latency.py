@@ -1,7 +1,8 @@
-"""How is a latency table measured and kept? Systems race over the same questions; a page a table.
+"""How is a latency table measured and kept? Systems race over the same questions.
 
-A table is printed, or with ``--json`` as JSON; ``--out FILE`` keeps the JSON there and a Markdown
-page and a plot beside it. A bound that was missed is kept as such: nothing here raises for it.
+A table is printed as Markdown, or with ``--json`` as JSON. ``--out FILE`` keeps the JSON there,
+with a Markdown page and a plot beside it. A missed bound is kept as missed; nothing here raises for
+it.
 """
 
 import argparse
@@ -27,8 +28,8 @@ THREADS = (
     "LANCE_CPU_THREADS",
     "TOKIO_WORKER_THREADS",
 )
-"""What libraries ask for how many threads they may have, when they are loaded. (LANCE_IO_THREADS is
-left out: with one, LanceDB waits for ever.)"""
+"""Variables from which libraries read their number of threads when they are loaded.
+(LANCE_IO_THREADS is left out: with one thread, LanceDB waits forever.)"""
 
 Cell = str | int | float
 
@@ -37,9 +38,9 @@ Cell = str | int | float
 class System:
     """Something that answers questions.
 
-    told: the microseconds that an answer says it took, where a part of a recall is what counts;
-    None to take the time around ``ask``. prepare: what is done to a question right before the
-    clock, so that the question before has not left in the caches all that ``ask`` needs.
+    told: gives the microseconds from an answer, if only a part of a recall counts; None to measure
+    the time around ``ask``. prepare: called on a question right before the clock starts, so that
+    the caches do not already hold all that ``ask`` needs.
     """
 
     name: str
@@ -50,7 +51,7 @@ class System:
 
 @dataclass(frozen=True)
 class Bound:
-    """What must hold: ``measured`` is at most (or at least) ``limit``."""
+    """A condition: ``measured`` is at most (or with ``least``, at least) ``limit``."""
 
     what: str
     measured: float
@@ -60,13 +61,13 @@ class Bound:
 
     @property
     def held(self) -> bool:
-        """Whether it does."""
+        """Whether the condition holds."""
         return self.measured >= self.limit if self.least else self.measured <= self.limit
 
 
 @dataclass(frozen=True)
 class Section:
-    """Rows under one heading, column -> cell; with ``plot``, drawn."""
+    """Rows under one heading; a row is column -> cell. With ``plot``, they are drawn."""
 
     title: str
     rows: Sequence[Mapping[str, Cell]]
@@ -111,7 +112,7 @@ def claim(document: str) -> str:
 
 
 def with_one_thread() -> None:
-    """Start this process again with every library held to one thread, unless it was."""
+    """Start this process again with one thread for every library, unless that is so already."""
     wanted = {name: "1" for name in THREADS if os.environ.get(name) != "1"}
     if wanted:
         command = [sys.executable, *sys.orig_argv[1:]]
@@ -126,12 +127,12 @@ def race(
 ) -> dict[str, dict[str, float]]:
     """Return p50, p95 and p99 in microseconds of every system, all over the same questions.
 
-    Also "best p50" and "best p99", of each question's best time: what is left when other processes
-    disturb no round of it.
+    Also "best p50" and "best p99", which are taken of each question's best time: that is the time
+    when other processes do not disturb the machine.
 
-    They take turns, a round of all questions each, so that what disturbs the machine disturbs all.
-    One that has spent its seconds stops, in its first round after 20 questions at the earliest. A
-    warming up of 10 questions is not counted.
+    The systems take turns, each with a round of all questions, so that a disturbance of the machine
+    hits all of them. A system that has spent its seconds stops, but not before 20 questions of its
+    first round. A warm-up of 10 questions is not counted.
     """
     spent: dict[str, list[float]] = {system.name: [] for system in systems}
     used = dict.fromkeys(spent, 0.0)
@@ -159,12 +160,12 @@ def race(
 
 
 def _best(times: Sequence[float], count: int) -> list[float]:
-    """Return the least of each question's times, which come in rounds of ``count``."""
+    """Return the smallest of each question's times, which come in rounds of ``count``."""
     return [min(times[place::count]) for place in range(min(count, len(times)))]
 
 
 def finish(page: Page, arguments: argparse.Namespace) -> None:
-    """Print the page, and keep it where ``--out`` says."""
+    """Print the page, and with ``--out`` keep it there."""
     kept = {
         "bench": page.name,
         "claim": page.claim,
@@ -235,7 +236,7 @@ def table(rows: Sequence[Mapping[str, Cell]]) -> list[str]:
 
 
 def number(cell: Cell) -> str:
-    """Return a cell's text: three digits that count, thousands apart."""
+    """Return a cell's text: three significant digits, with separators of thousands."""
     if not isinstance(cell, int | float) or isinstance(cell, bool):
         return str(cell)
     if isinstance(cell, int) or abs(cell) >= 100:

@@ -1,11 +1,11 @@
-"""Memories and questions of any number, made up the same way every time.
+"""Any number of memories and questions, made up the same way every time.
 
-Words follow a Zipf-Mandelbrot law over 200,000 of them, a text having about 100 characters; vectors
+A text has about 100 characters; its words follow a Zipf-Mandelbrot law over 200,000 words. Vectors
 lie in 1,000 uneven clusters with a falling spectrum, as those of a text encoder do. Every 50
-memories are a document; a memory names two entities, by Zipf over one name per 50 memories; tags
-mark a thousandth, a hundredth, a tenth and half of the memories; 70 % are of the world, 20 % of the
-agent, 10 % opinions; events are spread evenly over three years. Batches are independent, so that a
-rival can be given the same ones without keeping them.
+memories are a document. A memory names two entities, drawn by Zipf from one name for each 50
+memories. Tags mark a thousandth, a hundredth, a tenth and half of the memories. 70 % are of the
+world, 20 % of the agent, 10 % opinions. Events are spread evenly over three years. Batches are
+independent, so that a rival can get the same ones without keeping them.
 """
 
 from collections.abc import Iterator
@@ -28,12 +28,12 @@ SPAN = timedelta(days=3 * 365)
 END = START + SPAN
 TAGS = {"thousandth": 0.001, "hundredth": 0.01, "tenth": 0.1, "half": 0.5}
 QUESTIONS = 10_000_019
-"""The number from which batches of questions count, apart from those of memories."""
+"""The number of the first batch of questions; batches of memories have smaller numbers."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Memories, each at its place in every field."""
+    """Memories; memory n is entry n of every field."""
 
     texts: list[str]
     words: list[list[int]]
@@ -62,14 +62,14 @@ class Batch:
 
 @dataclass(frozen=True)
 class Question:
-    """Words, a vector near some memory's, and both as `Agent.recall` takes them."""
+    """A question: its words, and a vector near that of some memory."""
 
     words: list[int]
     vector: NDArray[np.float32]
 
     @property
     def text(self) -> str:
-        """The words, as they stand in the memories."""
+        """The words, written as in the memories."""
         return text_of(self.words)
 
     def fields(self) -> dict[str, Any]:
@@ -82,9 +82,10 @@ def text_of(words: list[int]) -> str:
 
 
 def name(number: int) -> str:
-    """Return a name of seven letters, unlike its neighbours': like ones would be compared.
+    """Return a name of seven letters; names of near numbers differ much.
 
-    Numbers below 26 ** 7 have names of their own: the factor shares no divisor with 26.
+    Similar names would be compared by entity resolution. Numbers below 26 ** 7 have different
+    names, because the factor shares no divisor with 26.
     """
     number = (number + 1) * 2_971_215_073 % 26**7
     letters = [chr(ord("a") + number // 26**place % 26) for place in range(7)]
@@ -100,7 +101,7 @@ def _shares() -> NDArray[np.float64]:
 
 @cache
 def _clusters() -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float64]]:
-    """Return the centres, the spread of each along every axis, and how many lie around each."""
+    """Return the centres, the spread of each along every axis, and their cumulated shares."""
     rng = np.random.default_rng(SEED)
     spectrum = (np.arange(1, DIMENSION + 1) ** -0.7).astype(np.float32)
     spectrum /= np.linalg.norm(spectrum)
@@ -123,7 +124,7 @@ def vectors(number: int, count: int) -> NDArray[np.float32]:
 
 
 def words(number: int, count: int) -> list[list[int]]:
-    """Return the words of batch ``number``, most frequent first among all: a list a text."""
+    """Return the words of batch ``number``, one list for each text; word 0 is the most frequent."""
     rng = np.random.default_rng([SEED, number, 2])
     lengths = np.clip(rng.poisson(20, count), 4, 60)
     drawn = np.searchsorted(_shares(), rng.random(int(lengths.sum())))
@@ -158,10 +159,10 @@ def batches(rows: int) -> Iterator[Batch]:
 
 
 def questions(rows: int, count: int) -> list[Question]:
-    """Return questions of 3 to 8 words of one text that is like ``rows`` memories.
+    """Return questions of 3 to 8 words of one text, which is made like ``rows`` memories.
 
     Each has a frequent word (among the 100 most frequent), a rare one (beyond the 3,000th), and
-    others beyond the 30th: a question's stop words are gone before it is searched.
+    others beyond the 30th: stop words are removed from a question before the search.
     """
     rng = np.random.default_rng([SEED, QUESTIONS, rows])
     found: list[Question] = []

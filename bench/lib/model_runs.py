@@ -1,4 +1,4 @@
-"""What the benches of models share: texts of so many tokens, and runs that are timed."""
+"""What the benches of models share: texts with a given number of tokens, and timed runs."""
 
 import random
 import time
@@ -13,7 +13,7 @@ QUESTION = "Where did Caroline move from last year"
 TEXT_TOKENS = 36
 SEED = 7
 SECONDS = 1.5
-"""For which a measurement is repeated; that of pairs half as long, after the check of ten."""
+"""For so long a measurement is repeated; pairs are measured for half as long."""
 _WORDS = """
 the of and a to in is you that it he was for on are as with his they at be this have from or one had
 by word but not what all were we when your can said there use an each which she do how their if will
@@ -23,23 +23,24 @@ WORDS = _WORDS.split()
 
 
 def sentence(rng: random.Random, tokens: int) -> str:
-    """Return a text of so many tokens, the two special ones included: each word is one."""
+    """Return a text of ``tokens`` tokens, the two special ones included; each word is one."""
     return " ".join(rng.choices(WORDS, k=max(1, tokens - 2)))
 
 
 def repeated(
     run: Callable[[], object], seconds: float, least: int = 5, warm: bool = True
 ) -> list[float]:
-    """Return the milliseconds of runs, repeated for so long, after one that warms up."""
+    """Return the milliseconds of runs, repeated for ``seconds`` after one warm-up run."""
     return timed(run, seconds, least, warm)[0]
 
 
 def timed(
     run: Callable[[], object], seconds: float, least: int = 5, warm: bool = True
 ) -> tuple[list[float], list[float]]:
-    """Return the milliseconds of runs as `repeated` does, and those of the CPU, all threads'.
+    """Return the wall milliseconds of runs as `repeated` does, and the CPU milliseconds.
 
-    On one thread the two are the same where nothing else runs; elsewhere the CPU's tell more.
+    CPU time is that of all threads. On one thread of an idle machine the two are the same; on a
+    busy machine the CPU time says more.
     """
     if warm:
         run()

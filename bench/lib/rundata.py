@@ -1,4 +1,4 @@
-"""What every table needs: where it was measured, percentiles, and what a process takes."""
+"""What every table needs: the machine it was measured on, percentiles, a process's memory."""
 
 import os
 import platform
@@ -35,7 +35,7 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
 
 
 def process_memory() -> dict[str, float]:
-    """Return this process's megabytes: resident, of it not files, and resident at the most."""
+    """Return this process's megabytes: resident, resident and not of files, peak resident."""
     lines = Path("/proc/self/status").read_text().splitlines()
     pairs = [line.split(":", 1) for line in lines]
     wanted = ("VmRSS", "RssAnon", "VmHWM")

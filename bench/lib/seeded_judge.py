@@ -1,8 +1,8 @@
-"""A cross-encoder of the papers' shape whose head is random: good for latency, for nothing else.
+"""A cross-encoder of the papers' shape with a random head: it is good for latency alone.
 
-The weights of cross-encoder/ms-marco-MiniLM-L-6-v2 are a download. Its body has the shape of
-all-MiniLM-L6-v2's, six layers of 384: that model's files with a seeded head on top take as long,
-pair for pair, and rank at random. Nothing measured with it may be called quality.
+The weights of cross-encoder/ms-marco-MiniLM-L-6-v2 must be downloaded. Its body has the same shape
+as all-MiniLM-L6-v2's, six layers of 384. So that model's files with a seeded head on top take as
+long for each pair, and rank at random. Nothing measured with it may be called quality.
 """
 
 import importlib.metadata
@@ -24,11 +24,11 @@ SEED = 17
 
 
 def find(folder: Path) -> tuple[CrossEncoderReranker, str] | None:
-    """Return a reranker and what it is: the real one if it is at hand, else a seeded one.
+    """Return a reranker and its name: the real one if its weights are here, else a seeded one.
 
-    None where neither can be had. ``folder``: where the seeded one is kept.
+    None if neither is possible. ``folder``: where the seeded one is kept.
     """
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # at hand, not at the end of a download
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # no download
     from recollex_engine.models.cross_encoder import load_cross_encoder
 
     try:
@@ -52,7 +52,7 @@ def _packaged() -> Path | None:
 
 
 def _seeded(body: Path, folder: Path) -> Path:
-    """Return the folder of ``body``'s model with a head of random numbers, made if need be."""
+    """Return the folder of ``body``'s model with a random head; make it if it does not exist."""
     if (folder / "model.safetensors").exists():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -72,7 +72,7 @@ def _seeded(body: Path, folder: Path) -> Path:
 def _with_head(file: bytes) -> bytes:
     """Return a safetensors file with a classifier of one label added to its tensors.
 
-    The format: the header's length in eight bytes, a JSON header, the tensors' bytes.
+    The format is the header's length in eight bytes, a JSON header, and the tensors' bytes.
     """
     (length,) = struct.unpack("<Q", file[:8])
     header, data = json.loads(file[8 : 8 + length]), file[8 + length :]

@@ -1,8 +1,8 @@
-"""Load for a server: many clients in one process, of bytes that were made beforehand.
+"""Load for a server: many clients in one process, which send bytes made in advance.
 
-A client process that made and read its messages with care would measure itself: on two cores it
-has one of them. So requests are bytes that are sent again and again, and of an answer only the end
-is looked for.
+On two cores the client process has one of them. If it built and decoded every message, the bench
+would measure the client. So requests are bytes that are sent repeatedly, and only the end of an
+answer is looked for.
 """
 
 import contextlib
@@ -15,13 +15,13 @@ from typing import Any
 import msgpack
 
 Complete = Callable[[bytes], bool]
-"""Whether what came is the whole answer."""
+"""Says whether the received bytes complete the answer."""
 
 CHUNK = 1 << 18
 
 
 class Messages:
-    """Finds the end of MessagePack values in what one client receives."""
+    """Finds the end of MessagePack values in the bytes that one client receives."""
 
     def __init__(self) -> None:
         self._unpacker = msgpack.Unpacker(max_buffer_size=1 << 30)
@@ -37,13 +37,13 @@ class Messages:
 
 
 class Length:
-    """Counts to the length of an answer."""
+    """Counts bytes up to the known length of an answer."""
 
     def __init__(self, length: int) -> None:
         self._length = self._left = length
 
     def __call__(self, data: bytes) -> bool:
-        """Return whether the answer is whole."""
+        """Return whether the answer is complete."""
         self._left -= len(data)
         if self._left > 0:
             return False
@@ -59,7 +59,7 @@ def load(
     clients: int,
     seconds: float,
 ) -> tuple[float, list[float]]:
-    """Return answers a second, and milliseconds of each; a client asks when it has its answer."""
+    """Return answers per second, and milliseconds of each. A client has one request in flight."""
     with contextlib.ExitStack() as stack, selectors.DefaultSelector() as selector:
         peers = [stack.enter_context(contextlib.closing(connect())) for _ in range(clients)]
         state: dict[Any, list[Any]] = {}

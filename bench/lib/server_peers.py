@@ -1,7 +1,7 @@
-"""What would others cost? The same 2 KB there and back through a bare asyncio echo, FastAPI, gRPC.
+"""What would other servers cost? The same 2 KB through a bare asyncio echo, FastAPI and gRPC.
 
-Each peer is a process of its own behind a Unix socket: `python bench/lib/server_peers.py echo PATH`
-serves until it is killed. `bench/server.py` measures them in the loops it measures recollex in.
+Each peer is a process that listens on a Unix socket: `python bench/lib/server_peers.py echo PATH`
+serves until it is killed. `bench/server.py` measures the peers in the same loops as recollex.
 """
 
 import argparse
@@ -21,18 +21,18 @@ PAYLOAD = bytes(range(256)) * 8
 """2 KB."""
 CHUNK = 1 << 16
 STARTS = 30.0
-"""Seconds in which a server must answer."""
+"""Seconds within which a new server must answer."""
 
 
 class Echo(asyncio.Protocol):
-    """Gives back what it is sent."""
+    """Sends back what it receives."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the way back."""
+        """Keep the transport, to send on it."""
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Send back."""
+        """Send the bytes back."""
         self.transport.write(data)
 
 
@@ -74,7 +74,7 @@ SERVERS = {"echo": serve_echo, "fastapi": serve_fastapi, "grpc": serve_grpc}
 
 
 def new_loop() -> asyncio.Runner:
-    """Return a runner with uvloop, where it is installed."""
+    """Return a runner; it uses uvloop if that is installed."""
     try:
         import uvloop
     except ImportError:
@@ -127,7 +127,7 @@ def http_request() -> bytes:
 
 
 async def grpc_rate(path: str, clients: int, seconds: float) -> float:
-    """Return exchanges a second of ``clients`` channels."""
+    """Return exchanges per second of ``clients`` channels."""
     import grpc
 
     done = 0
@@ -152,7 +152,7 @@ async def grpc_rate(path: str, clients: int, seconds: float) -> float:
 
 @contextmanager
 def running(command: list[str], path: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a server until the block ends; it begins when ``path`` takes connections."""
+    """Run a server during the block, which begins when ``path`` accepts connections."""
     process = subprocess.Popen(command)
     try:
         with connected(path):

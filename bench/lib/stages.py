@@ -1,4 +1,4 @@
-"""Where does a recall's time go? Its stages, from the trace that every recall carries."""
+"""Where does a recall's time go? Its stages, from the trace of the recall."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,21 +11,21 @@ from bench.lib.rundata import percentiles
 
 @dataclass
 class Timed:
-    """Microseconds of many recalls: of each stage, and from the call to the ids."""
+    """Microseconds of many recalls: for each stage, and from the call to the ids."""
 
     stages: dict[str, list[float]] = field(default_factory=dict)
     whole: list[float] = field(default_factory=list)
 
     def add(self, recall: recollex.Recall, spent: float) -> None:
-        """Count one recall."""
+        """Add the times of one recall."""
         for name, stage in recall.trace.stages.items():
             self.stages.setdefault(name, []).append(stage)
         self.whole.append(spent)
 
     def rows(self, names: Mapping[str, str], unit: float = 1.0) -> list[dict[str, Any]]:
-        """Return a row a stage, in the order of ``names`` (trace's name -> the table's).
+        """Return one row for each stage, in the order of ``names`` (trace's name -> table's name).
 
-        share: of all the time, the sum of a stage's over the sum of whole recalls'.
+        share: the sum of a stage's times over the sum of the whole recalls' times.
         """
         total = sum(self.whole)
         rows = []
@@ -46,7 +46,7 @@ def _scaled(spent: Sequence[float], unit: float) -> dict[str, float]:
 def timed(
     agent: recollex.Agent, questions: Iterable[Mapping[str, Any]], **options: Any
 ) -> tuple[Timed, list[recollex.Recall]]:
-    """Ask every question, and return the times and the answers. Raises for an arm that failed."""
+    """Ask every question, and return the times and the answers. Raises if an arm failed."""
     found, recalls = Timed(), []
     for question in questions:
         before = time.perf_counter_ns()
