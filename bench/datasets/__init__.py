@@ -1,6 +1,6 @@
-"""Which data sets are there? A loader each, from the folder that holds the originals.
+"""The data sets, one loader for each, which read the folder of the original files.
 
-A folder of data has a folder a set: locomo, realmem, lifebench, timeqa, multihop (MuSiQue and
+That folder has one folder for each set: locomo, realmem, lifebench, timeqa, multihop (MuSiQue and
 2Wiki), scifact, longmemeval. Development is LoCoMo's conversations 1 to 5, the first two personas
 of RealMem and the first user of LifeBench in alphabetical order, SciFact's training claims, and the
 first half of the questions of the others; "report" is the rest.
@@ -29,7 +29,7 @@ LOADERS: dict[str, Callable[[Path], list[Bank]]] = {
     "2wiki": multihop.load_2wiki,
     "scifact": scifact.load,
 }
-"""Loaders of the sets that every table runs; LongMemEval's is large and has a script of its own."""
+"""Loaders of the sets that every table runs; LongMemEval is large and has its own script."""
 
 
 def load(data: Path, names: Iterable[str] | None = None) -> list[Bank]:

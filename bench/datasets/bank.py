@@ -1,4 +1,4 @@
-"""What is asked of what? One form for every data set: a bank of turns and its queries."""
+"""One form for every data set: a bank of turns, and the queries that are put to it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,11 +10,11 @@ Unit = Literal["turn", "document"]
 
 
 class Turn(TypedDict, total=False):
-    """What is retained: ``id``, ``text`` and ``document`` always, the rest where there is one.
+    """A retained text: it always has ``id``, ``text`` and ``document``; the rest is optional.
 
-    With ``speaker`` it goes through `Agent.retain_dialogue`, without through `Agent.retain`.
-    ``at`` has a zone; a text that has no time of its own has none. ``vector``, of a text
-    without a speaker, is given in the model's stead.
+    With ``speaker`` it goes through `Agent.retain_dialogue`, without it through `Agent.retain`.
+    ``at`` has a zone; a text without a time of its own has no ``at``. ``vector``, for a text
+    without a speaker, is given instead of the model's.
     """
 
     id: str
@@ -30,11 +30,11 @@ class Turn(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question and what proves its answer.
+    """A question and the evidence of its answer.
 
-    evidence: ids of turns, or of documents where the bank's ``unit`` says so; empty where the set
-    gives none. visible: the number of turns, from the first, that stand in memory when it is asked.
-    answerable: false where the set says that its bank holds no answer, evidence or not.
+    evidence: ids of turns, or of documents if the bank's ``unit`` says so; empty if the set gives
+    none. visible: the number of turns, from the first, that are in memory when it is asked.
+    answerable: False if the set says that its bank holds no answer, even if it names evidence.
     """
 
     id: str
@@ -51,8 +51,8 @@ class Query:
 class Bank:
     """One agent's memory and the questions put to it, in the order in which they are asked.
 
-    dataset and name together are unique. agent: whose memory it is. notes: what was left out of the
-    originals and why, with counts.
+    dataset and name together are unique. agent: the owner of the memory. notes: what was left out
+    of the original files, and how often.
     """
 
     dataset: str
@@ -75,7 +75,7 @@ def halves(count: int) -> list[Split]:
 
 
 def counts(banks: Iterable[Bank]) -> str:
-    """Return a line a data set: its banks, turns, queries, those with evidence, and the notes."""
+    """Return one line for each set: its banks, turns, queries, those with evidence, the notes."""
     table: dict[str, dict[str, int]] = {}
     for bank in banks:
         row = table.setdefault(bank.dataset, {})

@@ -1,10 +1,11 @@
 """LifeBench (English): what a person's phone holds, evidence by item.
 
 A user is a bank. Every message, call, note, calendar entry, push, photo and chat with the assistant
-is one memory with its own time, told in a line, and a day is a document. Only what the phone holds
-is told: the set's own summaries of items (``summarized_info``) are left out. Where several items
-have one id they word the same thing differently; the first is kept. All of a phone is visible to
-every question, as LifeBench gives it; a question is asked when the month of its ``ask_time`` ends.
+is one memory with its own time, written as one line, and a day is a document. Only the phone's
+content is used: the set's own summaries of items (``summarized_info``) are left out. If several
+items have the same id, they say the same in other words, and the first is kept. All of a phone is
+visible to every question, as in LifeBench. A question is asked when the month of its ``ask_time``
+ends.
 
 From github.com/1754955896/LifeBench, the English data; SHA-256 of each file in ``SHA256SUMS``.
 """
@@ -23,7 +24,7 @@ DEVELOPMENT = 1  # users, in alphabetical order
 
 
 def load(data: Path) -> list[Bank]:
-    """Return a bank a user, in alphabetical order of their folders."""
+    """Return one bank for each user, in alphabetical order of their folders."""
     folders = sorted(path for path in (data / "lifebench").iterdir() if path.is_dir())
     return [
         _bank(folder, "dev" if number < DEVELOPMENT else "report")
@@ -74,7 +75,7 @@ def _read(path: Path) -> Any:
 
 
 def _time(item: Item) -> datetime:
-    """Return when the item came about; a chat has a day alone, and noon is taken."""
+    """Return the time of an item; a chat has only a day, so noon is used."""
     if "datetime" in item:
         return datetime.strptime(item["datetime"], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
     return datetime.strptime(item["date"], "%Y-%m-%d").replace(hour=12, tzinfo=UTC)
@@ -97,7 +98,7 @@ INCOMING = {"Receive", "Called", "Incoming"}
 
 
 def _call(item: Item) -> str:
-    """Tell a call; ``direction`` is 0 for one that came in, and older items write a word."""
+    """Return the line of a call; ``direction`` is 0 for an incoming one, or a word in old items."""
     inward = item.get("direction") == 0 or item.get("call_type") in INCOMING
     told = f"Call {'from' if inward else 'to'} {item['contactName']}"
     if "datetime_end" in item:
@@ -122,7 +123,7 @@ def _push(item: Item) -> str:
 NO_TEXT = (
     "none",
     "please translate the following",
-)  # the second is left over from LifeBench's making
+)  # the second is an artefact of how LifeBench was made
 
 
 def _photo(item: Item) -> str:
@@ -161,4 +162,4 @@ TELL: dict[str, Callable[[Item], str]] = {
     "photo": _photo,
     "agent_chat": _chat,
 }
-"""How an item of each kind is told."""
+"""Kind of item -> the function that writes its line."""

@@ -1,8 +1,9 @@
 """LoCoMo (Maharana et al., ACL 2024): ten long conversations, evidence by turn.
 
-A conversation is a bank and each of its sessions a document. Questions are asked when it has ended.
-Category 5 asks the wrong person ("adversarial"): it has evidence, but no answer. A question's
-``evidence`` names turns by their ``dia_id``. The turns are read by `recollex.cli.locomo`.
+A conversation is a bank, and each of its sessions is a document. Questions are asked when it has
+ended. Category 5 ("adversarial") names the wrong person: it has evidence, but no answer. A
+question's ``evidence`` names turns by their ``dia_id``. The turns are read by
+`recollex.cli.locomo`.
 
 From github.com/snap-research/locomo, ``data/locomo10.json``; SHA-256
 79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4.
@@ -57,7 +58,7 @@ class Observation:
 
 
 def load(data: Path) -> list[Bank]:
-    """Return a bank a conversation, in the file's order."""
+    """Return one bank for each conversation, in the file's order."""
     path = _file(data)
     raw = json.loads(path.read_text(encoding="utf-8"))
     return [

@@ -3,12 +3,12 @@
 The published schema: a list of items with ``question_id``, ``question_type``, ``question``,
 ``question_date``, ``haystack_session_ids``, ``haystack_dates``, ``haystack_sessions`` (lists of
 turns with ``role``, ``content`` and, in sessions that hold evidence, ``has_answer``) and
-``answer_session_ids``. A question is a bank of its own, a session a document, and evidence is
-documents; turns of a session are 20 seconds apart. Abstention questions (``_abs`` in their id) are
+``answer_session_ids``. Each question is a bank, each session is a document, and evidence is
+documents. Turns of a session are 20 seconds apart. Abstention questions (``_abs`` in their id) are
 not answerable.
 
-From github.com/xiaowu0162/LongMemEval, ``longmemeval_s_cleaned.json``. The file was not at hand, so
-there is no checksum and no run yet.
+From github.com/xiaowu0162/LongMemEval, ``longmemeval_s_cleaned.json``. The file was not available,
+so there is no checksum and no run yet.
 """
 
 import json
@@ -23,7 +23,7 @@ BETWEEN_TURNS = timedelta(seconds=20)
 
 
 def load(data: Path) -> list[Bank]:
-    """Return a bank a question, in the file's order."""
+    """Return one bank for each question, in the file's order."""
     path = find(data)
     if path is None:
         raise FileNotFoundError(f"none of {', '.join(FILES)} in {data / 'longmemeval'}")
@@ -32,7 +32,7 @@ def load(data: Path) -> list[Bank]:
 
 
 def find(data: Path) -> Path | None:
-    """Return the file, None where there is none."""
+    """Return the path of the file, or None if there is none."""
     paths = (data / "longmemeval" / name for name in FILES)
     return next((path for path in paths if path.is_file()), None)
 

@@ -1,6 +1,6 @@
 """MuSiQue (Trivedi et al., 2022) and 2WikiMultihopQA (Ho et al., 2020): evidence by passage.
 
-The passages of all questions are pooled into one bank a set, as HippoRAG does, a document a
+The passages of all questions of a set are pooled into one bank, as HippoRAG does. A document is a
 Wikipedia title; a passage is its title, a line break and its text. These pools are samples: their
 recalls are not comparable with published ones.
 

@@ -1,10 +1,10 @@
 """RealMem: a persona's sessions with an assistant, evidence by session.
 
-A session is a document, and evidence is documents. A query is a turn of the dialogue; it sees the
-turns before it and nothing after, and is itself remembered once it has been answered. Evidence
-stands on the answering turn (``memory_session_uuids``). The files give days: sessions of one day
-begin 20 minutes apart from 09:00, turns follow each other by 20 seconds. A few sessions stand out
-of the order of their days; they are recorded in the file's order all the same.
+A session is a document, and evidence is documents. A query is a turn of the dialogue: it sees the
+turns before it and no later ones, and is itself remembered after it was answered. The answering
+turn names the evidence (``memory_session_uuids``). The files give only days, so sessions of one day
+begin 20 minutes apart from 09:00, and turns are 20 seconds apart. A few sessions are not in the
+order of their days; they are recorded in the file's order nevertheless.
 
 From github.com/AvatarMemory/RealMemBench, ``dataset/``; SHA-256 of each file in ``SHA256SUMS``.
 """
@@ -25,7 +25,7 @@ BETWEEN_TURNS = timedelta(seconds=20)
 
 
 def load(data: Path) -> list[Bank]:
-    """Return a bank a persona, in alphabetical order."""
+    """Return one bank for each persona, in alphabetical order."""
     paths = sorted((data / "realmem").glob("*_dialogues_*.json"))
     if not paths:
         raise FileNotFoundError(f"no *_dialogues_*.json in {data / 'realmem'}")
@@ -36,13 +36,13 @@ def load(data: Path) -> list[Bank]:
 
 
 def of_earlier_sessions(bank: Bank) -> Bank:
-    """Return the bank with queries that see earlier sessions alone, not their own one's turns."""
+    """Return the bank with queries that see earlier sessions only, no turns of their own one."""
     first: dict[str, int] = {}
     for place, turn in enumerate(bank.turns):
         first.setdefault(turn["document"], place)
     queries = []
     for query in bank.queries:
-        # The query is the turn that it does not see yet; the files' empty turns are no queries.
+        # The query is the first turn that it does not see; the files' empty turns are no queries.
         own = bank.turns[query.visible]["document"]
         queries.append(replace(query, visible=first[own]))
     dataset = f"{bank.dataset}, earlier sessions alone"

@@ -1,8 +1,8 @@
 """SciFact (Wadden et al., 2020) in BEIR's form: claims, evidence by abstract.
 
 A document is its title, a space and its abstract, as BEIR indexes it. The claims with BEIR's test
-judgements are for reporting alone; development has the training claims, judged by the documents
-that they cite.
+judgements are for reporting only. Development has the training claims, and their evidence is the
+documents that they cite.
 
 From github.com/beir-cellar/beir, data set ``scifact`` (``qrels/test.tsv`` is
 ``beir_qrels_test.tsv`` here), with the cited documents of the claims from

@@ -1,9 +1,10 @@
 """TimeQA (Chen et al., 2021), human annotated: what held when, evidence by paragraph.
 
-All pages are pooled into one bank, a memory a paragraph and a document a page, so that a question
-must find its page before its paragraph; published numbers are given the page and are not
-comparable. Paragraphs stand as they are: most name the page's subject as "he" or not at all. Two
-pages are there twice and kept once. A question without an answer on its page is not answerable.
+All pages are pooled into one bank. A paragraph is a memory and a page is a document, so a question
+must find its page before its paragraph. Published numbers are measured with the page given, so they
+are not comparable. Paragraphs are not changed: most name the page's subject as "he" or not at all.
+Two pages are in the file twice and are kept once. A question without an answer on its page is not
+answerable.
 
 From github.com/wenhuchen/Time-Sensitive-QA, ``dataset/human_annotated_train.json``; SHA-256
 99eec0514569ecbdea087ae3751a1e7d5ae0e45fcf82f9b4e9226f30967939b5.

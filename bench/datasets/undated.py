@@ -1,7 +1,6 @@
-"""When is a text that has no time retained, and asked about?
+"""The times at which texts without a time are retained and asked about.
 
-At one fixed moment, so that a table can be had again to the digit: a real import would take the
-present.
+They are fixed, so that a table can be made again to the digit. A real import would use the present.
 """
 
 from datetime import UTC, datetime, timedelta

@@ -2,9 +2,9 @@
 
 Command: make bench-micro (pytest-benchmark over this file).
 
-An agent of 20,000 made-up memories works once (see `conftest`); then the largest call of each
-kernel is repeated, on copies of the arrays that it writes. Check: the kernels' own tests hold each
-of them to a naive oracle.
+An agent of 20,000 made-up memories works once (see `conftest`). Then the largest call of each
+kernel is repeated, on copies of the arrays that it writes. Check: the kernels' own tests compare
+each of them with a naive oracle.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from recollex.server.framing import Framing
 
 ROUNDS = 200
 SECONDS = 1.0
-"""Of one kernel, about; a call that takes longer is made three times."""
+"""About the time for one kernel; a call that takes longer is made three times."""
 
 
 def bench_kernel(call: Any, benchmark: Any) -> None:

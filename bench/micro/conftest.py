@@ -1,8 +1,8 @@
 """The arguments of every kernel, as an agent's own work calls it.
 
 `record` retains, recalls in every preset, filtered, quoted, explained, under a cut and through a
-graph, and checkpoints, with each kernel that the engine names wrapped to note its last arguments,
-the largest call winning. One that the engine names and nothing called is an error.
+graph, and checkpoints. Meanwhile each kernel that the engine imports is wrapped, to note the
+arguments of its largest call. A kernel that the engine imports and nothing called is an error.
 """
 
 import sys
@@ -28,27 +28,27 @@ ROWS = 20_000
 TAIL = 6_000
 QUESTIONS = 8
 VIEWS: list[Any] = []
-"""Held to the end: tables of segments name arrays by where they lie."""
+"""Kept to the end: tables of segments hold the addresses of arrays."""
 
 
 @dataclass
 class Call:
-    """One call of a kernel: its function, its arguments, arrays copied, and which is an epoch."""
+    """One call of a kernel: the function, its arguments (arrays copied), and the epoch's place."""
 
     kernel: Any
     arguments: tuple[Any, ...]
     epoch: int | None
 
     def again(self) -> Any:
-        """Call it once more; scratch that remembers an epoch is given a later one."""
+        """Call the kernel again; scratch arrays that hold an epoch get a later one."""
         if self.epoch is not None:
             arguments = list(self.arguments)
-            arguments[self.epoch] += 1_000  # a call takes one for each memory that is known
+            arguments[self.epoch] += 1_000  # a call uses one epoch for each known memory
             self.arguments = tuple(arguments)
         return self.kernel(*self.arguments)
 
     def rounds(self, most: int, seconds: float) -> int:
-        """Return how often it can be called within ``seconds``: 3 to ``most`` times."""
+        """Return the number of calls that fit into ``seconds``, from 3 to ``most``."""
         before = time.perf_counter()
         self.again()
         once = time.perf_counter() - before
@@ -56,7 +56,7 @@ class Call:
 
 
 def is_kernel(value: Any) -> bool:
-    """Return whether a value is a compiled function of the kernels that others may call."""
+    """Return whether a value is a compiled public function of the kernels."""
     home = getattr(value, "__module__", "") or ""
     return hasattr(value, "py_func") and home.startswith("recollex_kernels.")
 
@@ -66,7 +66,7 @@ def named(kernel: Any) -> str:
 
 
 def callers() -> list[tuple[Any, str, Any]]:
-    """Return where kernels are called from: a module, the name there, the kernel."""
+    """Return the places that import kernels: (module, name there, kernel)."""
     modules = [m for n, m in sorted(sys.modules.items()) if n.startswith("recollex_engine.")]
     return [
         (module, name, value)
@@ -78,7 +78,7 @@ def callers() -> list[tuple[Any, str, Any]]:
 
 @contextmanager
 def recording(found: dict[str, Call]) -> Iterator[None]:
-    """Note the arguments of every kernel that the engine calls meanwhile."""
+    """Note the arguments of every kernel that the engine calls during the block."""
     changed: list[tuple[Any, str, Any]] = []
 
     def wrapped(kernel: Any) -> Any:
@@ -115,7 +115,7 @@ def copied(value: Any) -> Any:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give a test that takes a ``call`` one of each kernel."""
+    """Parametrize a test that takes a ``call`` with one call of each kernel."""
     if "call" in metafunc.fixturenames:
         found = record()
         metafunc.parametrize("call", [found[name] for name in sorted(found)], ids=sorted(found))
@@ -147,14 +147,14 @@ def record() -> dict[str, Call]:
                 work(agent, made_up.questions(ROWS, QUESTIONS))
                 VIEWS.append(agent.engine.view())
                 for graph in VIEWS[-1].indexes.graphs:
-                    graph.rows_of_slots()  # as where threads inserted side by side
+                    graph.rows_of_slots()  # as if several threads had inserted at once
                 late_interaction(agent, made_up.questions(ROWS, 1)[0])
     return found
 
 
 @contextmanager
 def small_crossovers() -> Iterator[None]:
-    """Let a graph be built, and likely links be looked for, of as few memories as there are."""
+    """Lower the thresholds, so that these few memories get a graph and likely links."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(graphs, "GRAPH_ROWS", ROWS // 2)
         patch.setattr(links, "EXACT_ROWS", ROWS - TAIL // 2)
@@ -162,13 +162,13 @@ def small_crossovers() -> Iterator[None]:
 
 
 def late_interaction(agent: recollex.Agent, question: made_up.Question) -> None:
-    """Compare the tokens of a question with those of memories, by the model's own."""
+    """Run late interaction between the model's token vectors of a question and of memories."""
     preset = replace(presets.default, reranker=presets.LateInteraction())
     agent.recall(**question.fields(), preset=preset, thinking_budget=10)
 
 
 def work(agent: recollex.Agent, questions: list[made_up.Question]) -> None:
-    """Recall in every way that reaches a kernel of its own."""
+    """Recall in every way that uses another kernel."""
     variety = presets.Preset(
         name="variety",
         fusion=presets.ReciprocalRank(),

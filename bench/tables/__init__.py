@@ -1,1 +1,1 @@
-"""Ranking tables: what is measured on, by which measures, and one script a table."""
+"""Ranking tables, one script for each; `lib` has the measures that they share."""

@@ -8,10 +8,10 @@ thresholds on three; a temporal arm beside the range itself changes nothing.
 
 Command: python -m bench.tables.ablation --data FOLDER [--json FILE] [--limit N] [--sets NAME ...]
 
-Check: paired bootstraps against the default on the same queries, development and report apart, for
-each set. A weight that multiplies (``addressed_keyword``) is set to 1, at which it does nothing.
-The last rows undo the default's choices outside the sum, so that each default that differs from a
-paper's stands beside that paper's.
+Check: paired bootstraps against the default on the same queries, for each set, with development and
+report apart. A weight that multiplies (``addressed_keyword``) is set to 1, where it has no effect.
+The last rows undo the default's choices outside the sum. So each default that differs from a
+paper's stands beside the paper's.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ from recollex_engine.models.description import PAPER_THRESHOLDS
 MEASURES = ("R@10", "NDCG@10")
 DEFAULT = "default"
 NOTHING = {"addressed_keyword": 1.0}
-"""Values at which a weight does nothing, where that is not 0."""
+"""Values at which a weight has no effect, if that is not 0."""
 
 OTHER: Mapping[str, Options] = {
     "RRF in the sum's stead (TEMPR 3.2)": {
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def configurations() -> dict[str, Options]:
-    """Return the default, and it without each of its parts."""
+    """Return the default, and the default without each of its parts in turn."""
     found: dict[str, Options] = {DEFAULT: {}}
     for field in fields(presets.Contextual):
         without = replace(presets.Contextual(), **{field.name: NOTHING.get(field.name, 0.0)})
@@ -80,7 +80,7 @@ Found = Mapping[str, Mapping[str, Trial]]
 
 
 def sections_of(found: Found, split: Split, measure: str) -> list[Section]:
-    """Return the default's own means, and a row a change with what it adds to each set."""
+    """Return the default's means, and for each change a row with what it adds to each set."""
     parts = {
         dataset: {name: trial.where(split) for name, trial in of_set.items()}
         for dataset, of_set in found.items()
@@ -117,7 +117,7 @@ def change(ours: Trial, theirs: Trial, measure: str) -> Difference:
 def remarks(found: Found) -> list[str]:
     """Return, for each change, the sets that it hurts and those that it helps, by NDCG@10.
 
-    Of all queries, both halves: a part that no set needs is named as such.
+    The queries of both halves count. A part that no set needs is named as such.
     """
     lines = []
     for name in configurations():

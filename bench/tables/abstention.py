@@ -6,11 +6,11 @@ told among much that is like it is harder, and stands beside them.
 
 Command: python -m bench.tables.abstention --data FOLDER [--json FILE] [--sets NAME ...] [--fit]
 
-Check: the kinds of unanswerable questions are those of `bench.tables.lib.unanswerable`; each is
-compared with the answerable questions put to the same memory. Intervals are 95 % bootstraps, the
-questions with and without an answer drawn apart. Risk is the share of the questions answered whose
-first ten memories hold no evidence. With --fit, the weights of `recollex_engine.ranking.confidence`
-are fitted on the development halves of `FITTED` and printed.
+Check: the kinds of unanswerable questions are those of `bench.tables.lib.unanswerable`. Each kind
+is compared with the answerable questions put to the same memory. Intervals are 95 % bootstraps;
+questions with an answer and without one are drawn separately. Risk is the share of the answered
+questions whose first ten memories hold no evidence. With --fit, the weights of
+`recollex_engine.ranking.confidence` are fitted on the development halves of `FITTED` and printed.
 """
 
 from collections.abc import Sequence
@@ -38,18 +38,18 @@ from bench.tables.lib.report import Cell, Section, Table, arguments, keep
 from bench.tables.lib.unanswerable import ANSWERABLE, with_unanswerable
 
 FITTED = ("locomo", "realmem", "lifebench", "musique", "2wiki")
-"""Sets whose development halves the weights are fitted on; TimeQA is only reported."""
+"""Sets on whose development halves the weights are fitted; TimeQA is only reported."""
 SETS = (*FITTED, "timeqa")
 SPLITS: tuple[Split, ...] = ("dev", "report")
 COVERAGE = (0.25, 0.5, 0.75, 1.0)
 BINS = 10
 RIDGE = 0.05
-"""Penalty on the squares of the standardised weights, beside 1,000 questions."""
+"""Penalty on the squares of the standardised weights; all questions weigh 1,000 together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One question, what the recall said of itself, and what is true.
+    """One question, the signs and the confidence of its recall, and the truth.
 
     bank: the memory asked. correct: whether it has an answer and its evidence is among the first
     ten. signs: name -> value, empty where nothing was found.
@@ -67,7 +67,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--fit", action="store_true", help="fit the weights and print them")
     given = parser.parse_args()
-    banks = with_unanswerable(load(given.data, SETS))  # some borrow from sets that are not asked
+    banks = with_unanswerable(load(given.data, SETS))  # some borrow questions of other sets
     embedder = KeptVectors()
     judged = [
         each
@@ -84,12 +84,12 @@ def main() -> None:
 
 
 def curves(path: Path) -> Path:
-    """Return where the risk-coverage curves stand beside a table."""
+    """Return the path of the plot of risk-coverage curves beside a table."""
     return path.with_name(f"{path.stem}_curves.svg")
 
 
 def judge(bank: Bank, embedder: KeptVectors) -> list[Judged]:
-    """Return the bank's questions, judged; raise where a recall does not know its confidence."""
+    """Return the bank's questions, judged; raise if a recall has no confidence."""
     document_of = bank.document_of
     judged = []
     for answer in run(
@@ -129,7 +129,7 @@ def table(judged: Sequence[Judged]) -> Table:
 
 
 def separation(part: Sequence[Judged]) -> list[dict[str, Cell]]:
-    """Return a row a set and kind of unanswerable question, beside the answerable ones."""
+    """Return one row for each set and kind of unanswerable question, beside answerable ones."""
     rows: list[dict[str, Cell]] = []
     for dataset in _datasets(part):
         own = [each for each in part if each.bank.dataset == dataset]
@@ -159,7 +159,7 @@ def separation(part: Sequence[Judged]) -> list[dict[str, Cell]]:
 
 
 def separated(yes: NDArray[np.float64], no: NDArray[np.float64]) -> Interval:
-    """Return the AUROC of ``yes`` above ``no`` with its bootstrap interval, drawn apart."""
+    """Return the AUROC of ``yes`` above ``no`` and its interval; the two are drawn separately."""
     generator = np.random.default_rng(SEED)
     truth = np.repeat([True, False], [len(yes), len(no)])
     drawn = [
@@ -196,7 +196,7 @@ def risks(part: Sequence[Judged]) -> list[dict[str, Cell]]:
 
 
 def reliability(part: Sequence[Judged]) -> list[dict[str, Cell]]:
-    """Return, for ten bins of confidence, how many questions are there and have an answer."""
+    """Return, for ten bins of confidence, the number of questions and of those with an answer."""
     sure, truth, weights = _confidences(part), _truth(part), weigh(part)
     bins = np.minimum((sure * BINS).astype(int), BINS - 1)
     rows: list[dict[str, Cell]] = []
@@ -229,10 +229,11 @@ def _error(part: Sequence[Judged]) -> float:
 
 
 def weigh(part: Sequence[Judged]) -> NDArray[np.float64]:
-    """Return what each question counts, 1,000 in all.
+    """Return the weight of each question; the weights add up to 1,000.
 
-    Sets count alike; within one, questions with an answer as much as those without, and among those
-    the kinds alike; questions with an answer of whole and of half told memories are two kinds.
+    All sets weigh the same. Within a set, questions with an answer weigh as much as those without
+    one, and among these all kinds weigh the same. Questions with an answer put to whole memories
+    and to half-told memories are two kinds.
     """
     groups = [
         (
@@ -250,9 +251,9 @@ def weigh(part: Sequence[Judged]) -> NDArray[np.float64]:
 
 
 def fit(judged: Sequence[Judged]) -> dict[str, float]:
-    """Return the weights of a logistic model by maximum likelihood, penalised; Newton's method.
+    """Return the weights of a logistic model by penalised maximum likelihood (Newton's method).
 
-    Fitted to the development halves of `FITTED`, questions counting as `weigh` says.
+    They are fitted to the development halves of `FITTED`; `weigh` gives the questions' weights.
     """
     part = [
         each
@@ -277,7 +278,7 @@ def fit(judged: Sequence[Judged]) -> dict[str, float]:
 
 
 def draw(judged: Sequence[Judged], path: Path) -> None:
-    """Draw risk against coverage, a panel a half and a line a set."""
+    """Draw risk against coverage, one panel for each half and one line for each set."""
     try:
         import matplotlib
         from matplotlib import pyplot

@@ -8,9 +8,9 @@ part of that. To the default's fused list no date adds anything.
 
 Command: python -m bench.tables.augmentation --data FOLDER [--json FILE] [--limit N]
 
-Check: the same turns are retained in every row, only the vectors that are given with them differ;
-so the keyword arm is the same and the semantic arm shows the difference alone. Each row's
-differences are paired bootstraps against ours.
+Check: the same turns are retained in every row, and only the vectors given with them differ. So the
+keyword arm is the same, and the semantic arm alone shows the difference. Each row's differences are
+paired bootstraps against ours.
 """
 
 from collections.abc import Callable
@@ -82,7 +82,7 @@ def main() -> None:
 def with_vectors(
     bank: Bank, write: Callable[[Turn], str], embedder: KeptVectors
 ) -> tuple[Turn, ...]:
-    """Return the turns as texts, each with the vector of what ``write`` makes of it."""
+    """Return the turns as texts, each with the vector of the text that ``write`` makes of it."""
     vectors = embedder.embed([write(turn) for turn in bank.turns])
     return tuple(
         Turn(

@@ -5,9 +5,9 @@ without it; collapsing repetitions loses none.
 
 Command: python -m bench.tables.diversity --data FOLDER [--json FILE] [--limit N] [--sets NAME ...]
 
-Check: every row stands behind the same default list; intra-list similarity is the mean cosine of
-the pairs among the first ten, by the vectors of their best passages. Differences are paired
-bootstraps against no stage.
+Check: every row's stage is applied to the same default list. Intra-list similarity is the mean
+cosine of the pairs among the first ten, by the vectors of their best passages. Differences are
+paired bootstraps against no stage.
 """
 
 from collections.abc import Callable, Mapping
@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def likeness(embedder: KeptVectors) -> Callable[[recollex.Recall], tuple[float, float]]:
-    """Return what reads the mean cosine of the first ten, and how many were folded into them."""
+    """Return a reader of the first ten: their mean cosine, and how many repetitions they fold."""
 
     def read(recall: recollex.Recall) -> tuple[float, float]:
         first = recall[:10]
@@ -86,7 +86,7 @@ def likeness(embedder: KeptVectors) -> Callable[[recollex.Recall], tuple[float, 
 
 
 def embedded(memory: recollex.Memory) -> str:
-    """Return a memory's best passage as the model read it when it was retained."""
+    """Return a memory's best passage as it was embedded when it was retained."""
     if memory.speaker is None:
         return memory.passage
     return f"{memory.speaker} said: {memory.passage.removeprefix(f'{memory.speaker}: ')}"

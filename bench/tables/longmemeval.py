@@ -6,8 +6,8 @@ somebody runs it.
 Command: python -m bench.tables.longmemeval --data FOLDER [--json FILE] [--limit N]
 (FOLDER/longmemeval/ holds longmemeval_s_cleaned.json of github.com/xiaowu0162/LongMemEval.)
 
-Check: R@k and NDCG@10 over sessions, each by its best turn, as the benchmark scores retrieval;
-abstention questions are left out, as it does.
+Check: R@k and NDCG@10 over sessions, each ranked by its best turn, as the benchmark scores
+retrieval. Abstention questions are left out, as in the benchmark.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def not_run() -> Section:
 
 
 def table(banks: Sequence[Bank], embedder: KeptVectors) -> list[Section]:
-    """Return the sections of all questions and of each type; a bank is one question."""
+    """Return the sections: all questions, and each type. A bank has one question."""
     chosen = [bank for bank in banks if all(query.answerable for query in bank.queries)]
     parts: dict[str, list[Scored]] = {name: [] for name in LISTS}
     for bank in chosen:

@@ -6,17 +6,17 @@ with a part of the turns; without the cut, answers about the past are wrong and 
 
 Command: python -m bench.tables.memotrace [--histories 5] [--first-seed 101] [--json FILE]
 
-Check: leaves with 1 if the store of every turn differs from the naive model in one answer or one
-snapshot, or if leaving out the cut does not cost accuracy.
+Check: exits with 1 if the store of every turn differs from the naive model in one answer or one
+snapshot, or if accuracy is not lower without the cut.
 
-Histories are made by a seed (`scripted_histories`): 30 sessions over 17 months, in which changes in
-four properties of eight people are told in time, late, wrongly and corrected. Each turn goes
-through `retain_dialogue` with a policy. Where a turn is written, what it tells is recorded as
-facts, with the memory as evidence: by the same few rules as in the naive model, from what the agent
-knows, so a correction of what was never written is itself the first that is known. No model reads
-the turns: what a turn tells is scripted, and the triggers see its words alone. After each session
-three questions are asked; where facts have no answer, or several, the tiers are read again
-(backfill). In the end:
+Histories are made from a seed (`bench.tables.lib.scripted_histories`): 30 sessions over 17 months,
+in which changes in four properties of eight people are told in time, late, wrongly and corrected.
+Each turn goes through `retain_dialogue` with a policy. If a turn is written, the content that it
+tells is recorded as facts, with the memory as evidence. The rules are the same few as in the naive
+model, but they start from what the agent knows: if the wrong statement was never written, its
+correction is the first thing known. No model reads the turns: the content of a turn is scripted,
+and the triggers see its words alone. After each session three questions are asked. If facts have no
+answer, or several, the tiers are read again (backfill). In the end:
 
   Acc-AR   who, what, where as recorded at the end of a session, about that day
   Acc-AW   about a day of the past, by what is known in the end
@@ -30,7 +30,7 @@ three questions are asked; where facts have no answer, or several, the tiers are
            with the first three memories followed through their facts, events and episodes
   growth   tokens and memories written a session, and the share of all tokens
 
-Thresholds were looked at on seeds 1 to 5. Times are without the embedding model: vectors are kept.
+Thresholds were chosen on seeds 1 to 5. Times do not include the embedding model: vectors are kept.
 """
 
 import argparse
@@ -63,12 +63,12 @@ from recollex_engine.talks.write_policy import TRIGGERS
 
 RIGHT = ("Acc-AR", "Acc-AW", "Acc-both", "hit@5", "R@10")
 QUESTIONS = 120
-"""Of each kind, a history."""
+"""Questions of each kind in one history."""
 SNAPSHOTS = 20
 
 POLICY = recollex.WritePolicy(session_gap=timedelta(hours=6))
 SYSTEMS: dict[str, tuple[recollex.WritePolicy | None, bool, bool]] = {}
-"""name -> (policy, whether questions are asked under their cut, whether episodes are followed)."""
+"""name -> (policy, whether questions use their cut, whether episodes are followed)."""
 
 
 def _without(trigger: str) -> recollex.WritePolicy:
@@ -86,11 +86,11 @@ for _trigger in ("periodic", "backfill", "salience", "event"):
 
 @dataclass
 class Score:
-    """What one system got, over all histories."""
+    """The results of one system, over all histories."""
 
     right: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in RIGHT})
     conflicts: list[float] = field(default_factory=list)
-    triples: list[int] = field(default_factory=lambda: [0, 0, 0])  # shared, ours, the model's
+    triples: list[int] = field(default_factory=lambda: [0, 0, 0])  # in both, ours, the model's
     tokens: int = 0
     heard: int = 0
     memories: int = 0
@@ -144,7 +144,7 @@ def hear(
     with_episodes: bool,
     score: Score,
 ) -> None:
-    """Let one system hear one history, and add what it answers to its score."""
+    """Tell one history to one system, and add its answers to its score."""
     told = history(seed)
     beliefs = Beliefs()
     rng = random.Random(seed)
@@ -181,7 +181,7 @@ def examine(
     with_cut: bool,
     score: Score,
 ) -> None:
-    """Ask at points of both times, and compare snapshots."""
+    """Ask at points of both time axes, and compare snapshots."""
     keys = sorted({(each.subject, each.predicate) for each in beliefs.versions})
     first, last = cuts[0], cuts[-1]
     for kind in ("Acc-AR", "Acc-AW", "Acc-both"):

@@ -6,8 +6,9 @@ best single arm, and the graph arm finds passages that no words of the question 
 Command: python -m bench.tables.multihop --data FOLDER [--json FILE] [--limit N]
 
 Check: R@2, R@5 and the share of questions with all evidence in the first 5, as HippoRAG reports
-them; the pools are samples (see `bench.datasets.multihop`), so not its numbers. "Beyond" is
-the share of evidence in the first 100 of the graph arm that is in the first 100 of no other arm.
+them. The pools are samples (see `bench.datasets.multihop`), so the numbers cannot be compared with
+HippoRAG's. "Beyond" is the share of the evidence that is in the first 100 of the graph arm and in
+the first 100 of no other arm.
 """
 
 from dataclasses import replace
@@ -51,7 +52,7 @@ def main() -> None:
 
 
 def beyond(answer: Answer) -> float:
-    """Return the share of the evidence that the graph arm brings and no other does."""
+    """Return the share of the evidence that the graph arm finds and no other arm does."""
     others: set[str] = set()
     for arm, ids in answer.arms.items():
         if arm != "graph":

@@ -6,9 +6,9 @@ and against both together, under one pipeline.
 
 Command: python -m bench.tables.narrative --data FOLDER [--json FILE] [--limit N]
 
-Check: a fact that is retrieved counts as retrieving the turns it names; k counts memories, and
-"tokens@10" is what the first ten of them cost a reader. Evidence that no fact names cannot be found
-among facts: "covered" is the share that can.
+Check: a retrieved fact counts as retrieving the turns that it names. k counts memories, and
+"tokens@10" is the number of tokens of the first ten. Evidence that no fact names cannot be found
+among facts; "covered" is the share that can be found.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ CUTS = (5, 10, 20)
 SPLITS: tuple[Split, ...] = ("dev", "report")
 
 Named = Mapping[str, frozenset[str]]
-"""Memory -> the turns that retrieving it retrieves."""
+"""Memory -> the turns that it counts as."""
 
 
 def main() -> None:
@@ -63,9 +63,9 @@ def main() -> None:
 
 
 def stored_as(bank: Bank, facts: Sequence[Observation]) -> dict[str, Bank]:
-    """Return the bank with its turns, with the facts in their stead, and with both.
+    """Return the bank with its turns, with facts instead of turns, and with both.
 
-    A fact has its session's last time and its document; it is retained behind that session.
+    A fact has the last time and the document of its session, and is retained after that session.
     """
     at = {turn["document"]: turn["at"] for turn in bank.turns}
     drawn: dict[str, list[Turn]] = {}
@@ -89,19 +89,19 @@ def stored_as(bank: Bank, facts: Sequence[Observation]) -> dict[str, Bank]:
 
 
 def names(bank: Bank, facts: Sequence[Observation]) -> Named:
-    """Return which turns each memory stands for."""
+    """Return the turns that each memory counts as."""
     return {turn["id"]: frozenset({turn["id"]}) for turn in bank.turns} | {
         fact.id: frozenset(fact.turns) for fact in facts
     }
 
 
 def first_tokens(recall: recollex.Recall) -> int:
-    """Return what the first ten memories cost a reader."""
+    """Return the number of tokens of the first ten memories."""
     return sum(memory.tokens for memory in recall[:10])
 
 
 def values(answer: Answer, named: Named, stored: Bank) -> dict[str, float]:
-    """Return R@k and all-evidence R@k by memories, the cost of the first ten, and the coverage."""
+    """Return R@k and all-evidence R@k by memories, the tokens of the first ten, the coverage."""
     evidence = answer.query.evidence
     result: dict[str, float] = {}
     for k in CUTS:

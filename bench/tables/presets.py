@@ -6,12 +6,13 @@ arm beyond chance.
 
 Command: python -m bench.tables.presets --data FOLDER [--json FILE] [--limit N] [--sets NAME ...]
 
-Check: all configurations answer over the same store, and single arms are TEMPR's with one arm left.
-The best arm is chosen by the R@10 of the very queries it is compared on, which favours it.
-Development and reported queries stand apart; intervals are 95 % bootstraps over queries. RealMem
-counts sessions by their best turn, once with the turns of the query's own session in memory, which
-are never evidence, and once without; the others count the evidence itself. The cross-encoders of
-TEMPR and MemoTrace are left out: their weights cannot be had here.
+Check: all configurations answer over the same store. A single arm is TEMPR's configuration with
+that arm alone. The best arm is chosen by R@10 on the queries that it is then compared on, which
+favours it. Development and reported queries are separate. Intervals are 95 % bootstraps over
+queries. RealMem counts sessions by their best turn, once with the turns of the query's own session
+in memory (they are never evidence), and once without them; the other sets count the evidence
+itself. The cross-encoders of TEMPR and MemoTrace are left out: their weights are not available
+here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +30,7 @@ from recollex import presets
 
 MEASURES = ("R@5", "R@10", "R@20", "NDCG@10", "P@5")
 WEIGHTS = presets.ScoreSum().weights
-"""What weighted RRF and the sum of scores give an arm: measured on LoCoMo's development half."""
+"""Weights of the arms in weighted RRF and in the sum of scores, from LoCoMo's dev half."""
 
 CONFIGURATIONS: Mapping[str, Options] = {
     "default": {},
@@ -94,7 +95,7 @@ def overall(part: Found) -> list[dict[str, Cell]]:
 
 
 def best_arm(part: Found) -> str:
-    """Return the single arm with the greatest R@10; ties: the first."""
+    """Return the single arm with the greatest R@10; of equal ones the first."""
     return max(ALONE, key=lambda name: part[name].mean("R@10").mean)
 
 
@@ -118,7 +119,7 @@ def against(found: Mapping[str, Found], split: Split) -> list[dict[str, Cell]]:
 
 
 def verdict(more: Difference) -> str:
-    """Return in words what a difference that should not be below 0 says."""
+    """Return in words the result of a difference that should not be below 0."""
     if more.interval.low > 0:
         return "above"
     if more.interval.high < 0:

@@ -10,13 +10,13 @@ they do not mean them (RealMem: -.03 to -.07).
 
 Command: python -m bench.tables.satf_tables --data FOLDER [--json FILE] [--limit N]
 
-Check: sessions (LoCoMo, RealMem) and days (LifeBench) are counted by their best memory; All@k is
-SATF's "R@k", whether all of the evidence is there. The four lists that SATF is put behind are dense
-retrieval (the paper's), BM25, TEMPR's RRF and the default. The rival is a hard filter by the range
-that the question names, read by a grammar in GPT-4o's stead; a question without one is not
-filtered. "no harm" is non-inferiority at .01 NDCG@10 (the one-sided 95 % bound of a paired
-bootstrap); types of few questions cannot show it. The paper gives gamma and the window fraction of
-Figure 2 without a definition; ours stand in `SelfAnchoring`.
+Check: sessions (LoCoMo, RealMem) and days (LifeBench) are counted by their best memory. All@k is
+SATF's "R@k": whether all of the evidence is found. SATF is applied to four lists: dense retrieval
+(the paper's), BM25, TEMPR's RRF and the default. The rival is a hard filter by the range that the
+question names, read by a grammar instead of GPT-4o; a question without a range is not filtered.
+"no harm" is non-inferiority at .01 NDCG@10 (the one-sided 95 % bound of a paired bootstrap); a type
+with few questions cannot show it. The paper gives gamma and the window fraction of Figure 2 without
+a definition; ours are in `SelfAnchoring`.
 """
 
 from collections.abc import Mapping
@@ -44,11 +44,11 @@ TEMPORAL = {
     "realmem": "Temporal-reasoning",
     "lifebench": "Temporal and Knowledge Updating",
 }
-"""Each set's type of question about time."""
+"""Set -> its type of question about time."""
 
 PAPER = presets.SelfAnchoring()
 CAREFUL = presets.SelfAnchoring(base="scores", strength=0.05)
-"""Given scores instead of ranks, and a small boost: found on development data."""
+"""Scores instead of ranks, and a small boost: chosen on development data."""
 
 STAGES = {"SATF": PAPER, "SATF, gated": replace(PAPER, gate=0.5), "SATF, careful": CAREFUL}
 
@@ -62,7 +62,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def filtered(preset: presets.Preset) -> Asking:
-    """Return what asks within the range of time that each question names, if it names one."""
+    """Return an asking that filters by the range of time that a question names, if any."""
 
     def options(query: Query) -> Options:
         found = preset.time_parser.find(query.text, to_micros(query.asked_at, "asked_at"))
@@ -75,7 +75,7 @@ def filtered(preset: presets.Preset) -> Asking:
 
 
 def behind() -> dict[str, Asking]:
-    """Return each list alone, behind the hard filter, and with SATF as printed and as we set it."""
+    """Return each list alone, with the hard filter, and with SATF as printed and as set here."""
     found: dict[str, Asking] = {}
     for name, preset in LISTS.items():
         found[name] = {"preset": preset}
@@ -89,7 +89,7 @@ def behind() -> dict[str, Asking]:
 
 
 def varied() -> dict[str, Asking]:
-    """Return dense retrieval behind SATF with one of its constants changed, a row each."""
+    """Return SATF over dense retrieval with one of its constants changed, one row for each."""
     found: dict[str, presets.SelfAnchoring] = {"as printed": PAPER}
     for gate in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7):
         found[f"gate {gate}"] = replace(PAPER, gate=gate)
@@ -136,7 +136,7 @@ def main() -> None:
 
 
 def activated(recall: recollex.Recall) -> bool:
-    """Return whether SATF's gate opened; false where there is no SATF."""
+    """Return whether SATF's gate opened; False if there is no SATF."""
     return bool(recall.trace.activated)
 
 
@@ -166,7 +166,7 @@ def share(trial: Trial) -> float:
 
 
 def main_results(found: Mapping[str, Trial]) -> list[dict[str, Cell]]:
-    """Return the measures of each list, and what a stage adds to the list it stands behind."""
+    """Return the measures of each list, and what a stage adds to the list it is applied to."""
     rows: list[dict[str, Cell]] = []
     for name, trial in found.items():
         row: dict[str, Cell] = {"list": name, "questions": len(trial.scored.queries)}
@@ -179,7 +179,7 @@ def main_results(found: Mapping[str, Trial]) -> list[dict[str, Cell]]:
 
 
 def by_type(found: Mapping[str, Trial]) -> list[dict[str, Cell]]:
-    """Return what SATF adds to each list on each type of question, and whether it does no harm."""
+    """Return what SATF adds to each list for each type of question, and whether it is no harm."""
     rows: list[dict[str, Cell]] = []
     for name in LISTS:
         for stage in STAGES:
@@ -205,7 +205,7 @@ def by_type(found: Mapping[str, Trial]) -> list[dict[str, Cell]]:
 
 
 def harm(more: Difference) -> str:
-    """Return whether a difference shows that at most the margin is lost."""
+    """Return whether a difference shows a loss of at most the margin."""
     if more.not_inferior(MARGIN):
         return "shown"
     return "harm" if more.interval.high < 0 else f"not shown (bound {more.lower:+.3f})"

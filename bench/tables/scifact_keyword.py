@@ -5,10 +5,10 @@ Claim: NDCG@10 on SciFact's test claims is at least that of bm25s.
 Command: python -m bench.tables.scifact_keyword --data FOLDER [--json FILE] [--limit N]
 (needs the extra: pip install 'recollex[bench]')
 
-Check: the same documents (title, a space, abstract) and the same claims for all. bm25s runs with
-its English stop words and the Snowball stemmer, with our k1 and b and with its own; tantivy with
-its English stemmer and its fixed k1 = 1.2, b = 0.75. Claims are put to tantivy as a disjunction of
-their words. Differences are paired bootstraps over claims.
+Check: all get the same documents (title, a space, abstract) and the same claims. bm25s runs with
+its English stop words and the Snowball stemmer, with our k1 and b and with its own. tantivy runs
+with its English stemmer and its fixed k1 = 1.2, b = 0.75; it gets a claim as a disjunction of its
+words. Differences are paired bootstraps over claims.
 """
 
 import re

@@ -9,13 +9,13 @@ default finds most in single turns, TEMPR in chunks of 100 tokens.
 
 Command: python -m bench.tables.tempr_table2 --data FOLDER [--json FILE] [--limit N]
 
-Check: R@10 of the evidence; "added" is a paired bootstrap against the full row. LoCoMo's "overall"
+Check: R@10 of the evidence. "added" is a paired bootstrap against the full row. LoCoMo's "overall"
 has the paper's four categories and leaves out the adversarial one, which stands beside it. Two-hop
-neighbours are `Spreading` with a fading that stops it there (see its docstring): nearest hop first,
-then the greater product of weights, then the cosine. Sensitivity is of one constant at a time under
-the preset "tempr". Passage size is that of stored texts (4.5: 50, 100, 200 tokens): consecutive
-turns of a session are one memory, which finds the turns in it, so what it costs to read has to be
-equal: R@T tokens counts evidence in the first memories of T tokens together.
+neighbours are `Spreading` with a fading that stops it there (see its docstring): the nearest hop
+comes first, then the greater product of weights, then the cosine. Sensitivity changes one constant
+at a time under the preset "tempr". Passage size is that of stored texts (4.5: 50, 100, 200 tokens):
+consecutive turns of a session are one memory, and finding it finds its turns. So the cost of
+reading must be equal: R@T tokens counts the evidence in the first memories of T tokens together.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ TWO_HOPS = presets.Spreading(decay=0.03, threshold=0.00005, from_one=True, rare_
 
 
 def without(*arms: str) -> tuple[str, ...]:
-    """Return the arms that are left."""
+    """Return the arms that remain."""
     return tuple(arm for arm in ALL if arm not in arms)
 
 
@@ -93,7 +93,7 @@ NOT_RUN = "not run: its weights cannot be fetched here"
 
 
 def sensitivity() -> dict[str, Asking]:
-    """Return TEMPR with one constant changed, a row each."""
+    """Return TEMPR with one constant changed, one row for each."""
     found: dict[str, Asking] = {"as it is": {"preset": TEMPR}}
     tried = {
         "semantic": (0.0, 0.1, 0.3, 0.4),
@@ -180,13 +180,13 @@ def overall(trial: Trial) -> list[float]:
 
 
 TOKENS = (50, 100, 200)
-READ = (250, 500, 1000)  # tokens that are read
+READ = (250, 500, 1000)  # tokens read
 Said = Mapping[str, tuple[str, ...]]
 """Chunk -> the turns in it."""
 
 
 def sizes(banks: Sequence[Bank], embedder: KeptVectors, limit: int | None) -> list[Section]:
-    """Return what turns and chunks of them find for an equal cost of reading, a section a half."""
+    """Return what turns and chunks find at an equal cost of reading, one section for each half."""
     rows: dict[Split, dict[str, list[list[float]]]] = {split: {} for split in SPLITS}
     for bank in banks:
         bank = replace(bank, queries=bank.queries[:limit])
@@ -214,7 +214,7 @@ def sizes(banks: Sequence[Bank], embedder: KeptVectors, limit: int | None) -> li
 
 
 def costs(recall: recollex.Recall) -> list[tuple[str, int]]:
-    """Return the ids of the first hundred memories and what each costs a reader."""
+    """Return the ids of the first hundred memories and the tokens of each."""
     return [(memory.id, memory.tokens) for memory in recall[:100]]
 
 
@@ -240,7 +240,7 @@ def values(query: Query, read: Sequence[tuple[str, int]], said: Said) -> list[fl
 def chunked(bank: Bank, size: int, embedder: KeptVectors) -> tuple[Bank, Said]:
     """Return the bank with turns of a session joined until ``size`` of the model's tokens are full.
 
-    A chunk has the time of its first turn. Those of more than about 130 words are two passages.
+    A chunk has the time of its first turn. Chunks of more than about 130 words are two passages.
     """
     turns: list[Turn] = []
     said: dict[str, list[str]] = {}

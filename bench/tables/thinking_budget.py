@@ -5,9 +5,9 @@ at find more of those that the first hundred leave out, at the first ten places 
 
 Command: python -m bench.tables.thinking_budget --data FOLDER [--json FILE] [--limit N]
 
-Check: the default answers each question under every budget over one store, without a token limit;
-"found" is the share of the evidence anywhere in the list. Latency is of the recall alone, the
-query's vector given, its median over questions.
+Check: the default answers each question under every budget over one store, without a token limit.
+"found" is the share of the evidence anywhere in the list. Latency is that of the recall alone, with
+the query's vector given; it is the median over questions.
 """
 
 from bench.datasets import load

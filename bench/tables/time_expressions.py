@@ -6,19 +6,19 @@ ten are given the range a reader would search, and at most one in fifty without 
 Command: python -m bench.tables.time_expressions --data FOLDER [--json FILE]
 (FOLDER holds locomo, realmem, lifebench and timeqa, the sets' own files.)
 
-Check: a sample of each half was read and labelled by hand with the range it asks for or "none", the
-report halves before what the grammar makes of them was looked at; `time_expressions_labels.json`
-holds the labels by question number, not the questions. The sample takes, by the hash of the number,
-questions with an unmistakable word of time (a month, a weekday, a year, "ago") first and others
-behind, so it is rich in times: its precision and recall are of the sample, "found" is of every
-question. The grammar was written on the development halves: LoCoMo's conversations 1 to 5,
-RealMem's first three personas and LifeBench's first two users by name, TimeQA's even pages. (Five
-questions of the other half of TimeQA were seen while it was written: those that the old grammar
-missed.)
+Check: a sample of each half was read and labelled by hand with the range it asks for, or "none".
+The report halves were labelled before anyone looked at what the grammar makes of them.
+`time_expressions_labels.json` holds the labels by question number, not the questions. The sample is
+ordered by the hash of the number. Questions with an unmistakable word of time (a month, a weekday,
+a year, "ago") come first and the others after them, so the sample is rich in times: precision and
+recall hold for the sample, "found" for every question. The grammar was written on the development
+halves: LoCoMo's conversations 1 to 5, RealMem's first three personas and LifeBench's first two
+users by name, TimeQA's even pages. (Five questions of the other half of TimeQA, which the old
+grammar missed, were seen while it was written.)
 
-A label is a day, month or year, "A..B" from the first of A to the last of B, "dayT18-24" hours of a
-day; "|" parts what is equally right. "right" is the same range, "near" one that shares half of
-their union.
+A label is a day, month or year; "A..B" is from the first of A to the last of B, and "dayT18-24"
+means hours of a day; "|" separates labels that are equally right. "right" is the same range; "near"
+is a range that shares half of their union.
 """
 
 import argparse
@@ -38,7 +38,7 @@ from recollex_engine.dates.time_range import EARLIEST, LATEST, TimeRange, find_r
 
 LABELS = Path(__file__).with_name("time_expressions_labels.json")
 DEVELOPMENT = {"locomo": 5, "realmem": 3, "lifebench": 2}
-"""Conversations, personas, users: the first so many are for development."""
+"""Number of conversations, personas and users, from the first, that are for development."""
 READ_ON = datetime(2021, 7, 1, tzinfo=UTC)
 """When TimeQA's questions are asked: after the newest of its pages."""
 DAY = timedelta(days=1)
@@ -46,7 +46,7 @@ Range = tuple[int, int]
 
 
 class Question(NamedTuple):
-    """A question, its number ("3.68": the 69th of the third conversation), and when it is asked."""
+    """A question, its number ("3.68": the 69th of the third conversation), its time of asking."""
 
     number: str
     text: str
@@ -79,7 +79,7 @@ def main() -> None:
 def measure(
     name: str, half: str, questions: list[Question], labels: dict[str, str]
 ) -> tuple[dict[str, Any], list[dict[str, str]]]:
-    """Return a half's row, and the labelled questions that were not read as labelled."""
+    """Return the row of a half, and the labelled questions that were read differently."""
     asked = [question for question in questions if question.half == half]
     find_range(asked[0].text, asked[0].now)
     found: dict[str, TimeRange | None] = {}
@@ -135,7 +135,7 @@ def overlap(one: Range, other: Range) -> float:
 
 
 def ranges(label: str) -> list[Range]:
-    """Return what a label admits; nothing for "none"."""
+    """Return the ranges that a label admits; none for "none"."""
     return [] if label == "none" else [_range(part) for part in label.split("|")]
 
 

@@ -7,23 +7,24 @@ default ranking reads the question's time itself; there a cut neither gains nor 
 Command: python -m bench.tables.timeqa_facts --data FOLDER [--pages odd] [--json FILE]
 (FOLDER holds timeqa/human_annotated_train.json of github.com/wenhuchen/Time-Sensitive-QA.)
 
-Check: leaves with 1 if the cut gains nothing for BM25, or the 95 % interval of what it changes for
-the default lies below 0. Before, every fact that a cut returns is held against the intervals it was
-recorded with.
+Check: exits with 1 if the cut gains nothing for BM25, or if the 95 % interval of its change for the
+default lies below 0. Before that, facts that a cut returns are compared with the intervals that
+they were recorded with.
 
-Paragraphs of all pages lie in one agent, so a question must find its page as well. What a paragraph
-is valid for is read without a model, a sentence at a time, by `dates.find_range`, and recorded as
-facts (page, predicate, paragraph) whose evidence is the paragraph:
+Paragraphs of all pages are in one agent, so a question must find its page as well. The valid time
+of a paragraph is read without a model, one sentence at a time, by `dates.find_range`. It is
+recorded as facts (page, predicate, paragraph) whose evidence is the paragraph:
 
-  says    a fact for each sentence that names a year: valid for just that time
-  tells   one fact a paragraph: valid from the first time it names until the next paragraph of its
-          page that begins later than all of them, for a state lasts until another follows
+  says    a fact for each sentence that names a year: valid for exactly that time
+  tells   one fact for each paragraph: valid from the first time it names until the next paragraph
+          of its page that begins later than all of them, since a state lasts until another follows
 
-A cut keeps, in the order of the ranking, what `facts.find(overlaps=...)` or `as_world=` (the middle
-of the range) returns; `dated first` instead puts such paragraphs of the first 20 before the others.
-What this reading misses: sentences with several times (one is read), times without a year ("in
-May", "the following season"), a subject whose times stand in other paragraphs, tables and lists
-whose dates stand in the heading. Such paragraphs have no valid time and leave every cut.
+A cut keeps, in the order of the ranking, the paragraphs that `facts.find(overlaps=...)` or
+`as_world=` (the middle of the range) returns. `dated first` instead moves such paragraphs of the
+first 20 before the others. This reading misses sentences with several times (it reads one), times
+without a year ("in May", "the following season"), a subject whose times are in other paragraphs,
+and tables and lists whose dates are in the heading. Such paragraphs have no valid time and are in
+no cut.
 
 Readings were compared on even pages (in order of first appearance); odd pages are reported.
 """
@@ -51,7 +52,7 @@ from recollex_engine.clock import from_micros, to_micros
 from recollex_engine.dates.time_range import find_range
 
 BUDGET = 1_000
-"""Memories that an arm may bring: a cut needs more than five to choose from."""
+"""The most memories that an arm may find: a cut needs more than five to choose from."""
 FIRST = 20
 BATCH = 2_000
 CUTS = ("none", "says, overlaps", "tells, overlaps", "tells, as_world", "tells, dated first")
@@ -78,7 +79,7 @@ def main() -> int:
 
 
 def said_times(text: str) -> list[Span]:
-    """Return the times that the sentences of a paragraph name, one each at most."""
+    """Return the times that the sentences of a paragraph name, at most one for each sentence."""
     now = to_micros(RETAINED_AT, "now")
     found = []
     for sentence in _SENTENCE.split(text):
@@ -89,7 +90,7 @@ def said_times(text: str) -> list[Span]:
 
 
 def told_times(page: Sequence[list[Span]]) -> list[Span | None]:
-    """Return how long each paragraph of a page holds, None where it names no time."""
+    """Return the valid time of each paragraph of a page; None if it names no time."""
     ends = [max((end for _, end in spans if end), default=None) for spans in page]
     starts = [min((start for start, _ in spans), default=None) for spans in page]
     told: list[Span | None] = []
@@ -200,7 +201,7 @@ def cuts(agent: Agent, span: tuple[datetime, datetime]) -> dict[str, set[str]]:
 
 
 def check(agent: Agent, spans: dict[str, list[Span]], span: tuple[datetime, datetime]) -> None:
-    """Hold one fact in a thousand of a cut against what was recorded."""
+    """Compare one fact in a thousand of a cut with what was recorded."""
     found = agent.facts.find(overlaps=span)
     for fact in found[::1_000]:
         ((start, end),) = spans[fact.id]

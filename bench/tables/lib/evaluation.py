@@ -1,8 +1,8 @@
 """What does an agent answer to a bank's queries? Through the public API alone.
 
-A bank's turns are retained document by document in their order, each at its own time, and a query
-that may see a part is asked when that part is in. So any table is a choice of options of
-`Agent.recall`, run here, and of measures of `bench.tables.lib.metrics` on what comes back.
+A bank's turns are retained document by document in their order, each at its own time. A query that
+may see only the first turns is asked as soon as these are retained. So a table is a choice of
+options of `Agent.recall`, run here, and of measures of `bench.tables.lib.metrics` on the answers.
 """
 
 import tempfile
@@ -24,22 +24,23 @@ NO_LIMIT = 1 << 30  # tokens
 ARMS = ("semantic", "keyword", "graph", "temporal")
 
 DIALOGUE = ("id", "text", "speaker", "at", "caption", "metadata")
-"""What `Agent.retain_dialogue` reads of a turn."""
+"""The fields of a turn that `Agent.retain_dialogue` reads."""
 
 Options = Mapping[str, Any]
 """Keyword options of `Agent.recall`."""
 
 Asking = Options | Callable[[Query], Options]
-"""Options for all queries, or what gives each query its own."""
+"""Options for all queries, or a function that returns the options of each query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one query brought back.
+    """The answer to one query.
 
     ids: of all memories, best first; scores: aligned with them. arms: arm -> its own list of ids,
-    and arm_scores: arm -> its scores, aligned. micros: of the recall, the query's vector given.
-    read: what the caller's function made of the recall itself, which is not kept: it holds texts.
+    and arm_scores: arm -> its scores, aligned. micros: the recall's time, with the query's vector
+    given. read: what the caller's function returned for the recall. The recall itself is not kept,
+    because it holds texts.
     """
 
     query: Query
@@ -52,7 +53,7 @@ class Answer:
 
 
 Read = Callable[[recollex.Recall], Any]
-"""What else a table wants of a recall, made while it is at hand."""
+"""What else a table needs from a recall, computed before the recall is dropped."""
 
 
 def run(
@@ -63,8 +64,8 @@ def run(
 ) -> list[Answer]:
     """Return the answer to each of the bank's queries, in their order.
 
-    recall_options: of `Agent.recall`; ``max_tokens`` has no limit, ``now`` is when the query is
-    asked and ``explain`` is on, unless they are given.
+    recall_options: options of `Agent.recall`. Unless they are given, ``max_tokens`` has no limit,
+    ``now`` is the time when the query is asked, and ``explain`` is on.
     """
     return run_all(bank, {"": recall_options or {}}, embedder, read)[""]
 
@@ -78,7 +79,7 @@ def run_all(
 ) -> dict[str, list[Answer]]:
     """Return the answers under each configuration; the turns are retained once for all.
 
-    lists: whether the arms' own lists and the scores are wanted; without, a recall costs a third.
+    lists: whether the arms' lists and the scores are needed. Without them a recall costs a third.
     """
     embedder = KeptVectors() if embedder is None else embedder
     answers: dict[str, list[Answer]] = {name: [] for name in configurations}
@@ -92,14 +93,14 @@ def run_all(
 
 
 def open_store(folder: str, embedder: KeptVectors) -> recollex.Store:
-    """Return an empty store whose clock stands, so that every run is the same."""
+    """Return an empty store whose clock stands still, so that every run is the same."""
     return recollex.open(folder, embedder=embedder, durability="off", clock=lambda: RETAINED_AT)
 
 
 def asked(agent: recollex.Agent, bank: Bank) -> Iterator[Query]:
-    """Yield the bank's queries, each when what it may see has been retained, and nothing more.
+    """Yield the bank's queries, each when exactly the turns that it may see are retained.
 
-    Raises `ValueError` for queries that are not in order of what they see.
+    Raises `ValueError` if a query sees fewer turns than one before it.
     """
     retained, recorded = 0, datetime.min.replace(tzinfo=UTC)
     label = f"{bank.dataset} {bank.name}"
@@ -113,10 +114,10 @@ def asked(agent: recollex.Agent, bank: Bank) -> Iterator[Query]:
 
 
 def retain(agent: recollex.Agent, turns: Sequence[Turn], after: datetime) -> datetime:
-    """Retain turns, a transaction for each run of one document; return when the last was recorded.
+    """Retain turns, one transaction for each run of a document; return the last recorded time.
 
     A transaction is recorded at the time of its last turn, but always later than ``after``. Turns
-    without a time are one transaction, whatever their documents.
+    without a time are one transaction, even if their documents differ.
     """
     for document, run_of in groupby(turns, lambda turn: turn["document"] if "at" in turn else None):
         said = list(run_of)
@@ -150,7 +151,7 @@ def ask(
     read: Read | None = None,
     lists: bool = True,
 ) -> Answer:
-    """Return one query's answer; without ``lists``, no scores and no arms. A fault is an error."""
+    """Return one query's answer; without ``lists``, no scores and no arms. Raises on a fault."""
     settings: dict[str, Any] = {
         "max_tokens": NO_LIMIT,
         "now": query.asked_at,

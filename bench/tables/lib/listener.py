@@ -1,7 +1,7 @@
-"""Who hears a scripted history? An agent that writes turns by a policy, and facts that they tell.
+"""The listener of a scripted history: an agent that writes turns by a policy, and their facts.
 
-Facts are recorded by the rules of `scripted_histories.Beliefs`, from what the agent knows: memories
-that the policy wrote.
+Facts are recorded by the rules of `scripted_histories.Beliefs`, but from the memories that the
+policy wrote, since the agent knows only these.
 """
 
 import random
@@ -16,7 +16,8 @@ from bench.tables.lib.scripted_histories import ASKED, Line, Telling, best
 DOCUMENT = "talk"
 SECOND = timedelta(seconds=1)
 END = timedelta(minutes=60)
-"""From a session's first turn to its periodic write, to its questions, to the cut behind it."""
+"""Times after a session's first turn: END of its periodic write, ASK of its questions, CUT of the
+cut."""
 ASK, CUT = 2 * END, 3 * END
 
 
@@ -70,7 +71,7 @@ class Listener:
             self._learn(ids, moment + SECOND)
 
     def _learn(self, ids: list[str], at: datetime) -> None:
-        """Record what newly written memories tell."""
+        """Record the content of newly written memories."""
         for id in ids:
             self.sources[id] = self.agent.get(id).metadata.get("write_turns", [id])
             for source in self.sources[id]:
@@ -81,7 +82,7 @@ class Listener:
                     at += SECOND
 
     def _record(self, tx: recollex.Transaction, told: Telling, name: str, memory: str) -> None:
-        """Record what one turn tells, as `Beliefs.tell` takes it in."""
+        """Record the content of one turn by the rules of `Beliefs.tell`."""
         known = list(self.agent.facts.find(subject=told.subject, predicate=told.predicate))
         sure = [fact for fact in known if fact.confidence == 1.0]
         end = None
@@ -145,13 +146,13 @@ class Listener:
         )
 
     def answer(self, key: tuple[str, str], cut: dict[str, datetime]) -> tuple[str | None, int]:
-        """Return what facts say under a cut, and how many different objects they name."""
+        """Return the answer of the facts under a cut, and how many different objects they name."""
         found = self.agent.facts.find(subject=key[0], predicate=key[1], **cut)
         facts = [(fact.confidence < 1.0, fact.recorded[0], str(fact.object)) for fact in found]
         return best(facts), len({each[2] for each in facts})
 
     def followed(self, ids: list[str]) -> list[str]:
-        """Return a ranking whose first three bring what shares an episode with them."""
+        """Return a ranking in which the first three are followed by memories of their episodes."""
         order: list[str] = []
         agent = self.agent
         for id in ids[:3]:

@@ -1,7 +1,7 @@
-"""How good is a ranked list? Measures of one list, and what a mean over many is worth.
+"""How good is a ranked list? Measures of one list, and the interval of a mean over many.
 
 A list holds ids, best first; ``evidence`` is the set that proves the answer and is not empty. Gains
-are binary. All measures lie in [0, 1] and cost a look at the first k.
+are binary. All measures lie in [0, 1], and their cost is proportional to k.
 """
 
 import math
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 RESAMPLES = 2000
 SEED = 20251122
-CHUNK = 1 << 22  # numbers drawn at once by a bootstrap
+CHUNK = 1 << 22  # numbers that a bootstrap draws at once
 
 
 def recall_at(k: int, found: Sequence[str], evidence: Collection[str]) -> float:
@@ -27,7 +27,7 @@ def all_at(k: int, found: Sequence[str], evidence: Collection[str]) -> float:
 
 
 def precision_at(k: int, found: Sequence[str], evidence: Collection[str]) -> float:
-    """Return the share of ``k`` places that hold evidence; places behind the list's end do not."""
+    """Return the share of ``k`` places that hold evidence; places after the list's end do not."""
     return sum(id in evidence for id in found[:k]) / k
 
 
@@ -43,7 +43,7 @@ def ndcg_at(k: int, found: Sequence[str], evidence: Collection[str]) -> float:
 
 
 def reciprocal_rank(found: Sequence[str], evidence: Collection[str]) -> float:
-    """Return 1 / the place of the first evidence, 0 where there is none."""
+    """Return 1 / the place of the first evidence, or 0 if there is none."""
     return next((1 / place for place, id in enumerate(found, 1) if id in evidence), 0.0)
 
 
@@ -77,7 +77,7 @@ def measure(name: str) -> Measure:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean and where it would lie in 95 of 100 samples like this one; n: of values."""
+    """A mean and its 95 % interval; n: the number of values."""
 
     mean: float
     low: float
@@ -117,10 +117,10 @@ def resampled_means(
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What one configuration adds to another on the same queries, in the mean.
+    """The mean that one configuration adds to another on the same queries.
 
-    p: the share of samples in which it adds nothing (one-sided); lower: the bound above which the
-    difference lies in 95 of 100 samples (one-sided, for non-inferiority).
+    p: the share of samples in which it adds nothing (one-sided). lower: the difference is above
+    this bound in 95 of 100 samples (one-sided, for non-inferiority).
     """
 
     interval: Interval
@@ -128,7 +128,7 @@ class Difference:
     p: float
 
     def not_inferior(self, margin: float) -> bool:
-        """Return whether at most ``margin`` is lost, at the 5 % level."""
+        """Return whether the loss is at most ``margin``, at the 5 % level."""
         return self.lower > -margin
 
     def __str__(self) -> str:
@@ -140,7 +140,7 @@ def paired(
 ) -> Difference:
     """Return the paired bootstrap of ``ours - theirs``, values of the same queries in one order.
 
-    Queries are drawn, not values, so what makes a query hard for both does not widen the interval.
+    Queries are drawn, not values, so a query that is hard for both does not widen the interval.
     """
     first, second = np.asarray(ours, np.float64), np.asarray(theirs, np.float64)
     if first.shape != second.shape or not len(first):
@@ -158,7 +158,7 @@ def paired(
 def auroc(scores: ArrayLike, positive: ArrayLike) -> float:
     """Return the probability that a positive scores above a negative; ties count half.
 
-    NaN where one of the kinds is missing. Cost: a sort.
+    NaN if one of the kinds is missing. Cost: a sort.
     """
     values, truth = np.asarray(scores, np.float64), np.asarray(positive, bool)
     positives, negatives = int(truth.sum()), int((~truth).sum())

@@ -1,7 +1,7 @@
 """How is a table kept? As JSON, a Markdown page and a plot, side by side.
 
-A table has sections, a section rows, a row its labels and an interval a measure; nothing else is
-known here, so every script of this folder writes the same way.
+A table has sections, a section has rows, and a row has its labels and an interval for each measure.
+Every ranking table is written in this form.
 """
 
 import argparse
@@ -21,8 +21,9 @@ Cell = Interval | Difference | str | float | int
 class Section:
     """Rows under one heading. A row is column -> cell; the first columns are its labels.
 
-    plot: the measure that is drawn, with its interval; None draws nothing. It is a bar a row, or
-    with ``across``, a column of numbers, a curve over that, each point named by its first column.
+    plot: the measure that is drawn, with its interval; None draws nothing. It is drawn as one bar
+    for each row. With ``across``, a column of numbers, it is a curve over that column, and each
+    point is named by the row's first column.
     """
 
     title: str
@@ -118,7 +119,7 @@ def _cell(cell: Cell) -> str:
 
 
 def draw(sections: Sequence[Section], path: Path) -> None:
-    """Draw a panel a section, bars or a curve; the same table gives the same bytes."""
+    """Draw one panel for each section, bars or a curve; the same table gives the same bytes."""
     try:
         import matplotlib
         from matplotlib import pyplot
@@ -147,7 +148,7 @@ def draw(sections: Sequence[Section], path: Path) -> None:
 
 
 def _intervals(section: Section) -> tuple[list[Mapping[str, Cell]], list[float], list[list[float]]]:
-    """Return the rows that have the plotted measure, its means, and how far its intervals reach."""
+    """Return the rows with the plotted measure, its means, and the lengths of its intervals."""
     rows, cells = [], []
     for row in section.rows:
         cell = row.get(section.plot or "")

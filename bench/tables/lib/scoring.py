@@ -1,4 +1,4 @@
-"""What is an answer worth? Measures over the answers of a bank, and over all banks of a set."""
+"""How good are the answers? Measures over the answers of a bank, and over a set's banks."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from bench.tables.lib.evaluation import Answer
 from bench.tables.lib.metrics import documents, measure
 
 FUSED = "fused"
-"""The list that a recall returns, beside those of its arms."""
+"""The name of the list that a recall returns, beside the lists of its arms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ def score(
 ) -> Scored:
     """Return the measures of one list of each answer whose query has evidence, in order.
 
-    arm: whose list; the fused one by default. unit: what is counted, the bank's own by default;
-    "document" on a bank whose evidence is turns counts the documents of those.
+    arm: the arm of the list; the fused list by default. unit: what is counted, the bank's own unit
+    by default. "document" on a bank whose evidence is turns counts the documents of these turns.
     """
     functions = {name: measure(name) for name in measures}
     document_of = bank.document_of

@@ -1,15 +1,15 @@
-"""Talks of two friends about others whose lives change, are told late, wrongly and corrected.
+"""Talks of two friends about other people, with changes told in time, late, wrongly, corrected.
 
-One seed is one history: sessions of turns, each turn with its time, and what a turn tells as
-operations of content (who, what, since when). `Beliefs` is the naive bitemporal model of what has
-been told: a list of versions that every question looks through.
+One seed is one history: sessions of turns. Each turn has its time, and its content as operations
+(who, what, since when). `Beliefs` is the naive bitemporal model of the content: a list of versions
+that every question scans.
 
-What is told: a change in time; one told months late, which ends the state before it retroactively;
-a wrong object, and its correction; a rumour beside what is known, settled later or never; a change
-that is still to come; a wrong date, and its correction. How: as an event ("Carl moved to Oslo on 3
-May 2023."), in passing ("We met Carl at the Acme office, where he has been since ..."), or so
-shortly that only the question before says what it means. Between are chatter, questions, and turns
-with names, numbers and dates that tell nothing of it.
+A turn may tell a change in time; a change told months late, which ends the state before it
+retroactively; a wrong object, and later its correction; a rumour beside a known fact, settled later
+or never; a change in the future; a wrong date, and later its correction. It tells this as an event
+("Carl moved to Oslo on 3 May 2023."), in passing ("We met Carl at the Acme office, where he has
+been since ..."), or so briefly that only the question before it gives the meaning. Between such
+turns are chatter, questions, and turns with names, numbers and dates that tell no change.
 """
 
 import random
@@ -23,7 +23,7 @@ SESSIONS = 30
 BETWEEN = timedelta(days=18)
 TURN = timedelta(minutes=1)
 CHATTER = (20, 30)
-"""Turns of a session, from and to, that tell nothing."""
+"""The range of the number of turns in a session that tell nothing."""
 
 OBJECTS = {
     "lives_in": "Oslo Bergen Turin Porto Lyon Ghent Graz Malmo Leeds Cork".split(),  # noqa: SIM905
@@ -112,11 +112,11 @@ Kind = Literal["state", "object", "start", "rumour", "settle"]
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """What a turn tells, by content: an agent must find itself what that changes.
+    """The content of a turn. The agent must find out itself what the content changes.
 
-    state: ``object`` holds from ``start``, and what held then ends. object: it is not ``wrong`` but
-    ``object``. start: what was said to begin at ``wrong_start`` began at ``start``. rumour: beside
-    what is known. settle: the rumour of ``object`` is not true.
+    state: ``object`` holds from ``start``, and the state before it ends. object: it is not
+    ``wrong`` but ``object``. start: the state said to begin at ``wrong_start`` began at ``start``.
+    rumour: it stands beside the known state. settle: the rumour of ``object`` is not true.
     """
 
     kind: Kind
@@ -130,7 +130,7 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One turn: who says what, and what it tells, if anything."""
+    """One turn: its speaker, its text, and its content, if it has any."""
 
     id: str
     at: datetime
@@ -156,12 +156,12 @@ class Version:
 
 @dataclass
 class Beliefs:
-    """What has been told, both clocks kept: a list, looked through from its beginning."""
+    """All that was told, with both time axes: a list that is scanned from its beginning."""
 
     versions: list[Version] = field(default_factory=list)
 
     def tell(self, line: Line) -> None:
-        """Take in a turn."""
+        """Add the content of a turn."""
         told, at = line.telling, line.at
         if told is None:
             return
@@ -210,7 +210,7 @@ class Beliefs:
             return
         old = wrong[-1]
         if old.end is not None and told.start >= old.end:
-            return  # what it corrects was over by then
+            return  # the corrected state had ended by then
         for each in known:
             if not each.rumour and each.end == old.start and each.start < told.start:
                 self._revise(each, at, id, end=told.start)
@@ -224,7 +224,7 @@ class Beliefs:
         )
 
     def at(self, recorded: datetime, world: datetime) -> list[Version]:
-        """Return what was believed at one time about another."""
+        """Return the beliefs recorded at one time about another time."""
         return [
             each
             for each in self.versions
@@ -245,7 +245,7 @@ def best(found: list[tuple[bool, datetime, str]]) -> str | None:
 
 
 def written(moment: datetime | date) -> str:
-    """Return a day as it is said.
+    """Return a day as the turns write it.
 
     >>> written(date(2023, 5, 3))
     '3 May 2023'
@@ -259,12 +259,12 @@ def history(seed: int) -> list[list[Line]]:
 
 
 class _Author:
-    """Writes one history; every choice comes from ``rng``."""
+    """Writes one history; ``rng`` makes every choice."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.now: dict[tuple[str, str], tuple[str, datetime]] = {}
-        self.later: list[tuple[int, Telling]] = []  # session from which it may be told
+        self.later: list[tuple[int, Telling]] = []  # from which session on, what
         self.used: dict[tuple[str, str], set[str]] = {}
 
     def write(self) -> list[list[Line]]:
@@ -307,7 +307,7 @@ class _Author:
         return chosen
 
     def _news(self, session: int, at: datetime) -> list[Telling]:
-        """Return what is told now of one subject; what corrects it comes in a later session."""
+        """Return what is told now of one subject; a correction is kept for a later session."""
         rng = self.rng
         key = rng.choice(PEOPLE), rng.choice(list(OBJECTS))
         subject, predicate = key
@@ -357,7 +357,7 @@ class _Author:
         return [told]
 
     def _say(self, telling: Telling, at: datetime) -> list[tuple[str, Telling | None]]:
-        """Return the turns that tell something: the last one tells it."""
+        """Return the turns of one telling; the last one has the content."""
         words = {
             "s": telling.subject,
             "o": telling.object,
@@ -384,7 +384,7 @@ class _Author:
             return [(event, telling)]
         if style < 0.8:
             return [(PASSING[telling.predicate].format(**words), telling)]
-        since = replace(telling, start=at.replace(hour=0))  # no date is said: from today
+        since = replace(telling, start=at.replace(hour=0))  # no date is given: it holds from today
         key = telling.subject, telling.predicate
         if self.now.get(key) == (telling.object, telling.start):
             self.now[key] = telling.object, since.start

@@ -1,4 +1,4 @@
-"""What is each configuration worth on a set? Asked bank by bank, scored as the answers come."""
+"""How good is each configuration on a set? The answers are scored bank by bank."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,10 +19,10 @@ SPLITS: tuple[Split, ...] = ("dev", "report")
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One configuration's answers over the banks of a set: those of queries with evidence.
+    """One configuration's answers over the banks of a set, for queries with evidence.
 
-    scored: their measures. micros: float64[queries], of each recall, the query's vector given.
-    reads: what the caller's function made of each recall, in the same order.
+    scored: their measures. micros: float64[queries], the time of each recall with the query's
+    vector given. reads: what the caller's function returned for each recall, in the same order.
     """
 
     scored: Scored
@@ -67,9 +67,9 @@ def trials(
     read: Read | None = None,
     limit: int | None = None,
 ) -> dict[str, Trial]:
-    """Return a trial a configuration; every bank is retained once and asked under each of them.
+    """Return one trial for each configuration; a bank is retained once and asked under each.
 
-    limit: how many queries of each bank are asked.
+    limit: the number of queries asked of each bank.
     """
     parts: dict[str, list[Trial]] = {name: [] for name in configurations}
     for bank in banks:

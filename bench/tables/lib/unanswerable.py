@@ -1,13 +1,14 @@
-"""Which questions can a bank not answer? Three ways to make them, beside those that a set brings.
+"""Questions that a bank cannot answer, made in three ways, beside those that a set has itself.
 
-- **another bank**: what was asked of another bank of the same split, put at the same places. Where
-  a set has one bank a split, it borrows from the set named in `NEIGHBOUR`. A question whose proof
-  stands under a title that the bank holds too is left out.
+- **another bank**: questions of another bank of the same split, asked at the same places. If a set
+  has only one bank in a split, its questions come from the set named in `NEIGHBOUR`. A question
+  whose evidence is under a title that the bank has too is left out.
 - **another name**: LoCoMo's single-hop questions with the other speaker's name, as its own
-  category 5 is made. A few may be true of both.
-- **never told**: every second document is not retained; questions of which all evidence stood in
-  those cannot be answered, questions of which none did can, the rest are left out. Same people,
-  same words, same questions: the hardest, and only as clean as a set's evidence is complete.
+  category 5 is made. A few may be true of both speakers.
+- **never told**: every second document is not retained. A question cannot be answered if all its
+  evidence was in these documents, and can be answered if none was; the others are left out. The
+  people, the words and the questions are the same, so this kind is the hardest. It is only as clean
+  as the set's evidence is complete.
 """
 
 import re
@@ -28,14 +29,14 @@ NEIGHBOUR = {
     "musique": "2wiki",
     "2wiki": "musique",
 }
-"""Set -> whose questions are foreign to it, where a split has no second bank."""
+"""Set -> the set of the foreign questions, if a split has no second bank."""
 
 
 def with_unanswerable(banks: Sequence[Bank]) -> list[Bank]:
-    """Return each bank asked unanswerable questions too, and each again with half of it untold.
+    """Return each bank with unanswerable questions too, and each again with half of it untold.
 
-    A query's category becomes its kind, its ``answerable`` the truth. Banks of a set that has no
-    questions of its own kind for them keep those they have. Queries stay in order of what they see.
+    A query's category becomes its kind, and its ``answerable`` the truth. If a set gives no
+    questions of a kind, a bank keeps those it has. Queries stay in the order of the turns they see.
     """
     made = []
     for bank in banks:
@@ -83,7 +84,7 @@ def _foreign(bank: Bank, banks: Sequence[Bank]) -> list[Query]:
 
 
 def _other(bank: Bank, banks: Sequence[Bank]) -> Bank:
-    """Return the next bank of the set, in a ring; of its neighbour, where it is the only one."""
+    """Return the next bank of the set, in a ring; a bank of the neighbour set if it is alone."""
     names = [other.name for other in banks if other.dataset == bank.dataset]
     if len(names) > 1:
         name = names[(names.index(bank.name) + 1) % len(names)]
@@ -92,7 +93,7 @@ def _other(bank: Bank, banks: Sequence[Bank]) -> Bank:
 
 
 def _renamed(bank: Bank) -> list[Query]:
-    """Return LoCoMo's single-hop questions that name one speaker, of the other one."""
+    """Return LoCoMo's single-hop questions about one speaker, with the name of the other."""
     if bank.dataset != "locomo":
         return []
     first, second = dict.fromkeys(turn["speaker"] for turn in bank.turns)
@@ -115,7 +116,7 @@ def _renamed(bank: Bank) -> list[Query]:
 
 
 def _half_told(bank: Bank) -> Bank:
-    """Return the bank without every second document, and the questions that this decides."""
+    """Return the bank without every second document, and the questions of known answerability."""
     document_of = bank.document_of
     documents = list(dict.fromkeys(document_of.values()))
     told = set(documents[::2])
