@@ -1,1 +1,1 @@
-"""The same memory over HTTP: Memora's REST API (its section 6), cuts, and what operators need."""
+"""The HTTP server: Memora's REST API (its section 6), cuts, and pages for operators."""

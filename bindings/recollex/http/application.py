@@ -1,4 +1,4 @@
-"""What happens to an HTTP request? It is let in, routed, checked, done by the service, answered."""
+"""The ASGI application: it authorizes a request, routes it, checks it, and answers it."""
 
 import asyncio
 import dataclasses
@@ -34,15 +34,14 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 )
 JSON = {"content-type": "application/json"}
 LOCAL_NAMES = frozenset({b"localhost", b"127.0.0.1", b"[::1]"})
-"""Hosts that a request may name where no token is asked for.
+"""Hosts that a request may name if no token is asked for.
 
-A browser sends the name in its address bar, so a page from elsewhere cannot speak to a server that
-trusts everybody on this machine, whatever its name resolves to.
-"""
+A browser sends the host of its address bar. So a web page of another host cannot call a server that
+trusts every process on this machine, whatever address that host's name resolves to."""
 
 
 class ServiceBackend:
-    """On whose behalf a request has its work done; an `endpoint.Backend`."""
+    """The service on behalf of one request; an `endpoint.Backend`."""
 
     __slots__ = ("_client", "_options", "_principal", "_service", "chat")
 
@@ -84,10 +83,10 @@ class ServiceBackend:
 
 
 class Application:
-    """An ASGI application over a service: the API, and the pages of operators.
+    """An ASGI application over a service: the API, and pages for operators.
 
-    `/healthz` says that the process answers, `/readyz` that it takes calls, `/metrics` what it
-    measured. The first two ask for no token.
+    `/healthz` says that the process answers, `/readyz` that it takes calls, and `/metrics` shows
+    its metrics. The first two need no token.
     """
 
     def __init__(self, service: Service, metrics: Metrics, chat: ChatModel | None = None) -> None:
@@ -111,7 +110,7 @@ class Application:
         except asyncio.CancelledError:
             if not scope.get("recollex.gone"):
                 raise
-            return  # nobody is there to answer
+            return  # the client has disconnected
         except Exception as error:
             status, headers, body = problem(error)
             if status == 500:
@@ -155,7 +154,7 @@ class Application:
         return 200, JSON, found if isinstance(found, bytes) else orjson.dumps(found)
 
     async def _while_there(self, work: Awaitable[Any], scope: Scope, receive: Receive) -> Any:
-        """Return what work comes to; it is cancelled when the client goes away."""
+        """Return the result of ``work``, which is cancelled if the client disconnects."""
         task = asyncio.current_task()
         watch = asyncio.ensure_future(receive())
 
@@ -199,7 +198,7 @@ class Application:
         return b"".join(parts)
 
     def _check_host(self, headers: Mapping[bytes, bytes]) -> None:
-        """Raise `RequestError` where a web page of another host may be behind a request."""
+        """Raise `RequestError` if a web page of another host may have sent the request."""
         if self._service.access.open:
             host = headers.get(b"host", b"").lower()
             name = host[: host.rfind(b":")] if not host.endswith(b"]") and b":" in host else host
@@ -229,13 +228,13 @@ def _written(with_tokens: bool) -> bytes:
 
 
 def _token(headers: Mapping[bytes, bytes]) -> str | None:
-    """Return the bearer's token, None without one."""
+    """Return the bearer token, None without one."""
     kind, _, token = headers.get(b"authorization", b"").partition(b" ")
     return token.strip().decode("latin-1") if kind.lower() == b"bearer" else None
 
 
 def _options(headers: Mapping[bytes, bytes]) -> Options:
-    """Return what the headers say of a call. Raises `InputError`."""
+    """Return the call options that the headers hold. Raises `InputError`."""
     given = [headers.get(name) for name in _OPTION_HEADERS]
     if given == [None, None, None]:
         return _PLAIN

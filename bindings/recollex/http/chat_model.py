@@ -1,4 +1,4 @@
-"""Who answers in words of its own? A language model behind OpenAI's protocol, if one is set."""
+"""A language model that answers in its own words, over OpenAI's protocol; optional."""
 
 import importlib.util
 import os
@@ -7,14 +7,14 @@ from typing import Any
 from recollex_engine.errors import InputError, ModelError
 
 SECONDS = 60.0
-"""Seconds within which a model must have answered."""
+"""Seconds within which the model must answer."""
 
 
 class ChatModel:
-    """A model at an endpoint that speaks OpenAI's protocol (its own if ``base_url`` is None).
+    """A model at an endpoint that speaks OpenAI's protocol (OpenAI's own if ``base_url`` is None).
 
-    Its key is taken from OPENAI_API_KEY, which an endpoint of one's own may do without. Needs
-    ``pip install 'recollex[llm]'``; raises `InputError` without it. Nothing is tried twice.
+    The key is taken from OPENAI_API_KEY; an endpoint at ``base_url`` may need none. Needs ``pip
+    install 'recollex[llm]'``, and raises `InputError` without it. A failed request is not repeated.
     Threads: one event loop's.
     """
 
@@ -33,16 +33,16 @@ class ChatModel:
             raise InputError(f"no client for {base_url or 'OpenAI'}: {error}") from error
 
     async def answer(self, messages: list[dict[str, str]]) -> str:
-        """Return what the model says to messages. Raises `ModelError` where it says nothing."""
+        """Return the model's answer to messages. Raises `ModelError` if there is none."""
         import openai
 
         told: Any = messages
         try:
             answer = await self._client.chat.completions.create(model=self.name, messages=told)
             content = answer.choices[0].message.content
-        except (openai.OpenAIError, ValueError) as error:  # the latter: a body that is no JSON
+        except (openai.OpenAIError, ValueError) as error:  # ValueError: the body is not JSON
             raise ModelError(f"{self.name} did not answer: {type(error).__name__}") from error
-        except (AttributeError, IndexError, TypeError) as error:  # a page, or no choices
+        except (AttributeError, IndexError, TypeError) as error:  # another JSON body, or no choices
             raise ModelError(f"{self.name} answered what is no chat completion") from error
         if not isinstance(content, str) or not content.strip():
             raise ModelError(f"{self.name} answered nothing")

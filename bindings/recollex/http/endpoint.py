@@ -1,4 +1,4 @@
-"""What is an endpoint? A verb and a path, what it takes, what it answers, and what it does."""
+"""An endpoint: its verb and path, what it takes, what it answers, and its handler."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,9 +10,9 @@ from recollex.http.schema import Schema
 
 
 class Backend(Protocol):
-    """Where an endpoint has its work done: the service, on behalf of one request.
+    """The service, as an endpoint's handler sees it, on behalf of one request.
 
-    chat: the language model that the server was given, None without one.
+    chat: the server's language model, None without one.
     """
 
     chat: ChatModel | None
@@ -25,16 +25,16 @@ class Backend(Protocol):
         convert: Callable[[Any], Any],
         at: datetime | None = None,
     ) -> Any:
-        """Return what ``convert`` makes of a method's result, in the thread that worked.
+        """Return what ``convert`` makes of a method's result, on the worker's thread.
 
-        For a write it is a function with a name, the same one each time: a repetition with the same
-        key is answered with what it made of the first.
+        For a write, ``convert`` is a module-level function, the same one each time: a repeated
+        request with the same key is answered with what it made of the first result.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedRequest:
-    """What a request said, checked: the words of its path, its query and its body."""
+    """A request after its check: the names of its path, its query and its body."""
 
     path: Mapping[str, Any]
     query: Mapping[str, Any]
@@ -55,10 +55,10 @@ class Endpoint:
     """One entry of the table from which requests are routed, checked and documented.
 
     path: literal words and {names}, each one segment of the path. method: the method of
-    `recollex.wire.methods` behind it. parameters: schemas of the names in the path; query: of what
-    may stand behind the question mark. body: of the body, None where there is none. answer: of what
-    ``handler`` returns, as a JSON value or as bytes of one. unknown: whether it may name what
-    is not there (404). group: its chapter in the document.
+    `recollex.wire.methods` that it calls. parameters: schemas of the names in the path. query:
+    schemas of what may follow the question mark. body: schema of the body, None if there is none.
+    answer: schema of what ``handler`` returns, as a JSON value or as its bytes. unknown: whether it
+    may name an id that does not exist (404). group: its chapter in the document.
     """
 
     verb: str

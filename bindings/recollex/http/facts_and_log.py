@@ -1,4 +1,4 @@
-"""The endpoints on what an agent holds beside memories: facts, its log, and counts."""
+"""The endpoints for facts, an agent's log, and its counts."""
 
 import dataclasses
 from typing import Any
@@ -45,7 +45,7 @@ def _records(count: int) -> dict[str, int]:
 
 
 async def log(backend: Backend, request: CheckedRequest) -> Any:
-    """Return what was done to an agent's memory."""
+    """Return the operations of an agent's log."""
     return await backend.call(
         "log",
         request.agent,

@@ -1,4 +1,4 @@
-"""How is HTTP served beside the socket? By uvicorn, on the loop and the service that are there."""
+"""Serves HTTP beside the socket, by uvicorn, on the same event loop and service."""
 
 import asyncio
 import importlib.util
@@ -17,7 +17,7 @@ from recollex_engine.errors import InputError
 KEEP_ALIVE = 75.0
 """Seconds for which a connection without a request is kept, or `Limits.idle` if that is less."""
 BACKLOG = 1024
-"""Connections that the system holds until they are taken."""
+"""Connections that the system holds until they are accepted."""
 
 
 class _State(Protocol):
@@ -26,13 +26,13 @@ class _State(Protocol):
 
 
 class RunningServer(Protocol):
-    """What is used of uvicorn's server, which is imported only if HTTP is served."""
+    """The part of uvicorn's server that is used here; uvicorn is imported only to serve HTTP."""
 
     should_exit: bool
 
     @property
     def server_state(self) -> _State:
-        """What it keeps of its connections."""
+        """Its state, which holds its connections."""
 
 
 class HttpServer:
@@ -50,7 +50,7 @@ class HttpServer:
 
     @property
     def address(self) -> tuple[str, int]:
-        """The host and the port at which it listens."""
+        """The host and the port on which it listens."""
         host, port = self._listening.getsockname()[:2]
         return host, port
 
@@ -60,7 +60,7 @@ class HttpServer:
         return len(self._server.server_state.connections)
 
     async def close(self) -> None:
-        """Take no more requests, and wait for those that run, up to ``limits.drain`` seconds."""
+        """Take no more requests, and wait for running ones up to ``limits.drain`` seconds."""
         self._server.should_exit = True
         await self._task
         self._listening.close()
@@ -74,10 +74,10 @@ async def start_http(
     tls: ssl.SSLContext | None = None,
     chat: ChatModel | None = None,
 ) -> HttpServer:
-    """Return a server that listens, at any free port if ``port`` is 0. chat: for `/api/think`.
+    """Return a server that listens, on any free port if ``port`` is 0. chat: for `/api/think`.
 
-    Raises `InputError` without ``pip install 'recollex[http]'``, for a host beyond this machine
-    where the service asks for no token, and for an address that cannot be listened at.
+    Raises `InputError` without ``pip install 'recollex[http]'``, for a host beyond this machine if
+    the service asks for no token, and for an address that cannot be listened on.
     """
     missing = [name for name in ("uvicorn", "httptools") if not importlib.util.find_spec(name)]
     if missing:

@@ -1,4 +1,4 @@
-"""The endpoints on memories: Memora's batch and search (its 6.1), cuts, one memory by its id."""
+"""The endpoints for memories: Memora's batch and search (its 6.1), cuts, and one memory by id."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -118,7 +118,7 @@ def _done(_: None) -> dict[str, bool]:
 
 
 async def search(backend: Backend, request: CheckedRequest) -> Any:
-    """Recall what bears on a question."""
+    """Recall the memories that answer a question."""
     arguments = {name: value for name, value in request.body.items() if name != "agent_id"}
     if "fact_type" in arguments:
         arguments["networks"] = arguments.pop("fact_type")

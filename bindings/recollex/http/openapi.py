@@ -1,4 +1,4 @@
-"""What does the API take and answer? Its OpenAPI 3.1 document, from the table of its endpoints."""
+"""The OpenAPI 3.1 document of the API, made from the table of its endpoints."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -106,7 +106,7 @@ def _problem(about: str) -> dict[str, Any]:
 
 
 def _name(endpoint: Endpoint) -> str:
-    """Return a name of its own for an endpoint.
+    """Return a unique name for an endpoint.
 
     >>> from recollex.http.memories import ENDPOINTS
     >>> _name(ENDPOINTS[3])

@@ -1,4 +1,4 @@
-"""What does an error look like over HTTP? A status, and a body of RFC 9457 that names its class."""
+"""Errors over HTTP: a status, and a body of RFC 9457 that names the error's class."""
 
 import math
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ STATUS: Mapping[type[BaseException], int] = MappingProxyType(
         errors.InternalError: 500,
     }
 )
-"""Class -> status; a class that is not here has its base's."""
+"""Class -> status; any other class has the status of its base."""
 
 SCHEMA: Schema = {
     "type": "object",
@@ -55,7 +55,7 @@ SCHEMA: Schema = {
 
 
 class RequestError(Exception):
-    """A request that no method was asked for: it has no endpoint, or cannot be read as HTTP."""
+    """A request that calls no method: it has no endpoint, or cannot be read as HTTP."""
 
     def __init__(self, status: int, title: str, detail: str, **headers: str) -> None:
         super().__init__(detail)
@@ -65,7 +65,7 @@ class RequestError(Exception):
 
 
 def status_of(error: BaseException) -> int:
-    """Return the status with which an error is answered; 500 for what nobody foresaw.
+    """Return the status of an error; 500 for an unexpected one.
 
     >>> status_of(errors.UnknownIdError("m1", "alice"))
     404
@@ -76,7 +76,7 @@ def status_of(error: BaseException) -> int:
 def problem(error: BaseException) -> tuple[int, dict[str, str], bytes]:
     """Return the status, the headers and the body that tell of an error.
 
-    What nobody foresaw is told without a word of its text: that is in the server's log.
+    The body of an unexpected error holds no word of its text, which is in the server's log.
     """
     if isinstance(error, RequestError):
         status, title, detail, data = error.status, error.title, str(error), {}

@@ -1,8 +1,9 @@
-"""The endpoints on agents: Memora's profiles (its 6.2 and 4.2).
+"""The endpoints for agents: Memora's profiles (its 6.2 and 4.2).
 
-A profile is facts that an agent holds of itself, so it has a history, and cuts see the one of then:
-the subject is `SELF`, a trait is a number under its own name, the background a text. An agent of
-whom nothing was said has .5 of everything and no background; nothing is stored for being asked.
+A profile consists of facts that an agent holds about itself, so it has a history, and a cut shows
+the profile of its time. The subject is `SELF`; a trait is a number under its own name; the
+background is a text. An agent without such facts has .5 for every trait and no background; a
+request for it stores nothing.
 """
 
 import asyncio
@@ -17,10 +18,10 @@ from recollex_engine.clock import from_micros
 from recollex_engine.facts.facts import FactList
 
 SELF = "self"
-"""What an agent's facts call the agent."""
+"""The name of the agent in the facts about itself."""
 BACKGROUND = "background"
 MAX_BACKGROUND = 20_000
-"""Characters of a background."""
+"""The most characters of a background."""
 
 _NAMES = (*TRAITS, "bias_strength")
 _UNSAID = 0.5
@@ -40,7 +41,7 @@ PROFILE_BODY = members({"personality": PERSONALITY}, ("personality",))
 def operations_of(personality: Mapping[str, float], background: str | None) -> list[dict[str, Any]]:
     """Return the operations that record parts of a profile, in the words of `recollex.dsl`.
 
-    A background of spaces alone is none.
+    A blank background removes the background.
     """
     said: dict[str, Any] = dict(personality)
     if background is not None:
@@ -56,7 +57,7 @@ def _id(name: str) -> str:
 
 
 def profile_of(agent: str, facts: FactList) -> dict[str, Any]:
-    """Return the profile that an agent's facts of itself come to."""
+    """Return the profile that an agent's facts about itself describe."""
     said = {fact.predicate: fact.object for fact in facts if fact.id == _id(fact.predicate)}
     background = said.get(BACKGROUND)
     view = facts.view
@@ -75,7 +76,7 @@ async def read_profile(backend: Backend, request: CheckedRequest) -> Any:
 
 
 async def profile(backend: Backend, agent: str, at: Any = None) -> Any:
-    """Return the profile of an agent, as it was told by ``at`` if that is given."""
+    """Return the profile of an agent, as recorded by ``at`` if that is given."""
     return await backend.call(
         "facts.find", agent, {"subject": SELF}, lambda facts: profile_of(agent, facts), at
     )

@@ -1,4 +1,4 @@
-"""What do answers hold? Their schemas, of what `to_dict` of the public classes writes."""
+"""The schemas of answers: of what `to_dict` of the public classes returns."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -142,9 +142,9 @@ COMPONENTS: Mapping[str, Schema] = MappingProxyType(
         "Profile": PROFILE,
     }
 )
-"""Name -> schema of what the document describes once."""
+"""Name -> schema of each object that the document describes once."""
 
 
 def reference(name: str) -> Schema:
-    """Return the schema that stands for one of `COMPONENTS`."""
+    """Return the schema that refers to one of `COMPONENTS`."""
     return {"$ref": f"#/components/schemas/{name}"}

@@ -1,4 +1,4 @@
-"""Which endpoint does a request mean? Its verb and its path, and whatever it says, checked."""
+"""Routing: the endpoint of a request, by its verb and path, and the check of what it holds."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,14 +12,14 @@ from recollex.http.schema import Schema, read, read_word
 from recollex_engine.errors import InputError
 
 MAX_QUERY_STRING = 16_384
-"""Bytes behind the question mark."""
+"""The most bytes after the question mark."""
 NOWHERE = "there is nothing here: GET /api/openapi.json says what there is"
 
 
 class Routes:
     """The endpoints, by their paths.
 
-    A segment of a path is percent-encoded, so that ids may hold slashes. Cost: a look-up a segment.
+    A segment of a path is percent-encoded, so ids may hold slashes. Cost: one look-up a segment.
     """
 
     def __init__(self, endpoints: Iterable[Endpoint]) -> None:
@@ -31,7 +31,7 @@ class Routes:
             node.setdefault("", {})[endpoint.verb] = endpoint
 
     def find(self, verb: str, raw_path: bytes) -> tuple[Endpoint, list[str]]:
-        """Return the endpoint and the words of the path that fill its names.
+        """Return the endpoint, and the words of the path that stand for its names.
 
         Raises `RequestError`.
         """
@@ -62,10 +62,10 @@ class Routes:
 def check_request(
     endpoint: Endpoint, words: list[str], query: bytes, kind: str, body: bytes
 ) -> CheckedRequest:
-    """Return what a request said, as its endpoint's schemas have it.
+    """Return what a request holds, checked against its endpoint's schemas.
 
-    kind: of the body, in lower case and without parameters. Raises `RequestError` for what cannot
-    be read, `InputError` for what may not be said.
+    kind: of the body, in lower case and without parameters. Raises `RequestError` for a request
+    that cannot be read, `InputError` for a value that is not allowed.
     """
     names = [part[1:-1] for part in endpoint.segments if part.startswith("{")]
     path = {

@@ -1,7 +1,8 @@
-"""How does `recollex.connect("http://...")` call? With the socket's own messages, one a request.
+"""The endpoint of `recollex.connect("http://...")`: the socket's own messages, one a request.
 
-A body is one request of `bindings/PROTOCOL.md`; the answer's is what a socket would bring: parts of
-a long list, then the response. Statuses are those of problems, for whoever stands between.
+A body is one request of `bindings/PROTOCOL.md`. The answer's body holds what a socket would bring:
+the chunks of a long list, then the response. The statuses are those of problems, for proxies
+between client and server.
 """
 
 from collections.abc import Mapping
@@ -31,8 +32,8 @@ async def answer(
 ) -> Answer:
     """Return the status, the headers and the body that answer a request in a body.
 
-    kind: of the body. Raises `ProtocolError` for what is no request, `RequestError` for another
-    kind.
+    kind: of the body. Raises `ProtocolError` for a body that is not a request, `RequestError` for
+    another kind.
     """
     if kind != CONTENT_TYPE:
         raise RequestError(415, "MediaTypeError", f"the body must be {CONTENT_TYPE}")
@@ -48,7 +49,7 @@ async def answer(
 
 
 def _read(body: bytes) -> tuple[Request, Decoder]:
-    """Return the request, looked at before anything is allocated for it."""
+    """Return the request, checked before memory is allocated for it."""
     if not Framing().is_value(body):
         raise ProtocolError("the body must be one request, and nothing behind it")
     decoder = Decoder(ARGUMENTS)

@@ -1,8 +1,8 @@
-"""What may a request hold? JSON Schema, of which one value both documents and checks.
+"""JSON Schema for requests: the same schema documents a request and checks it.
 
-A schema is the dict that stands in the OpenAPI document. `read` understands the words that ours use
-and no others: type, enum, properties, required, additionalProperties, items, the bounds of
-numbers, texts and lists, pattern, format date-time, anyOf.
+A schema is the dict in the OpenAPI document. `read` understands only the keywords that are used
+here: type, enum, properties, required, additionalProperties, items, the bounds of numbers, texts
+and lists, pattern, format date-time, anyOf.
 """
 
 import math
@@ -21,7 +21,8 @@ from recollex_engine.errors import InputError
 Schema = Mapping[str, Any]
 
 NOT_BLANK = r"[^\s\x1c-\x1f\x85]"
-"""What `str.isspace` calls a space is one here too, in any dialect of regular expressions."""
+"""Matches a text with a character that is no space, in any dialect of regular expressions: the
+spaces are those of `str.isspace`."""
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 
@@ -48,12 +49,12 @@ def moment(about: str = "", **more: Any) -> Schema:
 
 
 def flag(about: str = "", **more: Any) -> Schema:
-    """Return the schema of a truth value."""
+    """Return the schema of a boolean."""
     return _described({"type": "boolean"}, about, more)
 
 
 def one_of(*values: str, about: str = "", **more: Any) -> Schema:
-    """Return the schema of one of some words."""
+    """Return the schema of a word from a list."""
     return _described({"type": "string", "enum": list(values)}, about, more)
 
 
@@ -97,9 +98,9 @@ BUDGET = whole(1, MAX_BUDGET, "How many memories each arm may bring.", default=1
 
 
 def read(value: Any, schema: Schema, name: str) -> Any:
-    """Return a JSON value with its times as datetimes; ``name`` is what messages call it.
+    """Return a JSON value with its times as datetimes; ``name`` is its name in messages.
 
-    Raises `InputError` that names the place, the bound and the value.
+    Raises `InputError`, which names the place, the bound and the value.
 
     >>> read({"k": 0}, members({"k": whole(1, 5)}), "body")
     Traceback (most recent call last):
@@ -129,7 +130,7 @@ def read(value: Any, schema: Schema, name: str) -> Any:
 
 
 def read_word(word: str, schema: Schema, name: str) -> Any:
-    """Return a value that stands in a path or behind a question mark, as `read` does."""
+    """Return a value from a path or a query string, as `read` does."""
     kind = schema.get("type")
     if kind == "integer":
         if not re.fullmatch(r"-?\d{1,18}", word, re.ASCII):
@@ -209,7 +210,7 @@ def _read_moment(value: str, name: str) -> datetime:
     if _RFC3339.fullmatch(value):
         try:
             found = datetime.fromisoformat(value.upper())
-            found.astimezone()  # beyond the ends of the calendar it has none
+            found.astimezone()  # raises beyond the ends of the calendar
         except (ValueError, OverflowError):
             pass
         else:

@@ -1,8 +1,8 @@
-"""The endpoints behind which Memora has a language model: think (its 4.3), a background (its 4.4).
+"""The endpoints that use a language model in Memora: think (its 4.3) and background (its 4.4).
 
-There may be none here. What an agent would think from is then returned as it is, with the messages
-that would be sent, for a caller who has a model. Opinions are not read out of an answer: whoever
-forms one stores it, as a memory of the network "opinion".
+The server may have no model. Then the answer holds what an agent would think from, and the messages
+for a model, for a caller that has one. Opinions are not extracted from an answer: a caller that
+forms an opinion stores it, as a memory of the network "opinion".
 """
 
 import asyncio
@@ -40,7 +40,7 @@ _SWAY = (
         "keeping your traits in mind.",
     ),
 )
-"""bias_strength from which on -> what the model is told (Memora 4.3)."""
+"""The smallest bias_strength -> what the model is told (Memora 4.3)."""
 _DEGREES = ((0.8, "very high"), (0.6, "high"), (0.4, "moderate"), (0.2, "low"), (0.0, "very low"))
 _CHAPTERS = (
     ("agent", "MY IDENTITY & EXPERIENCES:"),
@@ -48,7 +48,7 @@ _CHAPTERS = (
     ("opinion", "MY EXISTING OPINIONS & BELIEFS:"),
 )
 _SHORT = 500
-"""Characters of a merged background (Memora 4.4)."""
+"""The most characters of a merged background (Memora 4.4)."""
 
 
 def described(name: str, value: float) -> str:
@@ -105,7 +105,7 @@ def to_merge(current: str, content: str) -> list[Message]:
 
 
 def appended(current: str, content: str) -> str:
-    """Return a background with something said behind it, unless it says that already.
+    """Return a background with a sentence added, unless the background already holds it.
 
     >>> appended("I was born in Texas", "I cook.")
     'I was born in Texas. I cook.'
@@ -135,7 +135,7 @@ def _by_network(recall: Recall) -> dict[str, list[dict[str, Any]]]:
 
 
 async def think(backend: Backend, request: CheckedRequest) -> Any:
-    """Return what an agent would answer from, and its answer where a model is set."""
+    """Return what an agent would answer from, and the answer of the model if there is one."""
     body = request.body
     asked = {
         name: body[name] for name in ("query", "thinking_budget", "max_tokens") if name in body
@@ -152,7 +152,7 @@ _merging: "WeakValueDictionary[str, asyncio.Lock]" = WeakValueDictionary()
 
 
 async def merge_background(backend: Backend, request: CheckedRequest) -> Any:
-    """Add to an agent's background, and return what it is then. One at a time for each agent."""
+    """Add to an agent's background, one request at a time, and return the background."""
     content = request.body["content"]
     lock = _merging.setdefault(request.agent, asyncio.Lock())
     async with lock:

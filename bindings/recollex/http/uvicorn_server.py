@@ -1,4 +1,4 @@
-"""How does uvicorn serve here? Within the server's limits, and without a say in signals."""
+"""Uvicorn within the server's limits, and without uvicorn's signal handlers."""
 
 import asyncio
 import contextlib
@@ -11,15 +11,15 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from recollex.server.limits import Limits
 
 MAX_HEAD = 65_536
-"""Bytes of a request before its body."""
+"""The most bytes of a request before its body."""
 
 
 class LimitedProtocol(HttpToolsProtocol):
     """Uvicorn's protocol within the server's limits; `limited_protocol` returns it with limits.
 
-    Beyond what uvicorn sees to: a connection must begin a request within `handshake` seconds, send
-    its head within `stall` seconds and `MAX_HEAD` bytes, and take what waits for it within `part`
-    seconds a time; there are at most `connections`.
+    In addition to uvicorn's own checks, a connection must begin a request within `handshake`
+    seconds, send the head within `stall` seconds and `MAX_HEAD` bytes, and read some of its answer
+    within `stall` seconds. At most `connections` are open.
     """
 
     limits = Limits()
@@ -31,7 +31,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._in_head = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take a connection, unless there are too many."""
+        """Accept a connection, unless there are too many."""
         super().connection_made(cast(asyncio.Transport, transport))
         if len(self.connections) > self.limits.connections:
             self.transport.abort()
@@ -52,30 +52,30 @@ class LimitedProtocol(HttpToolsProtocol):
             self.send_400_response(f"The head of a request may have {MAX_HEAD} bytes.")
 
     def on_message_begin(self) -> None:
-        """Begin to read a request."""
+        """Start the clock of a request's head."""
         super().on_message_begin()
         self._in_head = True
         self._await(self.limits.stall)
 
     def on_headers_complete(self) -> None:
-        """Begin to answer a request; its body has its own time."""
+        """Start to answer a request; its body has a clock of its own."""
         self._await(None)
         self._in_head = False
         self._head = 0
         super().on_headers_complete()
 
     def pause_writing(self) -> None:
-        """Give a client that does not read its time."""
+        """Start the clock of a client that does not read."""
         self._await(self.limits.stall)
         super().pause_writing()
 
     def resume_writing(self) -> None:
-        """Go on answering."""
+        """Stop the clock, and answer on."""
         self._await(None)
         super().resume_writing()
 
     def _await(self, seconds: float | None) -> None:
-        """Give the client so many seconds for what it has to do; None for as long as it likes."""
+        """Abort the connection after so many seconds, unless called again; None: never."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -84,12 +84,12 @@ class LimitedProtocol(HttpToolsProtocol):
 
 
 def limited_protocol(limits: Limits) -> type[LimitedProtocol]:
-    """Return the protocol within these limits."""
+    """Return the protocol with these limits."""
     return type("LimitedProtocol", (LimitedProtocol,), {"limits": limits})
 
 
 class UvicornServer(uvicorn.Server):
-    """Uvicorn's server, which leaves signals to whoever runs the process."""
+    """Uvicorn's server, which leaves signals to the process that runs it."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
