@@ -1,7 +1,7 @@
 """The command line: `recollex`.
 
-Exit codes: 0 done, 1 nothing there (no store, no such agent, nothing found, damage found by
-`verify`), 2 the call is wrong or could not be done, 130 interrupted.
+Exit codes: 0 done; 1 nothing there (no store, no such agent, nothing found, damage found by
+`verify`); 2 the call is wrong or could not be done; 130 interrupted.
 """
 
 import atexit
@@ -41,7 +41,8 @@ HOMES = {
     "top": "recollex.cli.top",
     "models": "recollex.cli.models",
 }
-"""The module of each subcommand; its function has the subcommand's name. Loaded when it runs."""
+"""The module of each subcommand, imported when the subcommand runs. Its function has the
+subcommand's name."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -62,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         run = getattr(importlib.import_module(HOMES[arguments.command]), arguments.command)
         code = int(run(arguments))
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
+    except BrokenPipeError:  # the reader of our output, such as `head`, has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
@@ -79,32 +80,33 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def memowrite() -> int:
-    """Run `recollex memowrite`, under the name that MemoTrace's command has."""
+    """Run `recollex memowrite`, under the name of MemoTrace's command."""
     return main(["memowrite", *sys.argv[1:]])
 
 
 def memoread() -> int:
-    """Run `recollex memoread`, under the name that MemoTrace's command has."""
+    """Run `recollex memoread`, under the name of MemoTrace's command."""
     return main(["memoread", *sys.argv[1:]])
 
 
 def memosearch() -> int:
-    """Run `recollex memosearch`, under the name that MemoTrace's command has."""
+    """Run `recollex memosearch`, under the name of MemoTrace's command."""
     return main(["memosearch", *sys.argv[1:]])
 
 
 def relax_garbage_collector() -> None:
-    """Spare a process that runs one command what the garbage collector would cost it.
+    """Save the garbage collector's time in a process that runs one command.
 
-    What is imported is not garbage, yet the usual thresholds have all of it looked at again and
-    again as it comes, and once more when Python ends: a quarter of the life of `recollex recall`.
+    Imported modules are not garbage. With the usual thresholds all of them are scanned again and
+    again while they are imported, and once more when Python ends: a quarter of the time of
+    `recollex recall`.
     """
     gc.set_threshold(100_000, 20, 100)
     atexit.register(gc.freeze)
 
 
 def _version() -> int:
-    metadata = importlib.import_module("importlib.metadata")  # a fifth of the time of --help
+    metadata = importlib.import_module("importlib.metadata")  # a fifth of --help's time
     try:
         print(f"recollex {metadata.version('recollex')}")
     except ImportError:  # PackageNotFoundError is one

@@ -1,4 +1,4 @@
-"""Opening an agent that is there, without making one that is not."""
+"""Opens a store or an agent that exists, and never creates one."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +11,9 @@ from recollex.cli.terminal import say
 
 @contextmanager
 def existing_agent(arguments: Arguments, *, write: bool = False) -> Iterator[recollex.Agent | None]:
-    """Give the named agent, or None after saying on standard error why there is none.
+    """Give the named agent, or None after a message on standard error.
 
-    Opened for reading unless ``write``; neither a store nor an agent is ever made.
+    The store is opened for reading unless ``write``. Neither a store nor an agent is created.
     """
     with existing_store(arguments, write=write) as store:
         if store is None:
@@ -33,7 +33,7 @@ def existing_agent(arguments: Arguments, *, write: bool = False) -> Iterator[rec
 
 @contextmanager
 def existing_store(arguments: Arguments, *, write: bool = False) -> Iterator[recollex.Store | None]:
-    """Give the named store, or None after saying on standard error that there is none."""
+    """Give the named store, or None after a message on standard error."""
     folder = Path(arguments.store)
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         say(f"there is no store at {arguments.store}: recollex retain makes one")

@@ -1,7 +1,7 @@
-"""The subcommands about facts and events: apply, and memowrite, memoread, memosearch.
+"""The subcommands for facts and events: apply, and memowrite, memoread, memosearch.
 
-MemoTrace names its commands memowrite, memoread and memosearch; they are subcommands here, and
-scripts of their own, so that what is written for the paper's commands finds them.
+MemoTrace names its commands memowrite, memoread and memosearch. They are subcommands here, and
+scripts as well, so that programs written for the paper's commands find them.
 """
 
 import json
@@ -25,7 +25,7 @@ from recollex_engine.facts.facts import Fact
 
 
 def apply(arguments: Arguments) -> int:
-    """Record a file of operations, a transaction at a time."""
+    """Record a file of operations, one transaction at a time."""
     reader = dsl.OperationParser(find_zone(arguments.zone), system_clock)
     shared = {
         name: given for name in ("by", "why") if (given := getattr(arguments, name)) is not None
@@ -33,7 +33,7 @@ def apply(arguments: Arguments) -> int:
     file = arguments.file
     lines = sys.stdin if file == "-" else Path(file).read_text(encoding="utf-8").split("\n")
     try:
-        groups = reader.lines(lines)  # a file that is wrong anywhere makes no store
+        groups = reader.lines(lines)  # an error anywhere in the file creates no store
     except InputError as error:
         raise InputError(f"{file}: {error}") from error
     if not groups:
@@ -63,7 +63,7 @@ memowrite = apply
 
 
 def memoread(arguments: Arguments) -> int:
-    """Print what an id or a name stands for under a cut; 1 when the cut sees nothing."""
+    """Print what an id or a name means in a cut; 1 if the cut does not have it."""
     with existing_agent(arguments) as agent:
         if agent is None:
             return 1
@@ -81,7 +81,7 @@ def memoread(arguments: Arguments) -> int:
 
 
 def _read(agent: recollex.Agent, id: str, cut: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what has this id, or the entity of this name with all that names it."""
+    """Return the item with this id, or the entity of this name with its facts and events."""
     then = cut["as_recorded"]
     for kind, get in (
         ("fact", agent.facts.get),
@@ -120,14 +120,14 @@ def memosearch(arguments: Arguments) -> int:
 
 
 def _holds(memory: recollex.Memory, at: datetime | None) -> bool:
-    """Return whether what a memory tells had begun by a moment of the world, and not ended."""
+    """Return whether a memory's event had begun, and had not ended, at a time of the world."""
     if at is None:
         return True
     return memory.event[0] <= at and (memory.valid_until is None or at < memory.valid_until)
 
 
 def _names(agent: recollex.Agent, query: str, cut: dict[str, Any]) -> list[str]:
-    """Return the runs of up to four words of a question that are names known in the cut."""
+    """Return the runs of up to four words of a question that are names in the cut."""
     view = agent.facts.view(**cut)
     words = [word.strip('?!.,;:"()') for word in query.split()]
     runs = [" ".join(words[i : i + n]) for n in (4, 3, 2, 1) for i in range(len(words) - n + 1)]
@@ -163,7 +163,7 @@ def _cut(arguments: Arguments) -> dict[str, Any]:
 
 
 def _plain(fact: Fact) -> dict[str, Any]:
-    """Return a version of a fact; what it contradicted when it was open is not known of it."""
+    """Return a version of a fact, without its conflicts: those of a past version are unknown."""
     return {name: value for name, value in fact.to_dict().items() if name != "conflicts"}
 
 
@@ -180,7 +180,7 @@ _ONE = {"facts": "fact", "events": "event", "memories": "memory"}
 
 
 def _line(kind: str, item: dict[str, Any]) -> str:
-    """Return one thing as a line for people."""
+    """Return one item as a line of text."""
     if kind in ("fact", "facts"):
         clash = (
             ", ".join(str(each["object"]) for each in item["conflicts"])

@@ -1,4 +1,4 @@
-"""The subcommand that draws: graph."""
+"""The subcommand graph."""
 
 from pathlib import Path
 

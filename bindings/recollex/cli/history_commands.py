@@ -1,4 +1,4 @@
-"""The subcommands that look back: log, diff, snapshot, replay."""
+"""The subcommands for an agent's past: log, diff, snapshot, replay."""
 
 import json
 import textwrap
@@ -16,7 +16,7 @@ from recollex_engine.clock import to_micros
 
 
 def log(arguments: Arguments) -> int:
-    """Print the operations of an agent's log, one a line; 1 when there is none."""
+    """Print the operations of an agent's log, one a line; 1 if there are none."""
     with existing_agent(arguments) as agent:
         if agent is None:
             return 1
@@ -43,7 +43,7 @@ def log(arguments: Arguments) -> int:
 
 
 def diff(arguments: Arguments) -> int:
-    """Print the memories, facts and events that came and went between two times; 1 for none."""
+    """Print the memories, facts and events that began or ended between two times; 1 for none."""
     with existing_agent(arguments) as agent:
         if agent is None:
             return 1
@@ -63,7 +63,7 @@ def diff(arguments: Arguments) -> int:
 
 
 def snapshot(arguments: Arguments) -> int:
-    """Make a store that holds an agent as of a time."""
+    """Create a store that holds an agent as of a time."""
     with existing_agent(arguments) as agent:
         if agent is None:
             return 1
@@ -91,7 +91,7 @@ def _moment(arguments: Arguments, option: str, name: str) -> datetime:
 
 
 def _line(entry: recollex.LogEntry) -> str:
-    """Return an operation on one line: number, time, kind, what it is about, who and why."""
+    """Return an operation on one line: number, time, kind, what it changed, who and why."""
     parts = [f"{entry.op:>6}  {entry.recorded_at.isoformat()}  {entry.kind:<8}"]
     if entry.ids:
         shown = ", ".join(entry.ids[:3]) + (
@@ -129,7 +129,7 @@ def _print_memories(found: recollex.Difference) -> None:
 
 
 def _print_facts(found: recollex.Difference) -> None:
-    """Print facts and events that came (+) or went (-), one a line."""
+    """Print facts and events that began (+) or ended (-), one a line."""
     for sign, facts in (("-", found.closed_facts), ("+", found.added_facts)):
         for fact in facts:
             at = fact.recorded[1] if sign == "-" and fact.recorded[1] else fact.recorded[0]
@@ -158,7 +158,7 @@ def _one_line(
 
 
 def _change(sign: str, memory: recollex.Memory) -> str:
-    """Return a memory that came (+) or went (-), and what became of it."""
+    """Return a memory that began (+) or ended (-), and how it ended."""
     closed = memory.closed
     at = memory.recorded_at if closed is None or sign == "+" else closed.at
     head = f"{sign} {at.isoformat()}  {printable(memory.id)}"

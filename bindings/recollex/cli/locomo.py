@@ -19,7 +19,7 @@ _SESSION = re.compile(r"session_(\d+)")
 
 
 class Turn(TypedDict, total=False):
-    """A turn as `Agent.retain_dialogue` takes it; ``caption`` only where a picture was shown."""
+    """A turn as `Agent.retain_dialogue` takes it; ``caption`` only if a picture was shown."""
 
     id: str
     speaker: str

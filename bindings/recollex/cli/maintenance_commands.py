@@ -1,4 +1,4 @@
-"""The subcommands that keep things in order: verify, checkpoint, reembed."""
+"""The subcommands for maintenance: verify, checkpoint, reembed."""
 
 import time
 
@@ -9,7 +9,7 @@ from recollex.cli.terminal import say
 
 
 def verify(arguments: Arguments) -> int:
-    """Check the log's chain, the columns and the index of an agent; 1 when they disagree."""
+    """Check the log's chain, the columns and the index of an agent; 1 if they disagree."""
     with existing_agent(arguments) as agent:
         if agent is None:
             return 1
@@ -28,7 +28,7 @@ def verify(arguments: Arguments) -> int:
 
 
 def checkpoint(arguments: Arguments) -> int:
-    """Fold the tail of an agent into its index."""
+    """Move the tail of an agent into its index."""
     with existing_agent(arguments, write=True) as agent:
         if agent is None:
             return 1

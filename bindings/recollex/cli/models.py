@@ -1,4 +1,4 @@
-"""The subcommand that looks after models: list, fetch, convert, verify, bench."""
+"""The subcommand models: list, fetch, convert, verify, bench."""
 
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say
@@ -10,13 +10,13 @@ from recollex_engine.models.weights import find_weights, model_name
 
 
 def models(arguments: Arguments) -> int:
-    """Do what is asked of the models of this machine."""
+    """Run an action on the models of this machine."""
     code: int = _ACTIONS[arguments.action](arguments)
     return code
 
 
 def _list(arguments: Arguments) -> int:
-    """Print the converted models, and those known by name that are not here."""
+    """Print the converted models, and the known models that are not here."""
     for each in catalogue.cached_models():
         state = "whole" if each.damage is None else "DAMAGED"
         what = f"{each.fingerprint or each.folder.name} ({each.kind or 'unknown'})"
@@ -28,7 +28,7 @@ def _list(arguments: Arguments) -> int:
 
 
 def _fetch(arguments: Arguments) -> int:
-    """Find the weights, over the network if need be, and check them."""
+    """Find the weights, over the network if necessary, and check them."""
     weights = find_weights(_model(arguments))
     print(f"{weights.description.name}: {weights.folder}")
     print(f"sha256 {weights.sha256}, from {weights.source}")
@@ -36,7 +36,7 @@ def _fetch(arguments: Arguments) -> int:
 
 
 def _convert(arguments: Arguments) -> int:
-    """Make of the weights what runs here."""
+    """Convert the weights into a model that runs here."""
     precision = graph_precision(arguments.precision)
     found = converted(_model(arguments), precision, arguments.cross_encoder)
     print(f"{found.fingerprint}: {found.folder}")
@@ -44,7 +44,7 @@ def _convert(arguments: Arguments) -> int:
 
 
 def _verify(arguments: Arguments) -> int:
-    """Check converted models against their hashes, all or a given one's; 1 if one is damaged."""
+    """Check converted models against their hashes, all or a given one; 1 if one is damaged."""
     wanted = None if arguments.model is None else model_name(arguments.model)
     code, found = 0, False
     for each in catalogue.cached_models():

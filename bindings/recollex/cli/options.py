@@ -1,4 +1,4 @@
-"""Which options does each subcommand take? A function each, which adds them to a parser."""
+"""The options of each subcommand: one function each, which adds them to a parser."""
 
 import argparse
 
@@ -199,7 +199,7 @@ def _cut(parser: Parser) -> None:
 
 
 def graph(parser: Parser) -> None:
-    """Add those of `graph`."""
+    """Add the options of `graph`."""
     add = parser.add_argument
     _store(parser)
     _agent(parser)

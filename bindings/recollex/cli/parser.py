@@ -1,6 +1,6 @@
-"""How are command lines read? A parser that explains itself and guesses at a mistyped word.
+"""The argument parser, which suggests the right word for a mistyped one.
 
-Nothing heavy is imported here: `recollex --help` answers before numpy could be loaded.
+Nothing slow is imported here: `recollex --help` answers before numpy could be loaded.
 """
 
 import argparse
@@ -23,14 +23,14 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that keeps written line breaks and guesses at a mistyped word."""
+    """An argument parser that keeps written line breaks and suggests words for mistyped ones."""
 
     def __init__(self, **options: object) -> None:
         options.setdefault("formatter_class", _Help)
         super().__init__(**options, allow_abbrev=False)  # type: ignore[arg-type]
 
     def error(self, message: str) -> NoReturn:
-        """Leave with status 2 and one line that says what to type instead."""
+        """Exit with status 2 and one line that says what to type instead."""
         self.exit(2, f"recollex: {message} (see: {self.prog} --help)\n")
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
@@ -41,7 +41,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def did_you_mean(word: str, known: list[str]) -> str:
-    """Return the end of a sentence that offers the word nearest to a mistyped one.
+    """Return the end of a sentence that suggests the known word nearest to a mistyped one.
 
     >>> did_you_mean("recal", ["recall", "retain"])
     ': did you mean recall?'

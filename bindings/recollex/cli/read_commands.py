@@ -19,7 +19,7 @@ _PAGE = 1000
 
 
 def recall(arguments: Arguments) -> int:
-    """Print what an agent recalls; 1 when nothing was found."""
+    """Print what an agent recalls; 1 if nothing was found."""
     with existing_agent(arguments) as agent:
         if agent is None:
             return 1
@@ -51,7 +51,7 @@ def recall(arguments: Arguments) -> int:
 
 
 def agents(arguments: Arguments) -> int:
-    """Print the name of each agent, one a line; 1 when there is none."""
+    """Print the name of each agent, one a line; 1 if there is none."""
     with existing_store(arguments) as store:
         if store is None:
             return 1
@@ -64,7 +64,7 @@ def agents(arguments: Arguments) -> int:
 
 
 def stats(arguments: Arguments) -> int:
-    """Print what an agent holds."""
+    """Print how much an agent holds."""
     with existing_agent(arguments) as agent:
         if agent is None:
             return 1

@@ -1,4 +1,4 @@
-"""The subcommand that lets other processes in: serve."""
+"""The subcommand serve, which lets other processes use a store."""
 
 import asyncio
 import resource
@@ -25,12 +25,12 @@ from recollex_engine.models.sentence_transformers_encoder import PREFIX
 
 _GIVEN = "given:"
 MAX_WORKERS = 4
-"""Processes that recall, unless more are asked for: each has a model of its own."""
+"""The default limit of reader processes: each has a model of its own."""
 _LIMITS = ("open_agents", "connections", "in_flight", "message_bytes", "readers")
 
 
 def serve(arguments: Arguments) -> int:
-    """Serve a store's agents until SIGTERM or SIGINT, then finish what was begun."""
+    """Serve a store's agents until SIGTERM or SIGINT, then finish the calls that have begun."""
     chosen = {name: value for name in _LIMITS if (value := getattr(arguments, name)) is not None}
     limits = Limits(**chosen)
     access = Access() if arguments.tokens is None else Access.from_file(arguments.tokens)
@@ -78,7 +78,7 @@ def serve(arguments: Arguments) -> int:
 async def _listen_for_http(
     arguments: Arguments, server: Server, telemetry: Telemetry, ending: AsyncExitStack
 ) -> str:
-    """Listen where ``--http`` says, and return the address."""
+    """Listen on the address of ``--http``, and return it as a URL."""
     from recollex.http.chat_model import ChatModel
     from recollex.http.http_server import start_http
 
@@ -103,17 +103,17 @@ async def _listen_for_http(
 
 
 def _raise_limit_of_files() -> None:
-    """Let the process have as many connections as the system allows it."""
+    """Let the process open as many files and connections as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-        except (ValueError, OSError):  # some systems name a limit that they do not grant
+        except (ValueError, OSError):  # some systems report a limit that they do not grant
             say(f"up to {soft:,} files and connections can be open")
 
 
 def _addresses(arguments: Arguments) -> list[str]:
-    """Return where to listen."""
+    """Return the addresses to listen on."""
     found = []
     if arguments.listen is not None:
         scheme = "tcp" if arguments.certificate is None else "tls"
@@ -128,10 +128,10 @@ def _addresses(arguments: Arguments) -> list[str]:
 
 
 def _opener(arguments: Arguments) -> Opener:
-    """Return how processes that recall open the store, and how many do.
+    """Return how reader processes open the store, and how many there are.
 
-    A model of sentence-transformers is as large as the memory, and gains from what many ask at
-    once: there are none beside it, unless they are asked for.
+    A model of sentence-transformers is as large as the memory, and gains from batches of several
+    clients' questions. So there are no reader processes with one, unless the user asks for them.
     """
     given: str | None = arguments.embedder
     count = arguments.workers
@@ -146,7 +146,7 @@ def _opener(arguments: Arguments) -> Opener:
 
 
 def _embedder(given: str | None) -> Any:
-    """Return the model, loaded now rather than at the first call, or what stands for none."""
+    """Return the model, loaded now rather than at the first call, or `GivenVectors`."""
     if given is None:
         return recollex.load_encoder()
     if not given.startswith(_GIVEN):

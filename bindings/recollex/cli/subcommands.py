@@ -1,6 +1,6 @@
-"""The words that the command line understands: its subcommands and their options.
+"""The subcommands of the command line, with their summaries, examples and options.
 
-Nothing heavy is imported here: `recollex --help` answers before numpy could be loaded.
+Nothing slow is imported here: `recollex --help` answers before numpy could be loaded.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Memories, stages and counts as text for a terminal."""
+"""Memories, stages and counts as tables for a terminal."""
 
 import textwrap
 
@@ -11,10 +11,10 @@ _MARGIN = 4
 
 
 def recall_table(recall: recollex.Recall, top: int, explain: bool = False) -> str:
-    """Return the best ``top`` memories: rank, date, who or which network, text, and the arms.
+    """Return the best ``top`` memories: rank, date, speaker or network, text, and the arms.
 
-    The passage is shown where a long memory was found by one; with ``explain`` each arm's score
-    stands beside its rank.
+    If a long memory was found by a passage, that passage is shown. ``explain`` adds each arm's
+    score to its rank.
     """
     width = terminal_width()
     blocks = []
@@ -41,7 +41,7 @@ def recall_table(recall: recollex.Recall, top: int, explain: bool = False) -> st
 def stage_table(trace: recollex.Trace) -> str:
     """Return the microseconds of each stage, with a bar, and the total on the last line.
 
-    Stages that ran side by side may add up to more than the total.
+    Stages that ran at the same time may add up to more than the total.
     """
     rows = [*trace.stages.items(), ("total", trace.total)]
     longest = max((micros for _, micros in rows), default=0)
@@ -55,7 +55,7 @@ def stage_table(trace: recollex.Trace) -> str:
 
 
 def summary_lines(recall: recollex.Recall) -> str:
-    """Return what a recall came to: its range of time, memories, tokens, and its confidence."""
+    """Return a summary of a recall: its time range, memories, tokens and confidence."""
     lines = [f"    {len(recall)} memories, {recall.tokens:,} tokens ({recall.token_counter})"]
     if recall.confidence is not None:
         lines[0] += f", an answer is there with probability {recall.confidence:.2f}"
@@ -66,7 +66,7 @@ def summary_lines(recall: recollex.Recall) -> str:
 
 
 def fields_table(fields: dict[str, object]) -> str:
-    """Return names and values in two columns, whole numbers with separators.
+    """Return names and values in two columns, with thousands separators.
 
     >>> print(fields_table({"memories": 12345, "model": "minilm"}))
     memories  12,345
@@ -77,7 +77,7 @@ def fields_table(fields: dict[str, object]) -> str:
 
 
 def bar(value: float, longest: float, width: int) -> str:
-    """Return a bar of eighths of a character, ``width`` characters at ``longest``.
+    """Return a bar in eighths of a character, ``width`` characters long at ``longest``.
 
     >>> bar(5, 10, 4), bar(1, 16, 2), bar(0, 10, 4)
     ('██', '▏', '')

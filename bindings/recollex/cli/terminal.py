@@ -1,16 +1,16 @@
-"""What is printed to a terminal: messages apart from the output, and text that cannot harm it."""
+"""Output to a terminal: messages on standard error, and text without control characters."""
 
 import shutil
 import sys
 
 
 def say(message: str) -> None:
-    """Print one line for the person at the terminal, apart from the output."""
+    """Print one line for the user on standard error, apart from the output."""
     print(f"recollex: {message}", file=sys.stderr)
 
 
 def printable(text: str) -> str:
-    r"""Return the text on one line, without characters that could command a terminal.
+    r"""Return the text on one line, without characters that could control a terminal.
 
     >>> printable("one\ntwo\x1b[2J")
     'one two�[2J'

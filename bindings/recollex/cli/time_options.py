@@ -7,7 +7,7 @@ from recollex.cli.parser import Arguments
 
 
 def time_option(arguments: Arguments, option: str) -> datetime | None:
-    """Return the time given with an option such as ``since``, in the zone of ``--zone``."""
+    """Return the time of an option such as ``since``, in the zone of ``--zone``."""
     written = getattr(arguments, option)
     name = f"--{option.replace('_', '-')}"
     return parse_time(written, find_zone(arguments.zone), name) if written else None

@@ -1,4 +1,4 @@
-"""The subcommand that looks at a running server: top."""
+"""The subcommand top, which shows what a running server does."""
 
 import contextlib
 import os
@@ -44,7 +44,7 @@ def top(arguments: Arguments) -> int:
 def fetch(address: str, token: str | None) -> str:
     """Return the text of a server's metrics.
 
-    Raises `InputError` for an address that is none, `DisconnectedError` where nobody answers.
+    Raises `InputError` for a wrong address, `DisconnectedError` if no server answers.
     """
     where = read_address(address)
     end = time.monotonic() + sockets.CONNECT_SECONDS
@@ -77,7 +77,7 @@ def _over_socket(channel: Channel) -> str:
 
 
 def frame_lines(address: str, now: MetricsSnapshot, grown: MetricsSnapshot) -> list[str]:
-    """Return what the terminal shows: ``grown`` is what happened since the last look."""
+    """Return the lines to show; ``grown`` is the change since the last look."""
     seconds = max(grown.at, 1e-9)
     up = time.time() - now.value("process_start_time_seconds")
     busy = 100 * grown.value("process_cpu_seconds_total") / seconds
@@ -113,7 +113,7 @@ def frame_lines(address: str, now: MetricsSnapshot, grown: MetricsSnapshot) -> l
 
 
 def _row(title: str, grown: MetricsSnapshot, name: str, **labels: str) -> str:
-    """Return how often something happened a second, and how long half and nearly all took."""
+    """Return how often something happened a second, and its median and 99th percentile."""
     rate = grown.value(f"{name}_count", **labels) / max(grown.at, 1e-9)
     half, most = (_quantile(grown, share, name, **labels) for share in (0.5, 0.99))
     return f"{printable(title):<24}{rate:>10,.1f}{half:>12}{most:>12}"
@@ -127,7 +127,7 @@ def _quantile(grown: MetricsSnapshot, share: float, name: str, **labels: str) ->
 
 
 def _duration(seconds: float) -> str:
-    """Return a span of time in its two greatest units.
+    """Return a span of time in its two largest units.
 
     >>> _duration(3725), _duration(59)
     ('1 h 2 min', '59 s')
@@ -144,7 +144,7 @@ def _duration(seconds: float) -> str:
 
 
 def _token(file: str | None) -> str | None:
-    """Return the secret in a file, or in RECOLLEX_TOKEN: others can see a command line."""
+    """Return the secret from a file or RECOLLEX_TOKEN; others could read a command line."""
     if file is None:
         return os.environ.get("RECOLLEX_TOKEN")
     return Path(file).read_text("utf-8").strip()

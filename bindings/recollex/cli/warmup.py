@@ -1,10 +1,10 @@
-"""Using everything once before somebody waits for it, in two processes: `recollex warmup`.
+"""The subcommand warmup: run everything once, in two processes, so that no user waits for it.
 
-Kernels call kernels, and a tree of them is compiled by whoever calls its root, on one core. Nearly
-all of that work is in two halves of about one size: what searches words, with what only the papers'
-presets call; and what searches vectors and ranks. So a second process does the first half, with
-vectors of its own making and no model, while this one does the other; both keep what they compiled
-in one folder. Then this one uses everything, and compiles what is still missing.
+Kernels call kernels, and a tree of them is compiled by the process that calls its root, on one
+core. Nearly all of that work is in two halves of about equal size: keyword search with the kernels
+that only the papers' presets call; and vector search with ranking. So a second process compiles the
+first half, with made-up vectors and no model, while this one compiles the other; both keep what
+they compiled in one folder. Then this process runs everything, and compiles what is still missing.
 """
 
 import os
@@ -35,11 +35,11 @@ WORDS = replace(presets.default, arms=("keyword",), fusion=presets.ReciprocalRan
 VECTORS = replace(presets.default, arms=("semantic",))
 QUESTION = "What did Ines say in March about the blue van?"
 ONE = b"."
-"""What the second process writes behind each kernel."""
+"""What the second process writes after each kernel."""
 
 
 def warmup(arguments: Arguments) -> int:
-    """Convert the model and compile every kernel by remembering the demo's talk once."""
+    """Convert the model and compile every kernel by retaining the demo's talk once."""
     started = time.perf_counter()
     model = warm(arguments.embedder)
     print(f"ready: {model}, kernels compiled ({time.perf_counter() - started:.1f} s)")
@@ -47,9 +47,9 @@ def warmup(arguments: Arguments) -> int:
 
 
 def warm(embedder: Any) -> str | None:
-    """Use everything once that the first caller would wait for; returns the model's fingerprint.
+    """Run everything once that the first caller would wait for; returns the model's fingerprint.
 
-    Three quarters of a minute on two cores, some seconds when all of it was compiled before.
+    It takes 45 seconds on two cores, and a few seconds if all kernels were compiled before.
     """
     with (
         tempfile.TemporaryDirectory(prefix="recollex-") as folder,
@@ -75,7 +75,7 @@ def warm(embedder: Any) -> str | None:
 
 
 def compile_words() -> None:
-    """Search words once, and recall in each paper's way; say `ONE` behind each kernel."""
+    """Run keyword search and the papers' presets once; write `ONE` after each kernel."""
     relax_garbage_collector()
     vector = np.ones(8, np.float32)
     with (
@@ -99,9 +99,10 @@ def _tell(descriptor: int) -> None:
 
 @contextmanager
 def _second_process(told: Callable[[int], None] | None) -> Iterator[Callable[[], None]]:
-    """Run `compile_words` beside the body; give what waits for its end, telling of its kernels.
+    """Run `compile_words` beside the body; give a function that waits for its end.
 
-    A process that fails costs time and nothing else: it is named, and its half is done here.
+    ``told`` is called with the number of kernels that it has compiled. If the process fails, the
+    failure is printed, and its half is compiled here, later.
     """
     command = [sys.executable, "-c", f"from {__name__} import compile_words; compile_words()"]
     paths = os.pathsep.join(path for path in sys.path if path)

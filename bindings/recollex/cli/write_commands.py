@@ -44,7 +44,7 @@ def retain(arguments: Arguments) -> int:
 
 
 def ingest(arguments: Arguments) -> int:
-    """Store a file, a batch at a time; a batch that is refused leaves the ones before it."""
+    """Store a file in batches; a refused batch leaves the earlier ones stored."""
     if arguments.format == "locomo":
         return _ingest_locomo(arguments)
     where = find_zone(arguments.zone)
@@ -54,7 +54,7 @@ def ingest(arguments: Arguments) -> int:
             None if arguments.file == "-" else Path(arguments.file).stem
         )
         source = read(_progress(lines, "lines"), where, document, arguments.recorded)
-        first = next(source, None)  # a file that is wrong from the start makes no store
+        first = next(source, None)  # an error in the first line creates no store
         if first is None:
             say(f"{arguments.file} has no lines: nothing stored")
             return 1
@@ -71,7 +71,7 @@ def ingest(arguments: Arguments) -> int:
 
 
 def _ingest_locomo(arguments: Arguments) -> int:
-    """Store each conversation for an agent of its name, or all for one with ids made distinct."""
+    """Store each conversation for an agent of its name, or all for one agent with distinct ids."""
     if arguments.file == "-":
         raise InputError("--format locomo reads a file or its folder, not standard input")
     conversations = locomo.load(arguments.file)
@@ -110,7 +110,7 @@ def _store(agent: recollex.Agent, batch: list[Line]) -> int:
 
 
 def _batches(lines: Iterable[Line], size: int) -> Iterator[list[Line]]:
-    """Cut lines, in order, where one call cannot store them all and at ``size``."""
+    """Group lines, in order, into batches of up to ``size`` that one call can store."""
     for _, alike in groupby(lines, key=lambda line: (line.is_turn, line.shared)):
         batch: list[Line] = []
         for line in alike:

@@ -1,8 +1,8 @@
-"""An agent's graph as one HTML page: nothing to install, nothing loaded from anywhere.
+"""An agent's graph as one HTML page: nothing to install, nothing loaded from elsewhere.
 
-The page draws the cut of the moment that its slider stands at; `recollex_engine.drawing` says what
-is in it. Its texts are data in a JSON block, in which no character can end the block, and its
-script puts them in as text; a content security policy forbids it to load or send anything.
+The page draws the cut at its slider's time; `recollex_engine.agents.graph_drawing` says what it
+contains. Its texts are data in a JSON block, in which no character can end the block, and the
+script inserts them as text. A content security policy forbids the page to load or send anything.
 """
 
 import re
@@ -37,10 +37,11 @@ def graph_page(
     as_recorded: datetime | None = None,
     limit: int = 400,
 ) -> str:
-    """Return a page that draws what ``agent`` knew, at any moment up to ``as_recorded``.
+    """Return a page that draws what ``agent`` knew, at any time up to ``as_recorded``.
 
-    query: only what a recall of it packs (see `recollex.Packing`), as that cut sees it. limit: if
-    there is none, so many facts and events, the newest, with what they need, and so many memories.
+    query: draw only what a recall of it packs (see `recollex.Packing`), in that cut. limit: without
+    a query, the most facts and events, newest first, with the entities that they need, and the most
+    memories.
 
     >>> import recollex, tempfile
     >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
@@ -78,7 +79,7 @@ def _known(numbers: Iterable[int | None]) -> set[int]:
 
 
 def _filled(title: str, drawn: dict[str, Any]) -> str:
-    """Return the page with its parts put in, each once: no part is looked into for others."""
+    """Return the page with its parts inserted, each once; parts are not searched again."""
     data = orjson.dumps(drawn).decode()
     parts = {name: (_FOLDER / file).read_text("utf-8") for name, file in _FILES.items()}
     parts["title"] = escape(title)

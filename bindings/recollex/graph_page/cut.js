@@ -1,7 +1,7 @@
 "use strict";
-// Which nodes and edges does the cut at a moment show? The rules are those of recollex itself:
-// a version counts from when it was recorded until it was closed; an event needs every fact that it
-// includes; entities are one from when they were merged.
+// The nodes and edges of the cut at a time, by the rules of recollex: a version is visible from its
+// recording until it is closed; an event needs every fact that it includes; merged entities are one
+// entity from the time of the merge.
 
 const MANY_VALUED = new Set(["has_attr", "mentioned_in"]);
 

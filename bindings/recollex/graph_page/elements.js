@@ -1,5 +1,5 @@
 "use strict";
-// The elements and texts that the page is made of. Every text goes in as text, never as HTML.
+// Makes the elements of the page. Every text is inserted as text, never as HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 

@@ -1,5 +1,5 @@
 "use strict";
-// The page itself: it draws the cut at the slider's time, and moves with pointer and time.
+// The page itself: draws the cut at the slider's time, and reacts to the pointer and the slider.
 
 const drawing = JSON.parse(document.getElementById("drawing").textContent);
 const KINDS = ["event", "fact", "entity", "memory", "episode"];
@@ -34,7 +34,7 @@ function nodeElement(node) {
     });
     elements.set(node.key, group);
   }
-  // A fact hangs between its subject and object, which have their names already.
+  // A fact is drawn between its subject and its object, which show their own names.
   const text = node.kind !== "fact" ? node.label : node.version.object === null
     ? node.version.predicate + " " + node.version.value : node.version.predicate;
   group.children[1].textContent = short(text, 26);

@@ -1,4 +1,4 @@
-"""The demo: an agent remembers half a year of talk and answers from it, with every stage timed."""
+"""The demo: an agent remembers half a year of talk and answers from it, with each stage timed."""
 
 import statistics
 import tempfile
@@ -13,15 +13,16 @@ from recollex.cli.tables import recall_table, stage_table, summary_lines
 __all__ = ["demo"]
 
 _FIRST = "What did Joseph and Priya say about a sock in June 2024?"
-"""Goes through every arm untimed: the first recall of a process loads the compiled kernels."""
+"""An untimed question that uses every arm: the first recall of a process loads the compiled
+kernels."""
 _REPEATS = 20
 
 
 def demo(arguments: Arguments) -> int:
-    """Remember the sample talk, ask the sample questions, and print what comes back and when.
+    """Retain the sample talk, ask the sample questions, and print the answers and their times.
 
-    A question's first asking embeds it; asked again, its vector is remembered, so the two medians
-    at the end tell what the model costs and what recall itself costs.
+    The first time that a question is asked, it is embedded; after that its vector is remembered. So
+    the two medians at the end show the cost of the model and the cost of recall itself.
     """
     kept = arguments.store
     folder = nullcontext(kept) if kept else tempfile.TemporaryDirectory(prefix="recollex-")
@@ -50,7 +51,7 @@ def demo(arguments: Arguments) -> int:
 
 
 def _ask(agent: recollex.Agent, top: int) -> tuple[list[float], list[float]]:
-    """Print the answer to each question and return microseconds: first asked, asked again."""
+    """Print the answer to each question; return microseconds: of first and of later recalls."""
     firsts: list[float] = []
     agains: list[float] = []
     for question in QUESTIONS:

@@ -8,7 +8,7 @@ from recollex.api import jsonl
 
 DOCUMENT = "the-workshop"
 NOW = datetime(2024, 7, 10, 9, 0, tzinfo=UTC)
-"""Two days after the last turn: what "last month" in a question is counted from."""
+"""Two days after the last turn: the time from which "last month" in a question is counted."""
 
 QUESTIONS = (
     "What does Marek do at the university?",
