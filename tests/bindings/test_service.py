@@ -148,7 +148,7 @@ def test_a_flush_that_fails_is_every_writers_failure(
         await until(lambda: service.status().waiting == 3)
         agent = service.store.agent("a").engine
         monkeypatch.setattr(
-            agent._writing().log, "wait_durable", lambda op: _raise(StoreFullError(28, "full"))
+            agent.files.writer().log, "wait_durable", lambda op: _raise(StoreFullError(28, "full"))
         )
         gate.gate.set()
         await first

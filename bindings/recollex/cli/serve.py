@@ -139,10 +139,10 @@ def _opener(arguments: Arguments) -> Opener:
         cores = usable_cores()
         together = given is not None and given.startswith(PREFIX)
         count = 0 if together or cores < 2 else min(cores, MAX_WORKERS)
-    told: dict[str, Any] = {"path": arguments.store, "embedder": given, "dimension": None}
+    opening: dict[str, Any] = {"path": arguments.store, "embedder": given, "dimension": None}
     if given is not None and given.startswith(_GIVEN):
-        told |= {"embedder": None, "dimension": int(given.removeprefix(_GIVEN))}
-    return Opener("recollex.server.reader_process:open_store", told, count)
+        opening |= {"embedder": None, "dimension": int(given.removeprefix(_GIVEN))}
+    return Opener("recollex.server.reader_process:open_store", opening, count)
 
 
 def _embedder(given: str | None) -> Any:

@@ -53,12 +53,12 @@ def warm(embedder: Any) -> str | None:
     """
     with (
         tempfile.TemporaryDirectory(prefix="recollex-") as folder,
-        progress_bar(None, "compiling", "kernels", delay=1) as told,
+        progress_bar(None, "compiling", "kernels", delay=1) as progress,
         ExitStack() as stack,
     ):
-        wait = stack.enter_context(_second_process(told)) if usable_cores() > 1 else None
-        if told is not None:
-            stack.enter_context(each_compiled(partial(told, 1)))
+        wait = stack.enter_context(_second_process(progress)) if usable_cores() > 1 else None
+        if progress is not None:
+            stack.enter_context(each_compiled(partial(progress, 1)))
         with recollex.open(folder, embedder=embedder) as store:
             agent = store.agent("warmup")
             agent.retain_dialogue(turns(), document_id="warmup")
@@ -98,11 +98,11 @@ def _tell(descriptor: int) -> None:
 
 
 @contextmanager
-def _second_process(told: Callable[[int], None] | None) -> Iterator[Callable[[], None]]:
+def _second_process(progress: Callable[[int], None] | None) -> Iterator[Callable[[], None]]:
     """Run `compile_words` beside the body; give a function that waits for its end.
 
-    ``told`` is called with the number of kernels that it has compiled. If the process fails, the
-    failure is printed, and its half is compiled here, later.
+    ``progress`` is called with the number of kernels that it has compiled. If the process fails,
+    the failure is printed, and its half is compiled here, later.
     """
     command = [sys.executable, "-c", f"from {__name__} import compile_words; compile_words()"]
     paths = os.pathsep.join(path for path in sys.path if path)
@@ -118,8 +118,8 @@ def _second_process(told: Callable[[int], None] | None) -> Iterator[Callable[[],
         def wait() -> None:
             assert process.stdout is not None
             while said := os.read(process.stdout.fileno(), 1024):
-                if told is not None:
-                    told(said.count(ONE))
+                if progress is not None:
+                    progress(said.count(ONE))
             if code := process.wait():
                 wrong.seek(0)
                 last = wrong.read().decode(errors="replace").strip().rpartition("\n")[2]

@@ -143,8 +143,8 @@ class Application:
                 raise RequestError(405, "NoSuchVerb", "it takes POST", allow="POST")
             body = await self._body(headers, receive)
             work = rpc.answer(self._service, principal, scope.get("client"), kind, body)
-            told: Answer = await self._while_there(work, scope, receive)
-            return told
+            answered: Answer = await self._while_there(work, scope, receive)
+            return answered
         endpoint, words = self._routes.find(verb, path)
         body = await self._body(headers, receive)
         request = check_request(endpoint, words, scope["query_string"], kind, body)

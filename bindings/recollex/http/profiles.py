@@ -84,9 +84,9 @@ async def profile(backend: Backend, agent: str, at: Any = None) -> Any:
 
 async def write_profile(backend: Backend, request: CheckedRequest) -> Any:
     """Record what a body says of an agent, and return its profile."""
-    told = operations_of(request.body.get("personality", {}), request.body.get("background"))
-    if told:
-        arguments = {"operations": told, "by": "http"}
+    operations = operations_of(request.body.get("personality", {}), request.body.get("background"))
+    if operations:
+        arguments = {"operations": operations, "by": "http"}
         await backend.call("apply", request.agent, arguments, int)
     return await profile(backend, request.agent)
 

@@ -93,11 +93,11 @@ class Access:
                 raise InputError(
                     f"token file {where} has mode {mode:o}, others may look at it: chmod 600 it"
                 )
-            told = tomllib.loads(where.read_text("utf-8"))
+            content = tomllib.loads(where.read_text("utf-8"))
         except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InputError(f"token file {where} cannot be read: {error}") from None
-        entries = told.get("token")
-        if not isinstance(entries, list) or not entries or set(told) != {"token"}:
+        entries = content.get("token")
+        if not isinstance(entries, list) or not entries or set(content) != {"token"}:
             raise InputError(f"token file {where} must hold [[token]] tables, and nothing else")
         tokens = [
             _entry(entry, f"token {place} of {where}") for place, entry in enumerate(entries, 1)

@@ -88,9 +88,10 @@ class Call:
 
     client: what the queues take turns by, such as one connection. convert: turns the result into
     what the caller wants (bytes), on the worker's thread. requester: receives the answer. tag: the
-    requester's own id of the call. left: whether the service has finished with the call. suspect:
-    whether a process ended while it did this call. trace, seconds: a recall's trace, and how long
-    the recall took. Times are those of `time.perf_counter`; 0 for a step that was not reached.
+    requester's own id of the call. settled: whether the service has finished with the call.
+    suspect: whether a process ended while it did this call. trace, seconds: a recall's trace, and
+    how long the recall took. Times are those of `time.perf_counter`; 0 for a step that was not
+    reached.
     """
 
     __slots__ = (
@@ -104,13 +105,13 @@ class Call:
         "deadline",
         "entered_at",
         "error",
-        "left",
         "method",
         "options",
         "principal",
         "requester",
         "result",
         "seconds",
+        "settled",
         "suspect",
         "tag",
         "timer",
@@ -145,7 +146,7 @@ class Call:
         self.deadline = 0.0
         self.result: Any = None
         self.error: BaseException | None = None
-        self.left = False
+        self.settled = False
         self.suspect = False
         self.timer: Any = None
         self.trace: Trace | None = None

@@ -220,16 +220,16 @@ class Connection(asyncio.Protocol):
         """Answer the first request, which names the protocol version and holds the token."""
         if request.method != "hello":
             raise ProtocolError(f"the first request must be hello, got {request.method[:80]!r}")
-        told = request.arguments
-        check_protocol(told.get("protocol"))
+        arguments = request.arguments
+        check_protocol(arguments.get("protocol"))
         try:
-            self._principal = self._service.access.principal(told.get("token"))
+            self._principal = self._service.access.principal(arguments.get("token"))
         except UnauthorizedError as error:
             self._writer.send(messages.refusal(request.id, error))
             self.leave(error)
             return
         self._buffer.max_bytes = self._limits.message_bytes
-        self._encoder = DEFLATED if told.get("deflate") is True else WHOLE
+        self._encoder = DEFLATED if arguments.get("deflate") is True else WHOLE
         self._writer.send(messages.response(request.id, encode(self._owner.hello_answer)))
 
     def _has(self, id: int) -> bool:
@@ -285,7 +285,7 @@ class Connection(asyncio.Protocol):
                 self._writer.send(messages.refusal(request.id, error))
                 most -= 1
                 continue
-            if call.left:
+            if call.settled:
                 most -= 1
             else:
                 self._calls[request.id] = call

@@ -66,9 +66,9 @@ class MetricsSnapshot:
     def _buckets(self, name: str, labels: Mapping[str, str]) -> Iterator[tuple[float, float]]:
         bounds: dict[float, float] = {}
         for series, value in self.values.get(name, {}).items():
-            told = dict(series)
-            if all(told.get(label) == wanted for label, wanted in labels.items()):
-                bound = float(told["le"])
+            labels_of = dict(series)
+            if all(labels_of.get(label) == wanted for label, wanted in labels.items()):
+                bound = float(labels_of["le"])
                 bounds[bound] = bounds.get(bound, 0.0) + value
         yield from bounds.items()
 

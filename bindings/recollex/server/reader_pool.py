@@ -41,8 +41,8 @@ LEAVING = 5.0
 class ReaderPool:
     """Reader processes, each with up to `DEPTH` calls; further calls wait for their turns.
 
-    ``finished`` is called with each call that is done. ``again`` is called with each call that
-    waits while no process is ready; it may run anywhere. Threads: all on the event loop's.
+    ``finished`` is called with each call that is done. ``elsewhere`` is called with each call that
+    waits while no process is ready, and runs it without one. Threads: all on the event loop's.
     """
 
     def __init__(
@@ -52,14 +52,14 @@ class ReaderPool:
         observer: Observer,
         latency: LatencyEstimate,
         finished: Callable[[Call], None],
-        again: Callable[[Call], None],
+        elsewhere: Callable[[Call], None],
     ) -> None:
         self._opener = opener
         self._first = frame([opener.function, opener.arguments, open_agents])
         self.observer = observer
         self.latency = latency
         self.finished = finished
-        self._again = again
+        self._elsewhere = elsewhere
         self._loop = asyncio.get_running_loop()
         self._turns = AgentQueue(max(1, DEPTH * (opener.count - 1)))
         self._readers: set[Reader] = set()
@@ -147,14 +147,14 @@ class ReaderPool:
                 call.suspect = call.suspect or place == 0
                 self._turns.put(call)
         if not len(self):
-            self._hand_on()
+            self._run_elsewhere()
         self.feed()
 
     def _refuse(self, call: Call, error: ServiceError) -> None:
         call.error = error
         self.finished(call)
 
-    def _hand_on(self) -> None:
+    def _run_elsewhere(self) -> None:
         """Hand the calls on while no process is ready, except suspects, which may end a process."""
         waiting = [self._turns.take() for _ in range(len(self._turns))]
         for call in waiting:
@@ -162,7 +162,7 @@ class ReaderPool:
             if call.suspect:
                 self._turns.put(call)
             else:
-                self._again(call)
+                self._elsewhere(call)
 
     async def stop(self) -> None:
         """End the processes, and wait until they have ended."""
@@ -271,20 +271,20 @@ class Reader(asyncio.Protocol):
         self._pool.left(self, undone)
 
     def _take(self, answer: list[Any]) -> None:
-        number, told, chunks, result, trace, seconds = answer
+        number, failure, chunks, result, trace, seconds = answer
         call = self.in_flight.popleft()
         self._number += 1
         assert number == self._number
-        if told is None:
+        if failure is None:
             call.result = EncodedResult(chunks, result)
             if trace is not None:
                 self._pool.latency.observe(call.agent, seconds)
             self._pool.observer.worked(call, trace and Trace(*trace))
-        elif told[0]:
-            call.error = decode_error(told)
+        elif failure[0]:
+            call.error = decode_error(failure)
         else:
             call.error = InternalError("the server failed; its log says how")
-            self._pool.observer.failed(call, RuntimeError(told[1]))
+            self._pool.observer.failed(call, RuntimeError(failure[1]))
         self._pool.done(call)
 
 

@@ -142,22 +142,22 @@ class RequestHandler:
         """Return the answer to a question; errors are part of the answer."""
         number, name, agent, arguments, at, items, deflate = question
         started = time.perf_counter()
-        told, encoded, trace = None, _EMPTY, None
+        failure, encoded, trace = None, _EMPTY, None
         try:
             with self._agents.using(agent) as opened:
                 asked = opened if at is None else opened.at(at)
                 result = METHODS[name].bound(asked)(**arguments)
                 encoded = ResultEncoder(items, deflate)(result)
-                trace = _told(result.trace) if isinstance(result, Recall) else None
+                trace = _trace_arguments(result.trace) if isinstance(result, Recall) else None
         except RecollexError as error:
-            told = encode_error(error)
+            failure = encode_error(error)
         except Exception:
-            told = ["", traceback.format_exc(), {}]
+            failure = ["", traceback.format_exc(), {}]
         seconds = time.perf_counter() - started
-        return [number, told, list(encoded.chunks), encoded.result, trace, seconds]
+        return [number, failure, list(encoded.chunks), encoded.result, trace, seconds]
 
 
-def _told(trace: Trace) -> list[Any]:
+def _trace_arguments(trace: Trace) -> list[Any]:
     """Return the arguments of a trace; encoded as a record it would cost ten times as much."""
     return [trace.stages, trace.errors, trace.total, trace.activated]
 

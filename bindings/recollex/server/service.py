@@ -80,7 +80,7 @@ class Service:
                 self.limits.open_agents,
                 self.observer,
                 self._latency,
-                self._read_apart,
+                self._finished_by_reader,
                 self._put,
             )
         self._idempotency = IdempotencyCache(self.limits.keys)
@@ -269,14 +269,14 @@ class Service:
             self._workers.note(call)
             self._answer(call)
             return
-        lone = not brief and self._sole_client.asks(call) and len(self._calls) == 1
+        sole = not brief and self._sole_client.asks(call) and len(self._calls) == 1
         waiting = self._waiting
         if waiting >= self.limits.waiting:
             delay = self._backpressure.retry_after(waiting)
             raise OverloadedError(f"{waiting:,} calls wait already", delay)
         seconds = call.deadline - call.entered_at
         call.timer = self._loop.call_later(seconds, self._late, call)
-        if lone:  # opens the agent in this process, so that the next call runs inline
+        if sole:  # opens the agent in this process, so that the next call runs inline
             self._workers.put(call)
         else:
             self._put(call)
@@ -347,34 +347,34 @@ class Service:
                 self._backpressure.observe(call.answered_at - (call.begun_at or call.entered_at))
                 self._answer(call)
 
-    def _read_apart(self, call: Call) -> None:
+    def _finished_by_reader(self, call: Call) -> None:
         """Settle a call that a reader process did."""
         self._backpressure.observe(time.perf_counter() - call.entered_at)
         self._answer(call)
 
     def _answer(self, call: Call) -> None:
         """Deliver the answer of a call to all that lack it, and settle the call."""
-        self._tell(call)
+        self._deliver(call)
         if call.options.key is not None and call.method.scope == "write":
             undone = isinstance(call.error, ServiceError) and not call.begun
             for follower in self._idempotency.done(call, keep=not undone):
-                self._tell(follower)
-                self._leave(follower)
-        self._leave(call)
+                self._deliver(follower)
+                self._finish(follower)
+        self._finish(call)
 
     def _note(self, call: Call) -> None:
         self._workers.note(call)
         self.observer.answered(call, call.error)
 
-    def _tell(self, call: Call) -> None:
+    def _deliver(self, call: Call) -> None:
         if call.claim():
             call.answered_at = time.perf_counter()
             call.requester.deliver(call, call.error)
 
-    def _leave(self, call: Call) -> None:
-        if call.left:
+    def _finish(self, call: Call) -> None:
+        if call.settled:
             return
-        call.left = True
+        call.settled = True
         if call.timer is not None:
             call.timer.cancel()
         self._calls.discard(call)
