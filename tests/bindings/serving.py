@@ -1,4 +1,4 @@
-"""A server in a thread, and a client of nothing but a socket and MessagePack."""
+"""A server in a thread, and a client that is only a socket and MessagePack."""
 
 import asyncio
 import contextlib
@@ -28,7 +28,7 @@ def serving(
     key: str | None = None,
     **options: Any,
 ) -> Iterator[Server]:
-    """Serve a store on an event loop of its own; `Server.addresses` says where."""
+    """Serve a store on an event loop of its own; `Server.addresses` has the address."""
     ready, loop = threading.Event(), asyncio.new_event_loop()
     servers: list[Server] = []
     failures: list[BaseException] = []
@@ -76,7 +76,7 @@ def given(path: Path) -> Store:
 
 
 class Raw:
-    """A client of a socket and MessagePack; extension types come as msgpack.ExtType."""
+    """A client that is only a socket and MessagePack; extension types arrive as msgpack.ExtType."""
 
     def __init__(self, address: str, hello: dict[str, Any] | None = None) -> None:
         scheme, _, rest = address.partition("://")
@@ -112,7 +112,7 @@ class Raw:
         self.socket.sendall(data)
 
     def receive(self) -> Any:
-        """Return the next message. Raises EOFError where the server closed the connection."""
+        """Return the next message. Raises EOFError if the server closed the connection."""
         while True:
             with contextlib.suppress(msgpack.OutOfData):
                 return self._unpacker.unpack()
@@ -148,8 +148,8 @@ class Raw:
         self.close()
 
 
-class Told(Exception):  # noqa: N818 - what a server told, whatever it is
-    """An error as a server told it: name, message, data."""
+class Told(Exception):  # noqa: N818 - the answer of a server
+    """An error from a server: name, message, data."""
 
     @property
     def name(self) -> str:

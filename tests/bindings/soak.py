@@ -1,15 +1,15 @@
 """A server under mixed load, its clients killed again and again: `python -m tests.bindings.soak`.
 
-Recalls are done by processes that only read, which are killed as well.
+Reader processes do the recalls, and are killed as well.
 
-Every client keeps a journal: what it is about to write, and what was acknowledged. Each is a
-process that SIGKILL ends at any moment; the next one reads the journal, finds out what became of
-the last write, and goes on. Every answer is compared with what the journal says. At the end every
-acknowledged write is looked for through the server and in the store without it, and the server's
-memory, files, tasks and threads are compared with what they were after the first fifth, and not
-before every kind of call had loaded what it needs.
+Every client keeps a journal of what it is about to write, and of what was acknowledged. A client is
+a process that SIGKILL may end at any time. The next one reads the journal, finds out what became of
+the last write, and goes on. Every answer is compared with the journal. At the end every
+acknowledged write is looked up, through the server and in the store without it. The server's
+memory, files, tasks and threads are compared with those after the first fifth, when every kind of
+call has loaded what it needs.
 
-Prints a report as JSON; leaves with 1 where anything was wrong.
+Prints a report as JSON; exits with 1 if anything was wrong.
 """
 
 import argparse
@@ -33,16 +33,16 @@ from tests.bindings.word_vectors import WordVectors
 
 AGENTS = ("ann", "ben")
 SETTLED = 1.0
-"""Seconds after which a write whose client was killed is done or never will be."""
+"""Seconds after which the write of a killed client is done or will never be done."""
 PER_OPERATION = 16_384
-"""Bytes of memory that an operation which is kept may take in each of the server's processes."""
+"""Bytes of memory that each stored operation may take in each of the server's processes."""
 WARM = 100
 """Operations after which every kind of call has been made."""
 SLACK = 48 << 20
-"""Bytes that allocators of each may keep beside that."""
+"""Further bytes that the allocator of each process may keep."""
 READERS = 2
 KILLED = 0.02
-"""The share of steps in which one of the processes that read is killed."""
+"""The share of steps in which a reader process is killed."""
 SERVER = (
     f"READERS = {READERS}"
     + """
@@ -69,7 +69,7 @@ async def main(stopping):
             }
             status = server.service.status()
             print(json.dumps({
-                # of readers the largest, for one may have been started a moment ago
+                # the largest reader: another may have started a moment ago
                 "memory": (pages.pop(os.getpid()) + READERS * max(pages.values(), default=0))
                 * os.sysconf("SC_PAGE_SIZE"),
                 "readers": readers,
@@ -99,13 +99,13 @@ class WrongAnswerError(AssertionError):
 
 
 class Client:
-    """One client: what it knows is what its journal says."""
+    """One client: it knows only what its journal says."""
 
     def __init__(self, number: int, folder: Path, address: str) -> None:
         self.number = number
         self.journal = folder / f"client-{number}.jsonl"
         self.texts: dict[str, str | None] = {}  # id -> what it says now, None once forgotten
-        self.words: dict[str, str] = {}  # id -> the word that it alone has
+        self.words: dict[str, str] = {}  # id -> a word that no other has
         self.past: list[tuple[int, str, str | None]] = []  # at, id, what it said
         self.facts: dict[str, str] = {}  # subject -> object
         self.checks = self.count = 0
@@ -187,7 +187,7 @@ class Client:
             return None
 
     def _holding(self, word: str, text: str) -> list[str]:
-        """Return the ids of the memories with a word, which say ``text``."""
+        """Return the ids of the memories with a word whose text is ``text``."""
         found = [memory for memory in self.agent.recall(f'"{word}"') if memory.text == text]
         if len(found) > 1:
             raise WrongAnswerError(f"{word!r} was stored {len(found)} times")
@@ -236,7 +236,7 @@ class Client:
         return [made]
 
     def look(self) -> None:
-        """Ask something whose answer is known."""
+        """Ask a question whose answer is known."""
         self.checks += 1
         way = self.random.random()
         if self.past and way < 0.25:
@@ -267,7 +267,7 @@ class Client:
 
 
 def be_client(number: int, folder: Path, address: str, pause: float) -> None:
-    """Do until SIGTERM what a client does; the process ends here."""
+    """Act as a client until SIGTERM, then end this process."""
     stopping = False
 
     def stop(*_: object) -> None:
@@ -343,7 +343,7 @@ class Soak:
         if self.server.wait(60):
             self.wrong.append(f"the server left with {self.server.returncode}")
         lost = self._lost()
-        if before is not None:  # else something was wrong soon
+        if before is not None:  # otherwise it failed early
             self._compare(before, after)
         return {
             "seconds": self.seconds,
@@ -368,7 +368,7 @@ class Soak:
             self.wrong.append(f"memory grew from {before['memory']:,} to {after['memory']:,}")
         if after["connections"] or after["waiting"] or after["running"]:
             self.wrong.append(f"something is left of clients that have gone: {after}")
-        # The clients' connections are gone by now, and a log that grew has at most a file more.
+        # The clients' connections are closed by now; a log that grew has at most one more file.
         # The pool that waits for processes that were killed has threads of its own.
         for name, more in (("files", 4), ("tasks", 0), ("threads", 6)):
             if after[name] > before[name] + more:
@@ -379,7 +379,7 @@ class Soak:
             return sum(store.agent(name).stats().operations for name in AGENTS)
 
     def _lost(self) -> tuple[int, int]:
-        """Return how many acknowledged writes the store does not hold, and how many it does."""
+        """Return how many acknowledged writes the store lacks, and how many it has."""
         lost = kept = 0
         with recollex.open(self.folder / "store", embedder=WordVectors(), read_only=True) as store:
             for number in self.processes:

@@ -1,4 +1,4 @@
-"""The subcommands that look back."""
+"""The subcommands for an agent's past: log, diff, snapshot, replay."""
 
 import io
 import json
@@ -41,7 +41,7 @@ def shell(
 
 @pytest.fixture
 def store(shell: Shell) -> str:
-    """Return a store that was told two things on 2 May, and more on 3 and 4 May."""
+    """Return a store that was given two texts on 2 May, and more on 3 and 4 May."""
     told = [json.dumps(line | {"recorded_at": "2024-05-02"}) for line in LINES]
     assert shell("ingest", "memory", "-", "--recorded", stdin="\n".join(told))[0] == 0
     with recollex.open("memory") as opened:

@@ -18,7 +18,7 @@ class Renamed(WordVectors):
 
 @pytest.fixture(autouse=True)
 def models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Load names as models in miniature."""
+    """Return tiny models for model names."""
     monkeypatch.setattr(
         "recollex_engine.models.encoder.load_encoder", lambda name="old": Renamed(str(name))
     )

@@ -1,4 +1,4 @@
-"""What clients do wrong, or on purpose: nobody else notices, and nothing is left behind."""
+"""Wrong or hostile clients: no other client notices, and nothing leaks."""
 
 import contextlib
 import socket
@@ -134,10 +134,10 @@ def test_many_unfinished_messages_are_not_kept(server: Server) -> None:
     begun = b"\x94\x00\x01\xa6retain\x93\xa1a\x81\xa4text\xdb" + struct.pack(">I", 900_000)
     clients = [connected(server) for _ in range(4)]
     for client in clients:
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # closed for the others
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the server has closed it
             client.write(begun + b"x" * 800_000)
     ends = [told_and_closed(client) for client in clients]
-    assert "OverloadedError" in ends  # the others are closed for not going on
+    assert "OverloadedError" in ends  # the others are closed because they do not go on
     with connected(server) as client:
         assert client.call("ping", None, {}) is None
     assert server.listener._kept == 0
@@ -178,7 +178,7 @@ def test_one_that_reads_nothing_is_not_worked_for(server: Server) -> None:
     listing = [msgpack.packb([0, number, "list", ["a", {}, {}]]) for number in range(1, 20_000)]
     greedy.socket.setblocking(False)
     sent = 0
-    stop = time.monotonic() + 0.7  # less than a client may take nothing for
+    stop = time.monotonic() + 0.7  # less than the time that a client may read nothing
     data = request + b"".join(listing)
     while time.monotonic() < stop and sent < len(data):
         try:
@@ -239,7 +239,7 @@ def test_a_socket_is_its_owners_alone(tmp_path: Path) -> None:
     assert not path.exists()
     left = socket.socket(socket.AF_UNIX)
     left.bind(str(path))
-    left.close()  # as a server leaves it that was killed
+    left.close()  # as a killed server leaves it
     with serving(tmp_path / "memory") as server, Raw(server.addresses[0]) as client:
         assert client.call("ping", None, {}) is None
     path.write_text("mine")

@@ -37,7 +37,7 @@ def day(number):
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    """Return a store in which something of every kind happens, an operation a day."""
+    """Return a store in which something of every kind happens, one operation a day."""
     path = tmp_path_factory.mktemp("graph") / "store"
     with recollex.open(path, embedder=recollex.GivenVectors(8)) as store:
         a = store.agent("a")

@@ -1,4 +1,4 @@
-"""`recollex serve` as a process: it tells where, it ends on a signal, and loses nothing it said."""
+"""`recollex serve` as a process: it prints its address, ends on a signal, and loses no write."""
 
 import os
 import re
@@ -24,7 +24,7 @@ VECTORS = f"given:{DIMENSION}"
 
 @contextmanager
 def process(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run a server, and give it with the address that it tells."""
+    """Run a server, and give it with the address that it prints."""
     code = "import sys; from recollex.cli import main; sys.exit(main(sys.argv[1:]))"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     server = subprocess.Popen(
@@ -45,7 +45,7 @@ def process(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 def write_until_it_ends(address: str, agent: str, acknowledged: list[str]) -> None:
-    """Retain again and again, and note what was answered; pipelined, as an eager client would."""
+    """Retain again and again, and record the answers; pipelined, as an eager client would."""
     try:
         with Raw(address) as client:
             for number in range(100_000):

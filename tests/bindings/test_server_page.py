@@ -1,4 +1,4 @@
-"""What bindings/SERVER.md says is so: its server is started as it is typed, its Python is run."""
+"""bindings/SERVER.md is right: its server starts as typed, and its Python runs."""
 
 import configparser
 import re

@@ -1,4 +1,4 @@
-"""Turns, keys, deadlines and groups of writes, without any bytes between."""
+"""Turns, keys, deadlines and groups of writes, without a socket."""
 
 import asyncio
 import threading
@@ -73,7 +73,7 @@ def said(text: str, **more: Any) -> dict[str, Any]:
 
 
 class Gate(Observer):
-    """Holds what works until it is opened, and notes groups and openings."""
+    """Holds back work until it is opened, and records groups and opened agents."""
 
     def __init__(self) -> None:
         self.gate = threading.Event()

@@ -1,4 +1,4 @@
-"""`recollex warmup`: two processes compile, of which one may fail, or be missing."""
+"""`recollex warmup`: two processes compile; the second may fail, or be missing."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from tests.bindings.word_vectors import WordVectors
 
 @pytest.fixture
 def second(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """Return what makes a shell script the second process."""
+    """Return a function that makes a shell script the second process."""
 
     def be(script: str) -> None:
         path = tmp_path / "python"

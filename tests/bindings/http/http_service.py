@@ -23,7 +23,7 @@ from recollex.server.telemetry import Telemetry
 
 
 class HashedWords(recollex.GivenVectors):
-    """A text's vector counts its words, each at a place drawn by its hash."""
+    """A text's vector counts its words, each in a dimension chosen by its hash."""
 
     def __init__(self, dimension: int = 64) -> None:
         super().__init__(dimension)
@@ -46,7 +46,7 @@ class HashedWords(recollex.GivenVectors):
 
 
 class Served:
-    """A running server: `http` talks to it, `on_loop` runs something on its loop."""
+    """A running server: `http` calls it, `on_loop` runs something on its loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
@@ -77,7 +77,7 @@ def served(
     chat: tuple[str, str] | None = None,
     tls: ssl.SSLContext | None = None,
 ) -> Iterator[Served]:
-    """Serve a store over HTTP. chat: a language model's name and where it is."""
+    """Serve a store over HTTP. chat: a language model's name and its address."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()

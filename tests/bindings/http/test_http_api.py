@@ -1,4 +1,4 @@
-"""Memora's section 6 over real HTTP, and what goes beyond it."""
+"""Memora's section 6 over real HTTP, and recollex's own endpoints."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -214,7 +214,7 @@ def test_a_body_that_is_not_json_is_refused(http: httpx.Client) -> None:
     as_json = {"content-type": "application/json"}
     for content in (b"", b"{", b"\xff", b'{"a": NaN}', b"[" * 100_000):
         refused(http.post("/api/search", content=content, headers=as_json), 400, "BodyError")
-    as_form = {"content-type": "text/plain"}  # as a web page may send it without asking
+    as_form = {"content-type": "text/plain"}  # a web page may send this without a preflight
     refused(http.post("/api/search", content=b"{}", headers=as_form), 415, "MediaTypeError")
 
 

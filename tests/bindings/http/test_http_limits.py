@@ -1,4 +1,4 @@
-"""Who may ask over HTTP, how much, and for how long."""
+"""The limits of HTTP: who may call, how much, and for how long."""
 
 import asyncio
 import contextlib
@@ -113,7 +113,7 @@ def test_a_caller_says_how_long_it_waits(guarded: Served) -> None:
 
 
 def silent(server: Served, first: bytes) -> float:
-    """Return after how many seconds the server hangs up on somebody who says no more."""
+    """Return after how many seconds the server hangs up on a client that falls silent."""
     host, port = server.server.address
     with socket.create_connection((host, port), timeout=10) as made:
         began = time.monotonic()
@@ -173,7 +173,7 @@ def test_without_tokens_it_does_not_listen_to_others(tmp_path: Path) -> None:
 
 
 class Slow(HashedWords):
-    """Takes its time with every question, until it is let go on."""
+    """Waits with every question until it is released."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -207,7 +207,7 @@ def test_what_is_too_much_is_refused_and_what_nobody_waits_for_is_not_done(tmp_p
         first = threading.Thread(target=ask, args=("slow tea",))
         first.start()
         assert slow.begun.acquire(timeout=10)
-        assert ask("tea, in vain", timeout=0.3) == 0  # waits, and its client goes away
+        assert ask("tea, in vain", timeout=0.3) == 0  # it waits, and its client disconnects
         deadline = time.monotonic() + 5
         while running.service.status().waiting and time.monotonic() < deadline:
             time.sleep(0.01)

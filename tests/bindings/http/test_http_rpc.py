@@ -1,4 +1,4 @@
-"""The socket's messages, each in a request of HTTP."""
+"""The socket's messages, one in each HTTP request."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The API does what its document says, of whatever a client may send."""
+"""The API does what its document says, whatever a client sends."""
 
 import os
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from recollex.wire.methods import METHODS
 from tests.bindings.http.http_service import served
 
 EXAMPLES = int(os.environ.get("RECOLLEX_HTTP_EXAMPLES", "5"))
-"""Requests of each operation; thousands of them find rarer ways to be wrong."""
+"""Requests of each operation; thousands of them find rarer errors."""
 
 SETTINGS = hypothesis.settings(
     max_examples=EXAMPLES,

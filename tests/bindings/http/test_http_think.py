@@ -1,4 +1,4 @@
-"""What an agent thinks from, and what a language model makes of it where one is set."""
+"""What an agent thinks from, and what a language model makes of it if there is one."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""HTTP over TLS, with a certificate that nobody but its owner has signed."""
+"""HTTP over TLS, with a self-signed certificate."""
 
 import ssl
 from pathlib import Path

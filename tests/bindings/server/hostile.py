@@ -1,4 +1,4 @@
-"""What an attacker has: a server in another process, raw sockets, and somebody who is watched."""
+"""The means of an attacker: a server in another process, raw sockets, and a client to harm."""
 
 import contextlib
 import json
@@ -35,7 +35,7 @@ class Target:
         for _ in range(1000):
             try:
                 made.connect(self.http if http else self.socket)
-            except BlockingIOError:  # more than the system holds until they are taken
+            except BlockingIOError:  # more than the system queues
                 time.sleep(0.002)
             except BaseException:
                 made.close()
@@ -45,7 +45,7 @@ class Target:
         raise TimeoutError("the server takes no connections")
 
     def memory(self) -> int:
-        """Return the resident bytes of the server and of the processes that read for it."""
+        """Return the resident bytes of the server and of its reader processes."""
         found = Path(f"/proc/{self.pid}/task").glob("*/children")
         pids = [str(self.pid), *(pid for each in found for pid in each.read_text().split())]
         pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in pids)
@@ -56,7 +56,7 @@ class Target:
         return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
 
     def bugs(self) -> list[str]:
-        """Return what the server's log says that nobody foresaw."""
+        """Return the unexpected errors in the server's log."""
         lines = (self.folder / "log.jsonl").read_text().splitlines()
         return [line for line in lines if '"event":"bug"' in line]
 
@@ -91,7 +91,7 @@ def target(folder: Path) -> Iterator[Target]:
 
 
 class Victim:
-    """A client that behaves, and is answered whatever others do: rightly and in time."""
+    """A well-behaved client, which gets right answers in time whatever others do."""
 
     def __init__(self, of: Target) -> None:
         self._socket = of.connect()
@@ -132,7 +132,7 @@ def median(times: list[float]) -> float:
 
 
 def drain(made: socket.socket, seconds: float) -> bytes:
-    """Return what comes until the other end hangs up, which it must within the time."""
+    """Return what arrives until the other end hangs up, which it must do in time."""
     end = time.monotonic() + seconds
     parts = []
     while True:

@@ -1,4 +1,4 @@
-"""A server to be attacked, in a process of its own: `python hostile_server.py FOLDER`.
+"""A server to attack, in a process of its own: `python hostile_server.py FOLDER`.
 
 It prints its two addresses and the id of its process, and ends when its input does.
 """

@@ -1,4 +1,4 @@
-"""What processes that read are told to call: stores that are whole, and some that fail."""
+"""Functions that open a store in a reader process: whole stores, and some that fail."""
 
 import os
 import time
@@ -28,7 +28,7 @@ def hashed(path: str) -> recollex.Store:
 
 
 def deadly(path: str) -> recollex.Store:
-    """Open a store; whoever asks for a history ends the process."""
+    """Open a store; a call of history ends the process."""
 
     def history(self: Any, id: str) -> None:
         os._exit(3)
@@ -38,7 +38,7 @@ def deadly(path: str) -> recollex.Store:
 
 
 def slow(path: str) -> recollex.Store:
-    """Open a store that takes a second for a history, and fails at a log."""
+    """Open a store that takes a second for a history, and fails for a log."""
 
     def history(self: Any, id: str) -> list[Any]:
         time.sleep(1.0)

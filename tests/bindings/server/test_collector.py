@@ -1,4 +1,4 @@
-"""`recollex serve --otel` sends its spans to a collector, which here is a few lines of HTTP."""
+"""`recollex serve --otel` sends its spans to a collector, which is a few lines of HTTP here."""
 
 import signal
 import threading
@@ -22,7 +22,7 @@ SECRET = "Ann hides the key under the mat."
 
 @contextmanager
 def collector() -> Iterator[tuple[str, list[tuple[str, Any]]]]:
-    """Give the address of a collector, and the paths and requests that it is sent."""
+    """Give the address of a collector, and the paths and requests that it receives."""
     received: list[tuple[str, Any]] = []
 
     class Handler(BaseHTTPRequestHandler):

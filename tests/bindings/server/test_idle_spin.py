@@ -1,4 +1,4 @@
-"""An event loop that lingers finds what comes soon, and sleeps when nothing does."""
+"""An event loop that spins finds a request that comes soon, and sleeps when none comes."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Counters and histograms against what Prometheus' text format says of them."""
+"""Counters and histograms follow Prometheus' text format."""
 
 import re
 import threading

@@ -1,4 +1,4 @@
-"""Metrics read back from their text are what was measured."""
+"""Metrics parsed from their text equal what was measured."""
 
 import pytest
 from hypothesis import given

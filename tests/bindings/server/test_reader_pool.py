@@ -1,4 +1,4 @@
-"""Processes that read answer as the server does, and what becomes of them harms nobody."""
+"""Reader processes answer as the server does, and their failures harm no client."""
 
 import asyncio
 import contextlib
@@ -28,7 +28,7 @@ OPENERS = "tests.bindings.server.reader_openers"
 
 
 class Noting(Observer):
-    """TelemetryBatch where calls were worked at, and what failed."""
+    """Records on which thread each call was done, and what failed."""
 
     def __init__(self) -> None:
         self.threads: list[tuple[str, threading.Thread]] = []
@@ -45,7 +45,7 @@ class Noting(Observer):
 def reading(
     tmp_path: Path, opener: str = "whole", count: int = 2, **options: Any
 ) -> Iterator[Server]:
-    """Serve a store with processes that read; those are ready."""
+    """Serve a store with reader processes that are ready."""
     folder = tmp_path / "memory"
     made = Opener(f"{OPENERS}:{opener}", {"path": str(folder)}, count)
     with serving(folder, opener=made, **options) as server:
@@ -55,7 +55,7 @@ def reading(
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Noting]]:
-    """Give a server that several tests use, each with agents of its own: to start takes seconds."""
+    """Give a server that several tests use, each with agents of its own: a start takes seconds."""
     noting = Noting()
     with reading(tmp_path_factory.mktemp("shared"), observer=noting) as server:
         yield server, noting
@@ -74,7 +74,7 @@ def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
 
 
 def is_there(pid: int) -> bool:
-    """Return whether a process is there, be it as a zombie."""
+    """Return whether a process exists, possibly as a zombie."""
     return Path(f"/proc/{pid}").exists()
 
 
@@ -116,7 +116,7 @@ def test_they_answer_as_the_server_does(shared: tuple[Server, Noting]) -> None:
         here = server.service.store.agent("alice")
         put = server.service._workers.put
         server.service._workers.put = None  # type: ignore[assignment,method-assign]
-        # another client, or the only one would be answered by the server itself
+        # a second client: the server itself answers an only one
         with recollex.connect(server.addresses[0]) as other:
             other.ping()
             for ask in QUESTIONS:
@@ -247,7 +247,7 @@ def test_look_ups_and_a_lone_clients_recalls_are_done_where_they_were_read(
             until(lambda: len(noting.threads) > before)
             return noting.threads[-1]
 
-        time.sleep(0.1)  # what was asked before is noted
+        time.sleep(0.1)  # earlier calls are recorded by now
         assert noted(lambda: alone.get("m1")) == ("get", loop)
 
         def at_once() -> bool:
@@ -268,7 +268,7 @@ def test_they_end_with_the_server(tmp_path: Path, by: signal.Signals) -> None:
         until(lambda: len(children(server.pid)) == 1)
         left = children(server.pid)
         for pid in left:
-            os.kill(pid, signal.SIGTERM)  # as a service manager does to all of a group
+            os.kill(pid, signal.SIGTERM)  # as a service manager does to a process group
         server.send_signal(by)
         if by == signal.SIGTERM:
             assert server.wait(20) == 0

@@ -25,7 +25,7 @@ PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 
 def spans_of(folder: Path, *calls: tuple[str, dict[str, Any], Options]) -> list[Any]:
-    """Return the spans that calls on agent bob leave."""
+    """Return the spans of calls on agent bob."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))

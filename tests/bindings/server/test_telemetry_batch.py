@@ -1,4 +1,4 @@
-"""What was done at once is noted soon, once, and in order."""
+"""Calls that were done inline are recorded soon, once, and in order."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""recollex top, of a server that runs."""
+"""recollex top, for a running server."""
 
 from collections.abc import Iterator
 from pathlib import Path
