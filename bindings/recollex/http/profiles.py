@@ -39,7 +39,7 @@ PROFILE_BODY = members({"personality": PERSONALITY}, ("personality",))
 
 
 def operations_of(personality: Mapping[str, float], background: str | None) -> list[dict[str, Any]]:
-    """Return the operations that record parts of a profile, in the words of `recollex.dsl`.
+    """Return the operations that record parts of a profile, in the words of `recollex.api.dsl`.
 
     A blank background removes the background.
     """
