@@ -40,7 +40,7 @@ _SWAY = (
         "keeping your traits in mind.",
     ),
 )
-"""The smallest bias_strength -> what the model is told (Memora 4.3)."""
+"""The smallest bias_strength -> what the model is instructed to do (Memora 4.3)."""
 _DEGREES = ((0.8, "very high"), (0.6, "high"), (0.4, "moderate"), (0.2, "low"), (0.0, "very low"))
 _CHAPTERS = (
     ("agent", "MY IDENTITY & EXPERIENCES:"),

@@ -12,7 +12,7 @@ class Limits:
 
     message_bytes: bytes of one request. kept_bytes: bytes of unfinished messages, of all clients
     together. waiting: calls that wait, of all clients; further calls are refused as overloaded.
-    items: texts, turns, queries or operations of one call, all of which one worker does.
+    items: texts, turns, queries or operations of one call; one worker does them all.
 
     in_flight: calls of one client that wait or run; with so many, the server stops reading from it.
     connections: open connections. idle: seconds after which a silent connection is closed.
