@@ -45,7 +45,7 @@ CALLS = 2_000
 PRESETS = ("default", "tempr")
 LIMITS = {10_000: (0.3, 1.0), 100_000: (0.6, 2.0), 1_000_000: (2.0, 6.0)}
 """Number of memories -> milliseconds at p50 and at p99."""
-BEHIND = 8_000
+SINCE_CHECKPOINT = 8_000
 CHECKPOINTS = 3
 
 
@@ -256,7 +256,9 @@ def page(
         Section("Storage and memory", sizes),
     ]
     if checkpoints:
-        sections.append(Section(f"A checkpoint {BEHIND:,} memories behind the last", checkpoints))
+        sections.append(
+            Section(f"A checkpoint {SINCE_CHECKPOINT:,} memories behind the last", checkpoints)
+        )
     return Page(
         "memora_scale",
         claim(__doc__),

@@ -38,14 +38,14 @@ Cell = str | int | float
 class System:
     """Something that answers questions.
 
-    told: gives the microseconds from an answer, if only a part of a recall counts; None to measure
-    the time around ``ask``. prepare: called on a question right before the clock starts, so that
-    the caches do not already hold all that ``ask`` needs.
+    reported: reads the microseconds from an answer, if only a part of a recall counts; None to
+    measure the time around ``ask``. prepare: called on a question right before the clock starts, so
+    that the caches hold no more of the last question than they would in use.
     """
 
     name: str
     ask: Callable[[Any], Any]
-    told: Callable[[Any], float] | None = None
+    reported: Callable[[Any], float] | None = None
     prepare: Callable[[Any], Any] = lambda question: question
 
 
@@ -107,8 +107,8 @@ def parse(document: str, sizes: Sequence[int] = ()) -> argparse.ArgumentParser:
 def claim(document: str) -> str:
     """Return the paragraph of a script's docstring that says what it claims."""
     found = next(part for part in document.split("\n\n") if part.startswith("Claim: "))
-    told = found.removeprefix("Claim: ").replace("\n", " ")
-    return told[0].upper() + told[1:]
+    text = found.removeprefix("Claim: ").replace("\n", " ")
+    return text[0].upper() + text[1:]
 
 
 def with_one_thread() -> None:
@@ -150,7 +150,7 @@ def race(
                 answer = system.ask(prepared)
                 took = (time.perf_counter_ns() - before) / 1000
                 used[system.name] += took / 1e6
-                times.append(took if system.told is None else system.told(answer))
+                times.append(took if system.reported is None else system.reported(answer))
     return {
         name: percentiles(times)
         | {f"best {p}": value for p, value in percentiles(_best(times, len(questions))).items()}
@@ -200,10 +200,10 @@ def threads() -> str:
 
 def markdown(page: Page, machine: Mapping[str, Any]) -> str:
     """Return the table as a Markdown page."""
-    told = ", ".join(f"{name} {number}" for name, number in machine["rivals"].items())
+    rivals = ", ".join(f"{name} {number}" for name, number in machine["rivals"].items())
     where = f"{machine['cores']} cores of {machine['cpu']}, load {machine['load']:.1f} before"
     lines = [f"# {page.name}", "", page.claim, "", f"Command: `{page.command}`", ""]
-    lines += [f"{where}; Python {machine['python']}{'; ' + told if told else ''}.", ""]
+    lines += [f"{where}; Python {machine['python']}{'; ' + rivals if rivals else ''}.", ""]
     for section in page.sections:
         lines += [f"## {section.title}", "", *table(section.rows), ""]
     if page.bounds:
@@ -220,8 +220,8 @@ def markdown(page: Page, machine: Mapping[str, Any]) -> str:
         lines += ["## Bounds", "", *table(rows), ""]
     lines += [f"- {remark}" for remark in page.remarks]
     if page.settings:
-        told = ", ".join(f"{name} {value}" for name, value in page.settings.items())
-        lines += ["", f"Settings: {told}."]
+        settings = ", ".join(f"{name} {value}" for name, value in page.settings.items())
+        lines += ["", f"Settings: {settings}."]
     return "\n".join(lines).rstrip() + "\n"
 
 

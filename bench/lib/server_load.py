@@ -70,24 +70,24 @@ def load(
         times: list[float] = []
         count = len(requests)
         now = started = time.perf_counter()
-        for peer, told in state.items():
-            told[1] = now
-            peer.send(requests[told[0] % count])
+        for peer, client in state.items():
+            client[1] = now
+            peer.send(requests[client[0] % count])
         end = started + seconds
         waiting = clients
         while waiting:
             for key, _ in selector.select():
                 peer = key.fileobj
-                told = state[peer]
-                if not told[2](peer.recv(CHUNK)):  # type: ignore[union-attr]
+                client = state[peer]
+                if not client[2](peer.recv(CHUNK)):  # type: ignore[union-attr]
                     continue
                 now = time.perf_counter()
-                times.append((now - told[1]) * 1e3)
+                times.append((now - client[1]) * 1e3)
                 if now >= end:
                     waiting -= 1
                     selector.unregister(peer)
                     continue
-                told[0] += clients
-                told[1] = now
-                peer.send(requests[told[0] % count])  # type: ignore[union-attr]
+                client[0] += clients
+                client[1] = now
+                peer.send(requests[client[0] % count])  # type: ignore[union-attr]
         return len(times) / (time.perf_counter() - started), times

@@ -74,7 +74,7 @@ def filtered(preset: presets.Preset) -> Asking:
     return options
 
 
-def behind() -> dict[str, Asking]:
+def with_stages() -> dict[str, Asking]:
     """Return each list alone, with the hard filter, and with SATF as printed and as set here."""
     found: dict[str, Asking] = {}
     for name, preset in LISTS.items():
@@ -110,7 +110,7 @@ def main() -> None:
     given = arguments(__doc__.splitlines()[0]).parse_args()
     embedder = KeptVectors()
     sections: list[Section] = []
-    asked = behind() | varied()
+    asked = with_stages() | varied()
     for dataset, banks in by_set(load(given.data, SETS)).items():
         parts: dict[str, list[Trial]] = {name: [] for name in asked}
         for bank in banks:
@@ -143,8 +143,8 @@ def activated(recall: recollex.Recall) -> bool:
 def tables(dataset: str, label: str, found: Mapping[str, Trial]) -> list[Section]:
     """Return Tables 1 to 3 and Figure 2 of one half of a set."""
     kind = TEMPORAL[dataset]
-    temporal = {name: found[name].where(category=kind) for name in behind()}
-    every = {name: found[name] for name in behind()}
+    temporal = {name: found[name].where(category=kind) for name in with_stages()}
+    every = {name: found[name] for name in with_stages()}
     sections = [
         Section(f"Table 1, {kind}: {label}", main_results(temporal), plot="NDCG@10"),
         Section(f"Table 1, all questions: {label}", main_results(every), plot="NDCG@10"),

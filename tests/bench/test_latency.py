@@ -16,7 +16,7 @@ def test_systems_answer_every_question_in_turns():
     asked = []
     systems = [
         System("a", lambda question: asked.append(("a", question))),
-        System("b", lambda question: 7.0, told=lambda answer: answer),
+        System("b", lambda question: 7.0, reported=lambda answer: answer),
         System("c", lambda question: asked.append(("c", question)), prepare=str),
     ]
     found = race(systems, [1, 2], repeats=3)
@@ -29,7 +29,7 @@ def test_systems_answer_every_question_in_turns():
 
 def test_the_best_is_of_each_question_over_the_rounds():
     told = iter([9.0, 9.0, 5.0, 1.0, 2.0, 8.0, 7.0])
-    system = System("a", lambda question: None, told=lambda answer: next(told))
+    system = System("a", lambda question: None, reported=lambda answer: next(told))
     found = race([system], ["x", "y"], repeats=3)["a"]
     assert (found["best p50"], found["p50"]) == (1.5, 6.5)
 
