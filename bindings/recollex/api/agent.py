@@ -28,16 +28,15 @@ from recollex_engine.agents.cut import AgentOrCut, Cut
 from recollex_engine.agents.stats import Stats
 from recollex_engine.agents.verification import Verification, verify
 from recollex_engine.clock import from_micros, to_micros
-from recollex_engine.domain.checks import check_count
-from recollex_engine.domain.packing_options import Packing, find_packing
-from recollex_engine.domain.statement import (
+from recollex_engine.domain.checks import (
     MAX_NAME,
-    Statement,
+    check_count,
     check_embeddings,
     check_flag,
     check_text,
-    network_number,
 )
+from recollex_engine.domain.packing_options import Packing, find_packing
+from recollex_engine.domain.statement import Statement, network_number
 from recollex_engine.domain.turn import read_turn
 from recollex_engine.errors import InputError
 from recollex_engine.models.embedder import Progress

@@ -7,7 +7,7 @@ from typing import Any
 
 from recollex_engine.clock import to_micros
 from recollex_engine.domain.act import note
-from recollex_engine.domain.statement import MAX_NAME, check_note, check_text
+from recollex_engine.domain.checks import MAX_NAME, check_note, check_text
 from recollex_engine.errors import InputError
 
 

@@ -8,7 +8,7 @@ from recollex.api.arguments import as_list, checked_id, optional_micros
 from recollex.api.statements import read_changes
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.domain.act import Act
-from recollex_engine.domain.statement import MAX_TEXT, check_note, check_text
+from recollex_engine.domain.checks import MAX_TEXT, check_note, check_text
 
 
 class MemoryChanges:

@@ -5,8 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from recollex.api.arguments import as_dict, as_list, as_names, optional_micros
+from recollex_engine.domain.checks import check_embedding, check_flag
 from recollex_engine.domain.question import Question
-from recollex_engine.domain.statement import check_embedding, check_flag, network_number
+from recollex_engine.domain.statement import network_number
 from recollex_engine.errors import InputError
 
 

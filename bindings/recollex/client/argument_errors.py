@@ -15,7 +15,7 @@ from recollex.wire.methods import METHODS
 from recollex_engine.agents import agent as engine
 from recollex_engine.agents.store import MAX_AGENT
 from recollex_engine.clock import system_clock
-from recollex_engine.domain.statement import check_text
+from recollex_engine.domain.checks import check_text
 from recollex_engine.errors import ProtocolError, ReadOnlyError, RecollexError
 
 

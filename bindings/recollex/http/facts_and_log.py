@@ -6,7 +6,7 @@ from typing import Any
 from recollex.http import responses
 from recollex.http.endpoint import Backend, CheckedRequest, Endpoint
 from recollex.http.schema import AGENT, listed, members, moment, text
-from recollex_engine.domain.statement import MAX_IDS
+from recollex_engine.domain.checks import MAX_IDS
 
 OPERATION = {
     "type": "object",

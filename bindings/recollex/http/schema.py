@@ -13,9 +13,9 @@ from functools import cache
 from typing import Any
 
 from recollex_engine.agents.store import MAX_AGENT
+from recollex_engine.domain.checks import MAX_NAME, MAX_NAMES, MAX_TEXT
 from recollex_engine.domain.question import MAX_BUDGET, MAX_QUERY
 from recollex_engine.domain.schema import NETWORKS
-from recollex_engine.domain.statement import MAX_NAME, MAX_NAMES, MAX_TEXT
 from recollex_engine.errors import InputError
 
 Schema = Mapping[str, Any]

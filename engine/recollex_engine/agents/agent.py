@@ -9,9 +9,10 @@ from recollex_engine.agents.agent_files import AgentFiles
 from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.act import RETAIN, Act
+from recollex_engine.domain.checks import check_embeddings
 from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.settings import Settings
-from recollex_engine.domain.statement import MAX_BATCH, Statement, check_embeddings
+from recollex_engine.domain.statement import MAX_BATCH, Statement
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.models.embedder import Embedder, Progress
 from recollex_engine.state.replica import Replica

@@ -13,7 +13,7 @@ import orjson
 
 from recollex_engine.agents.agent import Agent
 from recollex_engine.clock import Clock, system_clock
-from recollex_engine.domain.statement import check_flag, check_text
+from recollex_engine.domain.checks import check_flag, check_text
 from recollex_engine.errors import (
     ClosedError,
     CorruptError,

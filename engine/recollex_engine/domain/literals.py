@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from recollex_engine.clock import OPEN_END, from_micros, to_micros
-from recollex_engine.domain.statement import MAX_NAME, MAX_TEXT, check_text
+from recollex_engine.domain.checks import MAX_NAME, MAX_TEXT, check_text
 from recollex_engine.errors import InputError
 
 KINDS = ("entity", "text", "number", "boolean", "time", "mention")

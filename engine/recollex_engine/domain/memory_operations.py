@@ -3,7 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from recollex_engine.domain.statement import MAX_NAME, MAX_TEXT, Statement, check_ids, check_text
+from recollex_engine.domain.checks import (
+    MAX_NAME,
+    MAX_TEXT,
+    check_ids,
+    check_text,
+)
+from recollex_engine.domain.statement import Statement
 from recollex_engine.errors import InputError
 
 

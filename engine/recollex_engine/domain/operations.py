@@ -10,12 +10,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
-from recollex_engine.domain.content_ids import content_id
-from recollex_engine.domain.fact_schema import ALIAS_OF, HAS_ATTRIBUTE, MENTIONED_IN
-from recollex_engine.domain.intervals import Span, check_interval
-from recollex_engine.domain.literals import Mention, Object, Source, to_record
-from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
-from recollex_engine.domain.statement import (
+from recollex_engine.domain.checks import (
     MAX_IDS,
     MAX_NAME,
     MAX_NAMES,
@@ -23,6 +18,11 @@ from recollex_engine.domain.statement import (
     check_names,
     check_text,
 )
+from recollex_engine.domain.content_ids import content_id
+from recollex_engine.domain.fact_schema import ALIAS_OF, HAS_ATTRIBUTE, MENTIONED_IN
+from recollex_engine.domain.intervals import Span, check_interval
+from recollex_engine.domain.literals import Mention, Object, Source, to_record
+from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
 from recollex_engine.errors import InputError
 from recollex_engine.text.names import fold_name
 

@@ -7,9 +7,15 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.clock import OPEN_END, from_micros
-from recollex_engine.domain.checks import check_count, check_number
+from recollex_engine.domain.checks import (
+    MAX_NAME,
+    check_count,
+    check_metadata,
+    check_names,
+    check_number,
+    check_text,
+)
 from recollex_engine.domain.packing_options import Packing
-from recollex_engine.domain.statement import MAX_NAME, check_metadata, check_names, check_text
 from recollex_engine.errors import InputError
 
 MAX_QUERY = 20_000

@@ -1,37 +1,21 @@
 """What may be retained? A statement: a text and what the caller says about it, checked."""
 
-import math
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-import orjson
-
 from recollex_engine.clock import OPEN_END
+from recollex_engine.domain.checks import (
+    MAX_NAME,
+    MAX_TEXT,
+    check_metadata,
+    check_names,
+    check_text,
+)
 from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.errors import InputError
 
-MAX_TEXT = 1_000_000
-"""Characters in one memory."""
-MAX_NAME = 1_000
-"""Characters in an id, tag, context, document id, speaker or entity."""
-MAX_NAMES = 256
-"""Tags, entities or metadata keys of one memory."""
-MAX_METADATA = 100_000
-"""Bytes of one memory's metadata as JSON."""
 MAX_BATCH = 100_000
 """Memories in one call."""
-MAX_IDS = 10_000
-"""Memories, mentions or facts that one operation may name."""
-
-
-_PLAIN = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
-"""Options of orjson: datetimes and dataclasses are refused, because they would be read back as a
-str or a dict."""
-
-Vectors = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,140 +53,6 @@ class Statement:
                 f"valid_until is beyond the ends of time: {self.valid_until} microseconds"
             )
         check_metadata(self.metadata, "metadata")
-
-
-def check_text(value: object, name: str, limit: int) -> None:
-    """Raise `InputError` unless ``value`` is a text of 1 to ``limit`` characters in UTF-8."""
-    if not isinstance(value, str):
-        raise InputError(f"{name} must be a str, got {type(value).__name__}")
-    if not value or value.isspace():
-        raise InputError(f"{name} is empty: give at least one character that is not a space")
-    if len(value) > limit:
-        raise InputError(
-            f"{name} may have up to {limit:,} characters, got {len(value):,}: split it"
-        )
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"{name} has a lone surrogate at character {error.start} and is not valid Unicode; "
-            f"repair it with {name}.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')"
-        ) from None
-
-
-def check_note(by: object, why: object) -> None:
-    """Raise `InputError` unless ``by`` (who did it) and ``why`` (the reason) are acceptable."""
-    for value, name in ((by, "by"), (why, "why")):
-        if value is not None:
-            check_text(value, name, MAX_NAME)
-
-
-def check_ids(values: object, name: str) -> None:
-    """Raise `InputError` unless ``values`` is a list of up to `MAX_IDS` ids."""
-    if isinstance(values, str) or not isinstance(values, Sequence):
-        raise InputError(f"{name} must be a list of ids, got {type(values).__name__}")
-    if len(values) > MAX_IDS:
-        raise InputError(f"{name} may have up to {MAX_IDS:,} items, got {len(values):,}")
-    for value in values:
-        check_text(value, name, MAX_NAME)
-
-
-def check_flag(value: object, name: str) -> None:
-    """Raise `InputError` unless ``value`` is True or False."""
-    if not isinstance(value, bool):
-        raise InputError(f"{name} must be True or False, got {value!r}")
-
-
-def check_names(values: object, name: str) -> None:
-    """Raise `InputError` unless ``values`` is a short list of names."""
-    if values == ():
-        return
-    if isinstance(values, str) or not isinstance(values, Sequence):
-        raise InputError(
-            f"{name} must be a list of str, got {type(values).__name__}: {name}=['travel'] is one"
-        )
-    if len(values) > MAX_NAMES:
-        raise InputError(f"{name} may have up to {MAX_NAMES} items, got {len(values)}")
-    for value in values:
-        check_text(value, name, MAX_NAME)
-
-
-def check_metadata(value: object, name: str) -> None:
-    """Raise `InputError` unless ``value`` is a dict of str to JSON values."""
-    if not isinstance(value, dict):
-        raise InputError(f"{name} must be a dict, got {type(value).__name__}")
-    if len(value) > MAX_NAMES:
-        raise InputError(f"{name} may have up to {MAX_NAMES} keys, got {len(value)}")
-    if not value:
-        return
-    try:
-        raw = orjson.dumps(value, option=_PLAIN)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"{name} is not JSON: {error}") from None
-    if b"null" in raw and _has_nan(value):
-        raise InputError(f"{name} holds a NaN or an infinity, which JSON has no word for")
-    if len(raw) > MAX_METADATA:
-        raise InputError(f"{name} may take up to {MAX_METADATA:,} bytes as JSON, got {len(raw):,}")
-
-
-def _has_nan(value: object) -> bool:
-    if isinstance(value, float):
-        return not math.isfinite(value)
-    if isinstance(value, dict):
-        return any(_has_nan(item) for item in value.values())
-    return isinstance(value, list | tuple) and any(_has_nan(item) for item in value)
-
-
-def check_embeddings(value: object, name: str, count: int, dimension: int) -> Vectors:
-    """Return ``value`` as float32[count, dimension], each row of length 1.
-
-    Raises `InputError` for another shape, a NaN, an infinity, or a row of zeros, which has no
-    direction.
-    """
-    vectors = _numbers(value, name, f"({count}, {dimension})")
-    if vectors.shape != (count, dimension):
-        raise InputError(f"{name} must have shape ({count}, {dimension}), got {vectors.shape}")
-    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
-    if not np.isfinite(norms).all():
-        row = int(np.argmin(np.isfinite(norms)))
-        raise InputError(
-            f"{name} holds a NaN or an infinity, or a number beyond float32, in row {row}"
-        )
-    if count and norms.min() < 1e-12:
-        raise InputError(f"{name} is all zeros in row {norms.argmin()}: it has no direction")
-    unit: Vectors = (vectors / norms[:, None]).astype(np.float32)
-    return unit
-
-
-def check_embedding(value: object, name: str, dimension: int) -> Vectors:
-    """Return ``value`` as float32[dimension] of length 1; raises as `check_embeddings` does.
-
-    A vector that already has length 1 is returned as it is.
-    """
-    if isinstance(value, np.ndarray) and value.dtype == np.float32:
-        vector: Vectors = np.ascontiguousarray(value)
-    else:
-        vector = _numbers(value, name, f"({dimension},)")
-    if vector.shape != (dimension,):
-        raise InputError(f"{name} must have shape ({dimension},), got {vector.shape}")
-    square = float(vector.dot(vector))
-    if abs(square - 1) < 1e-6:
-        return vector
-    unit: Vectors = check_embeddings(vector[None], name, 1, dimension)[0]
-    return unit
-
-
-def _numbers(value: object, name: str, shape: str) -> Vectors:
-    """Return ``value`` as float32 of any shape; numbers beyond float32 become infinity."""
-    try:
-        found = np.asarray(value)
-        if found.dtype.kind in "iuf" or found.size == 0:
-            with np.errstate(over="ignore"):
-                return found.astype(np.float32)
-        what = f"items of {found.dtype}"
-    except (TypeError, ValueError, OverflowError):  # ragged, or not made of numbers at all
-        what = type(value).__name__
-    raise InputError(f"{name} must be numbers of shape {shape}, got {what}")
 
 
 def network_number(name: object) -> int:

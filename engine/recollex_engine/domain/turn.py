@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from recollex_engine.clock import to_micros
-from recollex_engine.domain.statement import (
+from recollex_engine.domain.checks import (
     MAX_NAME,
     MAX_TEXT,
-    Statement,
     check_metadata,
     check_text,
 )
+from recollex_engine.domain.statement import Statement
 from recollex_engine.errors import InputError
 
 FIELDS = ("speaker", "text", "at", "caption", "id", "metadata", "valid_until")

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.domain.checks import check_count, check_number
-from recollex_engine.domain.statement import check_flag
+from recollex_engine.domain.checks import check_count, check_flag, check_number
 from recollex_engine.ranking.candidates import Candidates
 from recollex_kernels.fusing.diversity import fingerprints, gram, mmr, mmr_of_gram, suspects
 

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.domain.statement import check_embedding
+from recollex_engine.domain.checks import check_embedding
 from recollex_engine.models.embedder import QueryEmbedder
 from recollex_engine.trace import Trace
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, get_args
 
-from recollex_engine.domain.checks import check_count, check_number
-from recollex_engine.domain.statement import check_names
+from recollex_engine.domain.checks import check_count, check_names, check_number
 from recollex_engine.errors import InputError
 from recollex_engine.talks.salience import EVENTS, Features, Weights, salience
 from recollex_engine.talks.sensitive_slots import KINDS
