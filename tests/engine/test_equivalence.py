@@ -153,12 +153,13 @@ def answers_at(agent: recollex.Agent, op: int) -> list[object]:
                 view,
                 Question(text, exact=True),
                 preset,
-                inner._shared.analyzer("english"),
+                inner.context.analyzer("english"),
                 WordVectors(),
                 0,
-                "",
-                True,
-                inner.counter,
+                token_counter="",
+                counter=inner.counter,
+                latency=inner.context.latency,
+                explain=True,
             )
             assert not recall.trace.errors
             said.append((recall.op, recall.tokens, recall.signs, list(recall)))

@@ -20,7 +20,7 @@ from recollex.api.facts import Facts
 from recollex.api.history import History
 from recollex.api.memory_changes import MemoryChanges
 from recollex.api.progress import progress_bar
-from recollex.api.questions import read_question
+from recollex.api.questions import read_networks, read_question
 from recollex.api.sessions import Sessions
 from recollex.api.statements import read_statements
 from recollex.api.transaction import Transaction, alone
@@ -31,6 +31,7 @@ from recollex_engine.clock import from_micros, to_micros
 from recollex_engine.domain.checks import (
     MAX_NAME,
     check_count,
+    check_embedding,
     check_embeddings,
     check_flag,
     check_text,
@@ -101,7 +102,16 @@ class Agent(History, MemoryChanges):
         ['b1', 'b2']
         """
         statements = read_statements(
-            text, event_at, id, network, context, document_id, entities, tags, metadata, valid_until
+            text,
+            event_at=event_at,
+            id=id,
+            network=network,
+            context=context,
+            document_id=document_id,
+            entities=entities,
+            tags=tags,
+            metadata=metadata,
+            valid_until=valid_until,
         )
         count, single = len(statements), isinstance(text, str)
         vectors = [embedding] if single and embedding is not None else embedding
@@ -267,22 +277,26 @@ class Agent(History, MemoryChanges):
         agent: AgentOrCut = self.engine
         if as_recorded is not None:
             agent = Cut.at(agent, to_micros(as_recorded, "as_recorded"))
+        dimension = 0 if query_embedding is None else self.engine.dimension
+        numbers = read_networks(networks)
+        vector = None
+        if query_embedding is not None:
+            vector = check_embedding(query_embedding, "query_embedding", dimension)
         question = read_question(
-            self.engine.dimension if query_embedding is not None else 0,
             query,
-            thinking_budget,
-            max_tokens,
-            networks,
-            (since, until),
-            tags,
-            where,
-            entities,
-            document_id,
-            now,
-            exact,
-            query_embedding,
-            as_world,
-            min_confidence,
+            thinking_budget=thinking_budget,
+            max_tokens=max_tokens,
+            networks=numbers,
+            interval=(since, until),
+            tags=tags,
+            where=where,
+            entities=entities,
+            document_id=document_id,
+            now=now,
+            exact=exact,
+            embedding=vector,
+            as_world=as_world,
+            min_confidence=min_confidence,
         )
         if (packing := find_packing(pack)) is not None:
             question = replace(question, packing=packing)

@@ -17,6 +17,7 @@ from recollex_engine.domain.statement import Statement, network_number
 
 def read_statements(
     text: Any,
+    *,
     event_at: Any,
     id: Any,
     network: Any,

@@ -74,8 +74,18 @@ class ReadableAgent(ABC):
             return Recall.empty(question.text, packed)
         settings = view.columns.settings
         analyzer = self.context.analyzer(settings.language)
-        name = settings.counter
-        found = recall(view, question, preset, analyzer, embedder, now, name, explain, self.counter)
+        found = recall(
+            view,
+            question,
+            preset,
+            analyzer,
+            embedder,
+            now,
+            token_counter=settings.counter,
+            counter=self.counter,
+            latency=self.context.latency,
+            explain=explain,
+        )
         if not self._mapped_ahead:  # the first recall would only wait for it
             self._mapped_ahead = True
             map_ahead(view)

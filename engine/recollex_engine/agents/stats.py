@@ -11,7 +11,7 @@ from recollex_engine.state.view import View
 from recollex_engine.storage.disk import bytes_in
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
     """What an agent holds. forgotten: what was forgotten, replaced or corrected.
 
@@ -39,27 +39,43 @@ def count(view: View | None, folder: Path) -> Stats:
     """Return what ``view`` of the agent in ``folder`` holds; None for an agent with nothing yet."""
     used = bytes_in(folder)
     if view is None:
-        return Stats(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, used, None, None, None)
+        return Stats(
+            memories=0,
+            forgotten=0,
+            archived=0,
+            passages=0,
+            entities=0,
+            terms=0,
+            links=0,
+            facts=0,
+            events=0,
+            operations=0,
+            tail_passages=0,
+            bytes_on_disk=used,
+            model=None,
+            language=None,
+            token_counter=None,
+        )
     settings = view.columns.settings
     opened = int(np.count_nonzero(view.open))
     archived = _archived(view)
     facts = FactView(view.columns, view.op)
     return Stats(
-        opened,
-        view.memories - opened - archived,
-        archived,
-        view.rows,
-        view.named_entities,
-        view.terms,
-        int(view.offsets("link_offset")[-1]),
-        len(facts.all()),
-        _events(facts),
-        view.op,
-        view.rows - view.indexed_rows,
-        used,
-        settings.model if settings else None,
-        settings.language if settings else None,
-        settings.counter if settings else None,
+        memories=opened,
+        forgotten=view.memories - opened - archived,
+        archived=archived,
+        passages=view.rows,
+        entities=view.named_entities,
+        terms=view.terms,
+        links=int(view.offsets("link_offset")[-1]),
+        facts=len(facts.all()),
+        events=_events(facts),
+        operations=view.op,
+        tail_passages=view.rows - view.indexed_rows,
+        bytes_on_disk=used,
+        model=settings.model if settings else None,
+        language=settings.language if settings else None,
+        token_counter=settings.counter if settings else None,
     )
 
 

@@ -75,17 +75,17 @@ class Store:
         self._background = ThreadPoolExecutor(1, thread_name_prefix="recollex checkpoint")
         self._building = ThreadPoolExecutor(1, thread_name_prefix="recollex graph")
         self._context = StoreContext(
-            partial(create_store, self.path),
-            checked(embedder),
-            clock,
-            durability,
-            read_only,
-            language,
-            threads,
-            self._background,
-            self._building,
-            on_flush,
-            start_progress,
+            create=partial(create_store, self.path),
+            embedder=checked(embedder),
+            clock=clock,
+            durability=durability,
+            read_only=read_only,
+            language=language,
+            threads=threads,
+            background=self._background,
+            building=self._building,
+            on_flush=on_flush,
+            start_progress=start_progress,
         )
 
     def _check_format(self) -> None:

@@ -1,6 +1,6 @@
 """The arguments of one recall, checked when they are made."""
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,7 @@ class Question:
     """
 
     text: str
+    _: KW_ONLY
     thinking_budget: int = 100
     max_tokens: int = 4096
     networks: tuple[int, ...] | None = None

@@ -31,7 +31,7 @@ Quoted: TypeAlias = tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]
 """The memories that hold a quote of the question, ascending; the share of its quotes in each."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """What the arms found, and what a fusion may look at besides.
 

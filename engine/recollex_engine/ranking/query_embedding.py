@@ -8,6 +8,7 @@ less than waking a thread are made first, and the words searched behind them.
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,8 @@ from recollex_engine.domain.checks import check_embedding
 from recollex_engine.models.embedder import QueryEmbedder
 from recollex_engine.trace import Trace
 
+Found = TypeVar("Found")
+
 _beside = ThreadPoolExecutor(max_workers=2, thread_name_prefix="recollex words")
 
 WORTH = 300.0
@@ -23,32 +26,36 @@ WORTH = 300.0
 where many recall at once."""
 
 
-class Pace:
-    """How long the model took lately, in microseconds: an average, which queries at hand lower.
+class LatencyEstimate:
+    """How long a model takes for a query, in microseconds: a moving average of the latest ones.
 
-    Threads: any number; what they overwrite of each other's costs time, never a result.
+    Queries whose vectors are at hand lower it. Threads: any number; what they overwrite of each
+    other's costs time, never a result.
     """
 
     def __init__(self) -> None:
         self.average = 2 * WORTH
 
-    def took(self, spent: float) -> None:
+    def add(self, spent: float) -> None:
         """Take note of one query's embedding."""
         self.average += 0.1 * (min(spent, 10 * WORTH) - self.average)
 
 
-_model = Pace()
-
-
 def embed_beside(
-    search: Callable[[], None], text: str, embedder: QueryEmbedder, dimension: int, trace: Trace
-) -> npt.NDArray[np.float32] | None:
-    """Return the vector of a question, and do ``search`` beside it.
+    search: Callable[[], Found],
+    text: str,
+    embedder: QueryEmbedder,
+    dimension: int,
+    latency: LatencyEstimate,
+    trace: Trace,
+) -> tuple[npt.NDArray[np.float32] | None, Found]:
+    """Return the vector of a question, and what ``search`` returns, which is called beside it.
 
-    A model that fails is reported in the trace, and there is no vector.
+    ``latency``: of the embedder. A model that fails is reported in the trace, and there is no
+    vector.
     """
     query = None
-    words = _submit(search) if _model.average > WORTH else search
+    result = _submit(search) if latency.average > WORTH else search
     with trace.stage("embed"):
         try:
             query = check_embedding(embedder.embed_query(text), "the query's vector", dimension)
@@ -57,12 +64,11 @@ def embed_beside(
                 trace.truncated["query"] = beyond
         except Exception as error:  # the words still answer
             trace.errors["embed"] = f"{type(error).__name__}: {error}"
-    _model.took(trace.stages["embed"])
-    words()
-    return query
+    latency.add(trace.stages["embed"])
+    return query, result()
 
 
-def _submit(search: Callable[[], None]) -> Callable[[], None]:
+def _submit(search: Callable[[], Found]) -> Callable[[], Found]:
     """Start a search in another thread and return what waits for it."""
     try:
         return _beside.submit(search).result

@@ -59,9 +59,9 @@ def temporal(
         entries,
         query,
         inside,
-        TEMPORAL_DECAY,
-        thresholds.temporal,
-        budget,
+        decay=TEMPORAL_DECAY,
+        min_cosine=thresholds.temporal,
+        budget=budget,
         edges=False,
     )
     return Ranked(memories, scores, np.empty(0, np.uint32))
@@ -94,9 +94,9 @@ def memora_temporal(
         entries,
         query,
         inside,
-        DECAY,
-        ANY_COSINE,
-        budget,
+        decay=DECAY,
+        min_cosine=ANY_COSINE,
+        budget=budget,
         edges=False,
     )
     kept = _similarity(view, memories, query) >= np.float32(thresholds.semantic)

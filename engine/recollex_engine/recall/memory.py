@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 """Named here: what annotates an inner function is made anew each time, and this costs 1 us."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Memory(Unread):
     """One memory, as one view sees it.
 
@@ -135,24 +135,24 @@ def read_memory(view: View, memory: int) -> Memory:
     context, document, speaker = (buffers[name].item(memory) for name in _LABELS)
     label = columns.label
     return Memory(
-        columns.dictionary["ids"].string(buffers["id"].item(memory)),
-        text,
-        passage,
-        0.0,
-        from_micros(buffers["said_at"].item(memory)),
-        (
+        id=columns.dictionary["ids"].string(buffers["id"].item(memory)),
+        text=text,
+        passage=passage,
+        score=0.0,
+        event_at=from_micros(buffers["said_at"].item(memory)),
+        event=(
             from_micros(buffers["event_start"].item(memory)),
             from_micros(buffers["event_end"].item(memory)),
         ),
-        from_micros(buffers["op_recorded_at"].item(buffers["op"].item(memory) - 1)),
-        NETWORKS[buffers["network"].item(memory)],
-        None if context == NONE else label(context),
-        None if document == NONE else label(document),
-        None if speaker == NONE else label(speaker),
-        view.entity_names(mentioned.tolist()) if len(mentioned) else (),
-        tuple(columns.tag_names(labels.tolist())) if len(labels) else (),
-        orjson.loads(metadata.data) if len(metadata) else {},
-        buffers["tokens"].item(memory),
+        recorded_at=from_micros(buffers["op_recorded_at"].item(buffers["op"].item(memory) - 1)),
+        network=NETWORKS[buffers["network"].item(memory)],
+        context=None if context == NONE else label(context),
+        document_id=None if document == NONE else label(document),
+        speaker=None if speaker == NONE else label(speaker),
+        entities=view.entity_names(mentioned.tolist()) if len(mentioned) else (),
+        tags=tuple(columns.tag_names(labels.tolist())) if len(labels) else (),
+        metadata=orjson.loads(metadata.data) if len(metadata) else {},
+        tokens=buffers["tokens"].item(memory),
         valid_until=None if valid_end == OPEN_END else from_micros(valid_end),
         closed=Closure.of(closed),
     )

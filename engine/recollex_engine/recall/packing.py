@@ -50,8 +50,21 @@ from recollex_engine.text.token_counter import TokenCounter
 def nothing(question: Question, now: int, counter: TokenCounter) -> Subgraph:
     """Return the subgraph where nothing is to be told."""
     at = from_micros(now if question.as_world is None else question.as_world)
-    budget = question.max_tokens
-    return Subgraph(question.text, at, (), (), (), (), {}, 1.0, "all", 0, budget, counter.name, 0)
+    return Subgraph(
+        query=question.text,
+        at=at,
+        events=(),
+        facts=(),
+        memories=(),
+        episodes=(),
+        conflicts={},
+        coverage=1.0,
+        stopped="all",
+        tokens=0,
+        max_tokens=question.max_tokens,
+        token_counter=counter.name,
+        op=0,
+    )
 
 
 def pack(
@@ -234,19 +247,19 @@ class _Packer:
         )
         order |= dict.fromkeys(number for kind, number in chosen if kind == MEMORY)
         found = Subgraph(
-            self.question.text,
-            of.at,
-            tuple(of.events[event] for event in events),
-            tuple(of.facts[fact] for fact in facts),
-            tuple(of.memories[memory] for memory in order),
-            episodes,
-            {of.facts[fact].id: of.conflicts[fact] for fact in facts},
-            coverage,
-            stopped,
-            0,
-            self.question.max_tokens,
-            self.counter.name,
-            of.near.facts.op,
+            query=self.question.text,
+            at=of.at,
+            events=tuple(of.events[event] for event in events),
+            facts=tuple(of.facts[fact] for fact in facts),
+            memories=tuple(of.memories[memory] for memory in order),
+            episodes=episodes,
+            conflicts={of.facts[fact].id: of.conflicts[fact] for fact in facts},
+            coverage=coverage,
+            stopped=stopped,
+            tokens=0,
+            max_tokens=self.question.max_tokens,
+            token_counter=self.counter.name,
+            op=of.near.facts.op,
         )
         text = found.to_prompt()
         return replace(found, tokens=self.counter.count(text) if text else 0)

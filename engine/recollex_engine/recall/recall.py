@@ -32,6 +32,7 @@ class Recall(Sequence[Memory]):
     def __init__(
         self,
         query: str,
+        *,
         view: View | None,
         ranking: Ranking,
         tokens: int,
@@ -60,12 +61,12 @@ class Recall(Sequence[Memory]):
         """Return the recall of an agent that holds nothing."""
         return cls(
             query,
-            None,
-            Ranking.empty(),
-            0,
-            "none",
-            None,
-            Trace(),
+            view=None,
+            ranking=Ranking.empty(),
+            tokens=0,
+            token_counter="none",
+            time_range=None,
+            trace=Trace(),
             confidence=0.0,
             subgraph=subgraph,
         )

@@ -17,7 +17,7 @@ from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.subgraph_text import write
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Subgraph:
     """The events, facts and memories that bear on a question, best first, as one cut sees them.
 

@@ -53,7 +53,7 @@ class TriggeredWrite:
     trigger: str
 
 
-@dataclass
+@dataclass(kw_only=True)
 class WriteSession:
     """The tiers of one talk. Threads: one at a time.
 

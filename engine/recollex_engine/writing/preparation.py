@@ -7,7 +7,7 @@ the rules improve.
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -43,6 +43,7 @@ class Prepared:
     event: tuple[int, int] | None
     _counted: Callable[[], list[int]]
     _places: slice
+    _: KW_ONLY
     pieces: PassagePieces | None = None
 
     @property

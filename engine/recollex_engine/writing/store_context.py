@@ -8,15 +8,16 @@ from recollex_engine.clock import Clock
 from recollex_engine.log.durability import Durability
 from recollex_engine.log.progress import StartProgress
 from recollex_engine.models.embedder import Embedder
+from recollex_engine.ranking.query_embedding import LatencyEstimate
 from recollex_engine.text.analyzer import Analyzer
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoreContext:
     """What an agent shares with the others of its store; ``create`` makes its folder.
 
     ``on_flush(seconds)`` is called after each flush of a log; ``start_progress`` shows how far a
-    long opening is.
+    long opening is. ``latency``: of the embedder.
     """
 
     create: Callable[[], None]
@@ -31,6 +32,7 @@ class StoreContext:
     on_flush: Callable[[float], None] | None = None
     start_progress: StartProgress | None = None
     analyzers: dict[str, Analyzer] = field(default_factory=dict)
+    latency: LatencyEstimate = field(default_factory=LatencyEstimate)
 
     def analyzer(self, language: str) -> Analyzer:
         """Return the analyzer of a language, which remembers the words that any agent has met."""

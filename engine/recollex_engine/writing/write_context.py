@@ -12,7 +12,7 @@ from recollex_engine.text.token_counter import TokenCounter
 from recollex_engine.writing.writer import Writer
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WriteContext:
     """What one write needs of its agent and of the store.
 

@@ -28,7 +28,19 @@ def evidence(lists):
     ordered = {name: ranked(lists[name]) for name in ARMS if name in lists}
     allowed = np.ones(10, np.uint8)
     cues, limits = read_cues(""), PAPER_THRESHOLDS
-    return Evidence(None, ordered, None, None, allowed, cues, None, 0, limits, 10, None)
+    return Evidence(
+        view=None,
+        lists=ordered,
+        words=None,
+        query=None,
+        allowed=allowed,
+        cues=cues,
+        found=None,
+        now=0,
+        thresholds=limits,
+        budget=10,
+        quoted=None,
+    )
 
 
 def in_order(totals):

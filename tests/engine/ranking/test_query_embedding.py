@@ -3,34 +3,35 @@
 import threading
 
 import recollex
-from recollex_engine.ranking import query_embedding
-from recollex_engine.ranking.query_embedding import WORTH, Pace
-from recollex_engine.recall import pipeline as recall
+from recollex_engine.ranking.query_embedding import WORTH, LatencyEstimate
+from recollex_engine.recall import word_search
 from tests.bindings.word_vectors import WordVectors
 
 TEXTS = [f"The {colour} boat sails to port {n}." for n in range(30) for colour in ("red", "blue")]
 
 
-class Steady(Pace):
+class Steady(LatencyEstimate):
     """A model that always took as long."""
 
     def __init__(self, average):
         self.average = average
 
-    def took(self, spent):
+    def add(self, spent):
         pass
 
 
 def asked(tmp_path, average, monkeypatch, times=4):
     """Return the answers to one question, and the threads that read it."""
     threads = []
-    read = recall.read_cues
+    read = word_search.read_cues
     monkeypatch.setattr(
-        recall, "read_cues", lambda text: threads.append(threading.current_thread()) or read(text)
+        word_search,
+        "read_cues",
+        lambda text: threads.append(threading.current_thread()) or read(text),
     )
-    monkeypatch.setattr(query_embedding, "_model", Steady(average))
     with recollex.open(tmp_path, embedder=WordVectors()) as store:
         alice = store.agent("alice")
+        object.__setattr__(alice.engine.context, "latency", Steady(average))
         if not alice.stats().memories:
             alice.retain(TEXTS)
         return [list(alice.recall("a red boat")) for _ in range(times)], set(threads)
@@ -45,11 +46,11 @@ def test_words_are_searched_beside_a_model_that_takes_long(tmp_path, monkeypatch
 
 
 def test_what_a_model_took_moves_the_average_a_tenth_of_the_way_and_an_outlier_not_far():
-    pace = Pace()
-    assert pace.average > WORTH  # unknown: it may be slow
+    estimate = LatencyEstimate()
+    assert estimate.average > WORTH  # unknown: it may be slow
     for _ in range(50):
-        pace.took(10.0)
-    assert pace.average < WORTH
-    before = pace.average
-    pace.took(1e9)
-    assert pace.average <= before + WORTH
+        estimate.add(10.0)
+    assert estimate.average < WORTH
+    before = estimate.average
+    estimate.add(1e9)
+    assert estimate.average <= before + WORTH

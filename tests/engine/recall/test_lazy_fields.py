@@ -44,7 +44,7 @@ NAMES = [field.name for field in fields(Memory)]
 
 
 def read_whole(recall):
-    return [Memory(*(getattr(memory, name) for name in NAMES)) for memory in recall]
+    return [Memory(**{name: getattr(memory, name) for name in NAMES}) for memory in recall]
 
 
 @pytest.mark.parametrize("options", [{}, {"explain": True}, {"max_tokens": 300}])

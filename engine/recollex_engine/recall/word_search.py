@@ -1,0 +1,108 @@
+"""What do the words of a question tell? Its times, its cues, what it admits, and who holds them.
+
+None of it needs the question's vector, so it is found while the model makes one.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.dates.time_range import TimeRange
+from recollex_engine.domain.question import Question
+from recollex_engine.domain.schema import NONE
+from recollex_engine.ranking import arms
+from recollex_engine.ranking.arms import Ranked, Words
+from recollex_engine.ranking.filters import admitted_memories
+from recollex_engine.ranking.fusion import Quoted
+from recollex_engine.ranking.presets import Preset
+from recollex_engine.recall.arm_runner import ArmRunner, Mask
+from recollex_engine.state.view import View
+from recollex_engine.text.analyzer import Analyzer, ParsedQuery
+from recollex_engine.text.question_cues import Cues, read_cues
+from recollex_engine.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class WordSearch:
+    """What was found without the question's vector.
+
+    time_range: that the question names, None for none. allowed: uint8[memories], what may be
+    returned. quoted: None where the question quotes nothing. ranked: the keyword arm's list, None
+    where the preset has no such arm; words: its scores of all memories, None where it did not run.
+    """
+
+    time_range: TimeRange | None
+    cues: Cues
+    allowed: Mask
+    quoted: Quoted | None
+    ranked: Ranked | None
+    words: Words | None
+
+
+def search_words(
+    view: View, question: Question, preset: Preset, analyzer: Analyzer, now: int, trace: Trace
+) -> WordSearch:
+    """Read the question, narrow the memories to what it admits, and search its words.
+
+    Threads: it may run beside the model; ``trace`` gets its stages and errors.
+    """
+    time_range = None
+    with trace.stage("parse"):
+        try:
+            time_range = preset.time_parser.find(question.text, now)
+        except Exception as error:  # as with an arm: without a range the others answer
+            trace.errors["parse"] = f"{type(error).__name__}: {error}"
+        cues = read_cues(question.text)
+        parsed = analyzer.query(question.text)
+    quoted = None
+    with trace.stage("filter"):
+        allowed = admitted_memories(view, question)
+        terms = view.columns.dictionary["terms"].get_many(parsed.terms)
+        if parsed.phrases:
+            allowed, quoted = _search_quotes(view, parsed, allowed)
+    if "keyword" not in preset.arms:
+        return WordSearch(time_range, cues, allowed, quoted, None, None)
+    words: Words | None = None
+
+    def keyword(mask: Mask, budget: int) -> Ranked:
+        nonlocal words
+        words = arms.keyword(view, terms, mask, budget, preset.k1, preset.b)
+        return words.ranked
+
+    runner = ArmRunner(view, preset.quotas, trace)
+    ranked = runner.run("keyword", keyword, allowed, question.thinking_budget)
+    return WordSearch(time_range, cues, allowed, quoted, ranked, words)
+
+
+def _search_quotes(view: View, parsed: ParsedQuery, allowed: Mask) -> tuple[Mask, Quoted | None]:
+    """Return what may be returned, and what holds the quotes of a question.
+
+    Quotes and nothing else are a demand: what does not hold them all is not returned. Inside a
+    question they are a title or somebody's words, and only count for what holds them.
+    """
+    held = [
+        np.empty(0, np.uint32) if phrase is None else arms.holding(view, phrase, allowed)
+        for phrase in _numbered_phrases(view, parsed)
+    ]
+    if not parsed.only_phrases:
+        memories, counts = np.unique(np.concatenate(held), return_counts=True)
+        return allowed, (memories, (counts / len(held)).astype(np.float32))
+    for memories in held:
+        mask = np.zeros_like(allowed)
+        mask[memories] = allowed[memories]
+        allowed = mask
+    return allowed, None
+
+
+def _numbered_phrases(view: View, parsed: ParsedQuery) -> list[npt.NDArray[np.uint32] | None]:
+    """Return the query's phrases as numbers of the agent's dictionary.
+
+    None for a phrase with a word that the agent never met, which nothing can hold.
+    """
+    number = view.columns.dictionary["terms"].get
+    phrases: list[npt.NDArray[np.uint32] | None] = []
+    for phrase in parsed.phrases:
+        numbers = [NONE if word is None else number(word) for word in phrase]
+        phrases.append(None if None in numbers else np.array(numbers, np.uint32))
+    return phrases
