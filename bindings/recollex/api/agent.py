@@ -1,4 +1,4 @@
-"""One agent's memory: retain and recall."""
+"""One agent's memory: the methods that retain and recall."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -82,17 +82,17 @@ class Agent(History, MemoryChanges):
     ) -> list[str]:
         """Retain one text or many, as one transaction, and return their ids in order.
 
-        Every option takes one value for all texts, or (for a list of texts) a list with one each.
+        Every option takes one value for all texts or, for a list of texts, a list of one for each.
         event_at: when it happened; now, if not given. network: "world", "agent" or "opinion".
-        id: the caller's own; one that exists changes nothing when all is equal, and replaces the
-        older memory when not. valid_until: when it ceases to be so; without one it has no end.
-        recorded_at: later than the last, for importing history; a list makes
-        one transaction of each run of equal times, which must not go back.
-        embedding: float[dimension], or an array of one row a text; computed, if not given.
+        id: the caller's own. A memory with this id that is equal stays as it is; one that differs
+        is replaced. valid_until: when it ceases to be so; no end, if not given.
+        recorded_at: later than the last, for importing history. A list must not go back, and each
+        run of equal times is one transaction.
+        embedding: float[dimension], or an array of one row for each text; computed, if not given.
 
-        A text of more than about 130 words is kept whole and indexed as passages.
+        A text of more than about 130 words is kept whole, and is indexed as passages.
 
-        Raises `errors.InputError` with nothing retained.
+        Raises `errors.InputError`; then nothing is retained.
 
         >>> import recollex, tempfile
         >>> from datetime import UTC, datetime
@@ -129,7 +129,7 @@ class Agent(History, MemoryChanges):
         times: Sequence[int | None],
         progress: Progress | None,
     ) -> list[str]:
-        """Retain statements recorded at several times, a transaction a time."""
+        """Retain statements recorded at several times, as one transaction for each time."""
         for place, (before, at) in enumerate(pairwise(times), start=1):
             if before is None or at is None or at < before:
                 raise InputError(
@@ -184,15 +184,18 @@ class Agent(History, MemoryChanges):
         recorded_at: datetime | None = None,
         policy: WritePolicy | None = None,
     ) -> list[str] | list[str | None]:
-        """Retain a conversation turn by turn, as one transaction; return one id a turn, in order.
+        """Retain a conversation turn by turn, as one transaction; return an id for each turn.
 
-        A turn is a dict with `speaker`, `text` and `at` (a datetime with a zone, or ISO 8601), and
-        perhaps `caption` (of its picture), `id`, `metadata` and `valid_until`. A turn with an id is
-        kept once; turns without are appended to the document, unless ``replace`` is true: then the
-        document becomes these turns, and what it holds already is not retained again.
+        A turn is a dict with `speaker`, `text` and `at` (a datetime with a zone, or ISO 8601).
+        `caption` (of its picture), `id`, `metadata` and `valid_until` are optional. A turn with an
+        id is kept once. Turns without an id are appended to the document. With ``replace`` the
+        document becomes these turns, and turns that it holds already are not retained again.
 
-        policy: retain only what its triggers write, and mask or drop what is sensitive. The id of a
-        turn is then that of the memory that holds it, None while none does; see `sessions`.
+        policy: retain only the turns that its triggers write, and mask or drop what is sensitive.
+        The id of a turn is then that of the memory that holds it, or None if no memory does; see
+        `sessions`.
+
+        Raises `errors.InputError`; then nothing is retained.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
@@ -248,22 +251,24 @@ class Agent(History, MemoryChanges):
         as_world: datetime | None = None,
         pack: Packing | str | None = None,
     ) -> Recall:
-        """Return the memories that bear on ``query``, best first, within ``max_tokens``.
+        """Return the memories that answer ``query``, best first, within ``max_tokens``.
 
-        thinking_budget: memories that each arm may bring: more finds more, and takes longer.
-        networks, since and until (the event's time), tags, where (metadata), entities and
-        document_id narrow; all must hold. now: what "last week" in the query is read against.
-        exact: compare with every vector, even where an index is faster. preset: how to rank, one
-        of `recollex.presets` or its name. min_confidence: in [0, 1]; nothing is returned where
-        `Recall.confidence`, the probability that there is an answer, is lower. explain: fill in
-        each arm's own scores and what each part of the ranking added. A query of "double quotes"
-        alone returns what holds them word by word; in a question, they lift it.
-        as_recorded: recall as if asked at this recorded time, whatever was told since; see `at`.
-        as_world: only what was so at this time of the world, by today's knowledge: what had
-        happened by then, and whose `valid_until`, if any, had not come. Together: what was believed
-        at the one about the other.
-        pack: "subgraph" or a `Packing` also fills `Recall.subgraph`: events, facts and what proves
-        them, around these memories, within ``max_tokens`` of their own.
+        thinking_budget: the most memories that each arm may find; more find more, and take longer.
+        networks, since and until (of the event's time), tags, where (metadata), entities and
+        document_id are filters; a memory must meet all of them. now: the time that words such as
+        "last week" in the query are relative to. exact: compare with every vector, even where an
+        index is faster. query_embedding: float[dimension]; computed, if not given. preset: how to
+        rank, one of `recollex.presets` or its name. min_confidence: in [0, 1]; if
+        `Recall.confidence`, the probability that there is an answer, is lower, no memories are
+        returned. explain: fill in each arm's scores and what each part of the ranking added.
+        A query that is all in "double quotes" returns the memories that hold these words in this
+        order; quotes within a question raise such memories.
+        as_recorded: recall as of this recorded time, without what was recorded later; see `at`.
+        as_world: return only what was so at this time of the world, by today's knowledge: what had
+        happened by then, and whose `valid_until`, if it has one, had not come. With both: what was
+        believed at ``as_recorded`` about ``as_world``.
+        pack: "subgraph" or a `Packing` also fills `Recall.subgraph` with the events and facts
+        around these memories, and their evidence, within ``max_tokens`` of their own.
 
         Raises `errors.InputError`.
 
@@ -305,7 +310,14 @@ class Agent(History, MemoryChanges):
     def recall_many(self, /, queries: Iterable[str], **options: Any) -> list[Recall]:
         """Return a recall for each query, in order; the options are those of `recall`.
 
-        With ``query_embedding`` an array of one row a query.
+        query_embedding: an array of one row for each query. Raises `errors.InputError`.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> ids = alice.retain(["Bob moved to Oslo.", "Ann plays the cello."])
+        >>> recalls = alice.recall_many(["Where is Bob?", "Who makes music?"], max_tokens=10)
+        >>> [recall[0].text for recall in recalls]
+        ['Bob moved to Oslo.', 'Ann plays the cello.']
         """
         questions = as_list(queries, "queries", "a list of str")
         given = options.pop("query_embedding", None)
@@ -327,14 +339,14 @@ class Agent(History, MemoryChanges):
     def get(self, id: str) -> Memory:
         """Return the memory with this id, archived or not.
 
-        Raises `errors.UnknownIdError` for one that is not there, or was forgotten or replaced.
+        Raises `errors.UnknownIdError` for an id that does not exist, or was forgotten or replaced.
         """
         return self.engine.get(checked_id(id))
 
     def list(self, *, after: str | None = None, limit: int = 100) -> list[Memory]:
         """Return up to ``limit`` memories in the order in which they were recorded.
 
-        after: the id of the last one of the page before.
+        after: the id of the last memory of the page before.
         """
         check_count(limit, "limit", 1, 1_000_000)
         return self.engine.list(None if after is None else checked_id(after), limit)
@@ -346,7 +358,10 @@ class Agent(History, MemoryChanges):
         why: str | None = None,
         recorded_at: datetime | None = None,
     ) -> Transaction:
-        """Return a `with` block whose operations are recorded together, or not at all."""
+        """Return a `with` block whose operations are recorded together, or not at all.
+
+        by, why: of every operation, for the log. See `Transaction`.
+        """
         return Transaction(self.engine, by, why, recorded_at)
 
     def apply(
@@ -357,10 +372,11 @@ class Agent(History, MemoryChanges):
         why: str | None = None,
         recorded_at: datetime | None = None,
     ) -> int:
-        """Record operations given as JSON objects, as one transaction: see `recollex.dsl`.
+        """Record operations given as JSON objects, as one transaction; see `recollex.api.dsl`.
 
-        Returns how many records they made; what says nothing new makes none. Raises
-        `errors.OperationError`, naming the one that was refused, with nothing recorded.
+        Returns the number of records that they made; an operation that changes nothing makes none.
+        Raises `errors.OperationError`, naming the operation that was refused; then nothing is
+        recorded.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
@@ -375,15 +391,15 @@ class Agent(History, MemoryChanges):
         return write(group.operations, group.notes, group.recorded_at, group.where)
 
     def stats(self) -> Stats:
-        """Return how much the agent holds."""
+        """Return how much the agent holds: memories, facts, bytes."""
         return self.engine.stats()
 
     def checkpoint(self) -> None:
-        """Fold what was retained lately into the indexes, now rather than in the background."""
+        """Merge what was retained lately into the indexes now, not later in the background."""
         self.engine.writable().checkpoint()
 
     def verify(self) -> Verification:
-        """Check the log's chain, and the columns and indexes against what the log says."""
+        """Check the hash chain of the log, and the columns and indexes against the log."""
         with progress_bar(None, "verifying") as progress:
             return verify(self.engine, progress)
 

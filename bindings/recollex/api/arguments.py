@@ -1,4 +1,4 @@
-"""What callers give: lists, names and ids, as the engine wants them."""
+"""Checks and conversions of the arguments of callers: lists, names, ids and times."""
 
 import contextlib
 from collections.abc import Iterable, Mapping, Set
@@ -12,7 +12,7 @@ from recollex_engine.errors import InputError
 
 
 def as_list(value: Any, name: str, kind: str = "a list") -> list[Any]:
-    """Return the items of ``value``, which has an order; ``kind`` is what the caller may give."""
+    """Return the items of an ordered ``value``; ``kind`` says in errors what a caller may give."""
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | Set):
         with contextlib.suppress(TypeError):  # an array without dimensions
             return list(value)
@@ -20,14 +20,17 @@ def as_list(value: Any, name: str, kind: str = "a list") -> list[Any]:
 
 
 def as_dict(value: Any) -> Any:
-    """Return a mapping as a dict, None as an empty one, anything else as it is, to be refused."""
+    """Return a mapping as a dict, and None as an empty dict.
+
+    Anything else is returned as it is: the engine refuses it.
+    """
     if value is None:
         return {}
     return dict(value) if isinstance(value, Mapping) else value
 
 
 def as_names(value: Any, name: str) -> tuple[str, ...]:
-    """Return a list of names as a tuple, None as an empty one."""
+    """Return a list of names as a tuple, and None as an empty tuple."""
     if value is None or (type(value) is tuple and not value):  # as most are
         return ()
     if isinstance(value, str):
@@ -36,7 +39,7 @@ def as_names(value: Any, name: str) -> tuple[str, ...]:
 
 
 def names_per_text(value: Any, name: str, count: int) -> list[tuple[str, ...]]:
-    """Return the names of each text: one list for all, or a list of lists."""
+    """Return a list of names for each text, of one list for all texts or of a list of lists."""
     values: tuple[Any, ...] = as_names(value, name)
     if values and not isinstance(values[0], str):
         lists = [as_names(each, name) for each in values]
@@ -47,18 +50,21 @@ def names_per_text(value: Any, name: str, count: int) -> list[tuple[str, ...]]:
 
 
 def checked_id(value: object, name: str = "id") -> str:
-    """Return an id or a name. Raises `InputError` for what cannot be one."""
+    """Return an id or a name. Raises `InputError` for a value that cannot be one."""
     check_text(value, name, MAX_NAME)
     return str(value)
 
 
 def one_or_more(value: Any, name: str) -> tuple[Any, ...]:
-    """Return one str as a list of it, and a list as it is."""
+    """Return the items of a list as a tuple, and a str as a tuple of one."""
     return (value,) if isinstance(value, str) else tuple(as_list(value, name))
 
 
 def value_per_text(value: Any, name: str, whole: type, kind: str, count: int) -> list[Any]:
-    """Return one value a text: ``value`` again and again if it is a ``whole``, else its items."""
+    """Return one value for each text: the items of ``value``, or ``value`` itself.
+
+    whole: the type of a value that holds for all texts; None holds for all texts, too.
+    """
     if value is None or isinstance(value, whole):
         return [value] * count
     values = as_list(value, name, f"{kind} or a list of one a text")
@@ -68,17 +74,17 @@ def value_per_text(value: Any, name: str, whole: type, kind: str, count: int) ->
 
 
 def micros_per_text(value: Any, name: str, count: int) -> list[int | None]:
-    """Return one time a text, or None, in microseconds: a datetime for all, or a list of them."""
+    """Return one time for each text, in microseconds or None, of one datetime or of a list."""
     moments = value_per_text(value, name, datetime, "a datetime with a time zone", count)
     return [None if moment is None else to_micros(moment, name) for moment in moments]
 
 
 def optional_micros(value: datetime | None, name: str) -> int | None:
-    """Return a datetime with a zone in microseconds, None as it is."""
+    """Return a datetime with a zone in microseconds, and None as it is."""
     return None if value is None else to_micros(value, name)
 
 
 def checked_note(by: Any, why: Any) -> dict[str, str]:
-    """Return who makes an operation and why, as its record says it. Raises `InputError`."""
+    """Return who makes an operation and why, as its record holds them. Raises `InputError`."""
     check_note(by, why)
     return note(by, why)

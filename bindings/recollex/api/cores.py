@@ -1,10 +1,10 @@
-"""How many processors may this process use? It may be held to fewer than the machine has."""
+"""How many processors may this process use? It may be limited to fewer than the machine has."""
 
 import os
 
 
 def usable_cores() -> int:
-    """Return how many there are, 1 where nobody tells."""
+    """Return the number of processors of this process; 1 if the system does not tell."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

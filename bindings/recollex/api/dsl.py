@@ -1,4 +1,4 @@
-"""The operations as JSON: one object each, MemoTrace's words in ``op``.
+"""Operations as JSON: each is an object, whose ``op`` is one of MemoTrace's words.
 
 ::
 
@@ -110,7 +110,7 @@ _NEEDED = {
 
 @dataclass
 class ParsedTransaction:
-    """Operations that are one transaction, and where each was written."""
+    """The operations of one transaction, and the place where each was written."""
 
     operations: list[Operation] = field(default_factory=list)
     notes: list[dict[str, str]] = field(default_factory=list)
@@ -119,9 +119,10 @@ class ParsedTransaction:
 
 
 class OperationParser:
-    """Turns objects into operations; times without an offset are of ``zone``.
+    """Parses JSON objects into operations.
 
-    ``now``: what words of time are read against.
+    zone: of times without an offset. now: returns the time, in microseconds, that words such as
+    "last week" are relative to.
     """
 
     def __init__(self, zone: tzinfo = UTC, now: Callable[[], int] = lambda: 0) -> None:
@@ -129,7 +130,7 @@ class OperationParser:
         self.now = now
 
     def lines(self, lines: Iterable[str]) -> list[ParsedTransaction]:
-        """Return the transactions of a JSONL source, all of them checked.
+        """Return the transactions of a JSONL source, after all of them were checked.
 
         Raises `OperationError` naming the first line that is wrong.
 
@@ -203,7 +204,7 @@ class OperationParser:
         group.where.append(where)
 
     def _fields(self, fields: object) -> tuple[str, dict[str, Any]]:
-        """Return the word of an object and its fields under their own names, nulls left out."""
+        """Return the word of an object, and its fields by their own names, without nulls."""
         if not isinstance(fields, Mapping):
             raise InputError(f"an operation must be an object, got {type(fields).__name__}")
         word = fields.get("op")
@@ -362,7 +363,7 @@ class OperationParser:
         return valid_times.read(value, name, self.now(), self.zone)
 
     def _written(self, value: object) -> int | str:
-        """Return a time in microseconds, or a text that is none."""
+        """Return a time in microseconds; a text that is not a time is returned as it is."""
         if isinstance(value, str):
             try:
                 return to_micros(parse_time(value, self.zone), "time")

@@ -1,4 +1,4 @@
-"""Events and episodes: what happened, who took part, and the facts that prove it."""
+"""Events and episodes: what happened, who took part, and which facts prove it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -22,7 +22,10 @@ Participants = Mapping[str, str | None] | Sequence[str | tuple[str, str | None]]
 
 
 class EventOperations:
-    """The operations on events and episodes, of an agent or of one transaction."""
+    """The operations on events and episodes, of an agent or of one transaction.
+
+    submit: records an operation. now: returns the present in microseconds.
+    """
 
     def __init__(self, submit: Submit, now: Callable[[], int]) -> None:
         self._submit = submit
@@ -45,10 +48,13 @@ class EventOperations:
     ) -> str:
         """Record an event and return its id (UPSERT_EVENT).
 
-        facts: ids of the facts that it sums up: a cut hides the event unless it sees all of them.
-        span: (start, end), or words that are read as a time. id: else one made of summary and span,
-        so that saying it again changes nothing; an event whose id is there already is replaced,
-        but for its links.
+        participants: names, or names with roles. facts: ids of the facts that it sums up; a cut
+        hides the event unless it sees all of them. span: (start, end), or words that are parsed as
+        a time. status: a short text. id: the caller's own; without one, the id
+        is made of summary and span, so recording the event again changes nothing. An event that has
+        this id already is replaced, except for its links.
+
+        Raises `errors.InputError` with nothing recorded.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
@@ -90,11 +96,19 @@ class EventOperations:
         why: str | None = None,
         recorded_at: datetime | None = None,
     ) -> None:
-        """Link an event to another, or to what took part in it (LINK).
+        """Link an event to another event, a participant, a time or a mention (LINK).
 
-        relation: "related_to", "subevent_of", "causes" or "corefers" to the id of an event;
-        "has_participant" to an entity by name, the qualifier its role; "has_time" to a datetime or
-        a text; "mentioned_in" to a `Mention`.
+        source: the id of the event. relation: "related_to", "subevent_of", "causes" or "corefers",
+        with the id of another event as ``target``; "has_participant" with the name of an entity,
+        whose role is ``qualifier``; "has_time" with a datetime or a text; "mentioned_in" with a
+        `Mention`.
+
+        Raises `errors.UnknownIdError` for an event that does not exist.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> cold, broken = alice.events.add("It froze."), alice.events.add("The boiler broke.")
+        >>> alice.events.link(cold, "causes", broken)
         """
         end = to_micros(target, "target") if isinstance(target, datetime) else target
         self._submit(Link(source, relation, end, qualifier), by, why, recorded_at)
@@ -112,7 +126,8 @@ class EventOperations:
     ) -> str:
         """Record an episode over events and return its id (UPSERT_EPISODE).
 
-        It is visible while one of its events is, and never evidence for a fact.
+        events: ids. window: (start, end), or words that are parsed as a time. An episode is visible
+        while one of its events is. It is never evidence for a fact.
         """
         start, end, _ = valid_times.read(window, "window", self._now())
         operation = UpsertEpisode(title, one_or_more(events, "events"), start, end, id)
@@ -121,7 +136,10 @@ class EventOperations:
 
 
 class Events(EventOperations):
-    """The events of an agent, from `Agent.events`: record them, and read them under a cut."""
+    """The events of an agent, from `Agent.events`: methods that record them, and that read a cut.
+
+    as_recorded: what was known at that time. as_world: what was so in the world at that time.
+    """
 
     def __init__(self, agent: AgentOrCut, submit: Submit) -> None:
         super().__init__(submit, agent.clock)
@@ -134,7 +152,7 @@ class Events(EventOperations):
         as_recorded: datetime | None = None,
         as_world: datetime | None = None,
     ) -> Event:
-        """Return an event. Raises `errors.UnknownIdError` where the cut does not see it."""
+        """Return an event. Raises `errors.UnknownIdError` if the cut does not show it."""
         view = self._view(as_recorded, as_world)
         key = view.columns.dictionary["event_ids"].get(checked_id(id))
         found = None if key is None else read_event(view, key)
@@ -153,9 +171,10 @@ class Events(EventOperations):
         as_recorded: datetime | None = None,
         as_world: datetime | None = None,
     ) -> list[Event]:
-        """Return the events that meet every condition given, in the order of their first record.
+        """Return the events that meet all of the conditions, in the order of their first record.
 
-        during: the event's span lies within it; overlaps: it shares a moment with it.
+        participant: a name. fact: an id. during: an interval that holds the event's span.
+        overlaps: an interval that shares a moment with the span.
         """
         view = self._view(as_recorded, as_world)
         keys = find_events(
@@ -175,7 +194,7 @@ class Events(EventOperations):
         as_recorded: datetime | None = None,
         as_world: datetime | None = None,
     ) -> Episode:
-        """Return an episode. Raises `errors.UnknownIdError` where the cut sees none of its events.
+        """Return an episode. Raises `errors.UnknownIdError` if the cut shows none of its events.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
@@ -198,7 +217,7 @@ class Events(EventOperations):
         as_recorded: datetime | None = None,
         as_world: datetime | None = None,
     ) -> list[Episode]:
-        """Return the episodes that the cut sees, or those that hold an event."""
+        """Return the episodes that the cut shows; with ``event``, an id, those that hold it."""
         return find_episodes(self._view(as_recorded, as_world), event)
 
     def _view(self, as_recorded: datetime | None, as_world: datetime | None) -> FactView:

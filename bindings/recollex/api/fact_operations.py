@@ -1,4 +1,4 @@
-"""The operations on facts and entities, as methods."""
+"""The operations on facts and entities as methods, for an agent and for a transaction."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -24,7 +24,10 @@ Submit = Callable[[Operation, str | None, str | None, datetime | None], None]
 
 
 class FactOperations:
-    """The operations on facts and entities, of an agent or of one transaction."""
+    """The operations on facts and entities, of an agent or of one transaction.
+
+    submit: records an operation. now: returns the present in microseconds.
+    """
 
     def __init__(self, submit: Submit, now: Callable[[], int]) -> None:
         self._submit = submit
@@ -50,10 +53,11 @@ class FactOperations:
         """Record that ``subject`` ``predicate`` ``object``, and return the fact's id (UPSERT_EDGE).
 
         object: a str names an entity; `Text`, a number, bool, datetime or `Mention` is a literal.
-        valid: (start, end) in the world's time, None for an open end, or words such as "from 1811
-        to 1827", which are read and tagged as parsed. evidence: ids of memories. id: else one made
-        of subject, predicate, object and start, so that saying it again changes nothing. A fact
-        whose id is there already gets a new version. by, why: kept with the operation.
+        valid: (start, end) in the world's time, None for an open end; or words such as "from 1811
+        to 1827", which are parsed, and tagged so. evidence: ids of memories. confidence: in [0, 1].
+        id: the caller's own; without one, the id is made of subject, predicate, object and start,
+        so recording the fact again changes nothing. A fact that has this id already gets a new
+        version. by, why: kept with the operation. recorded_at: later than the last.
 
         Raises `errors.InputError` with nothing recorded.
 
@@ -101,7 +105,8 @@ class FactOperations:
     ) -> None:
         """Correct a fact: close its version and open the next, both in its history (RETRO_CORRECT).
 
-        What is not given stays as it is. Raises `errors.UnknownIdError` where no version is open.
+        Fields that are not given stay as they are. Raises `errors.UnknownIdError` if no version is
+        open.
 
         >>> import recollex, tempfile
         >>> from datetime import UTC, datetime
@@ -142,8 +147,8 @@ class FactOperations:
     ) -> None:
         """Close a fact, for all of its valid time or for a part of it (ARCHIVE_EDGE).
 
-        during: (start, end): what lies outside it stays true; a hole leaves two facts, the later
-        one with an id of its own.
+        during: (start, end); outside of it the fact stays true. If that leaves a hole, two facts
+        remain, and the later one has an id of its own.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
@@ -165,7 +170,14 @@ class FactOperations:
         why: str | None = None,
         recorded_at: datetime | None = None,
     ) -> None:
-        """Record an entity, its other names and its types (UPSERT_ENTITY)."""
+        """Record an entity, with its other names and its types (UPSERT_ENTITY).
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> alice.facts.add_entity("Robert Chen", aliases=["Bob"], types=["person"])
+        >>> alice.facts.entity("Bob").name
+        'Robert Chen'
+        """
         operation = UpsertEntity(name, one_or_more(aliases, "aliases"), one_or_more(types, "types"))
         self._submit(operation, by, why, recorded_at)
 
@@ -180,7 +192,7 @@ class FactOperations:
     ) -> None:
         """Record that two entities are one, called ``target`` from now on (MERGE_ENTITY).
 
-        Views of the past do not change. Raises `errors.MergeCycleError`, `errors.UnknownIdError`.
+        Cuts of the past do not change. Raises `errors.MergeCycleError` and `errors.UnknownIdError`.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")

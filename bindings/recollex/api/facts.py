@@ -1,4 +1,4 @@
-"""Facts and entities: what an agent holds to be true, since when, and on what evidence."""
+"""Facts and entities: what an agent holds to be true, since when, and on which evidence."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,10 +17,11 @@ from recollex_engine.facts.facts import Fact, FactList, read_fact
 
 
 class Facts(FactOperations):
-    """The facts of an agent, from `Agent.facts`: record them, and read them under a cut.
+    """The facts of an agent, from `Agent.facts`: methods that record them, and that read a cut.
 
-    Every reading method takes ``as_recorded`` (what was known then) and ``as_world`` (what was true
-    then); both together: what was held then to be true at another time.
+    Every method that reads takes ``as_recorded`` (what was known at that time) and ``as_world``
+    (what was true at that time). With both it returns what was believed at ``as_recorded`` about
+    ``as_world``.
     """
 
     def __init__(self, agent: AgentOrCut, submit: Submit) -> None:
@@ -30,7 +31,7 @@ class Facts(FactOperations):
     def view(
         self, as_recorded: datetime | None = None, as_world: datetime | None = None
     ) -> FactView:
-        """Return the cut that a reading method would read."""
+        """Return the cut that the methods read."""
         recorded = optional_micros(as_recorded, "as_recorded")
         return self._agent.facts(recorded, optional_micros(as_world, "as_world"))
 
@@ -41,7 +42,7 @@ class Facts(FactOperations):
         as_recorded: datetime | None = None,
         as_world: datetime | None = None,
     ) -> Fact:
-        """Return the version of a fact that the cut sees. Raises `errors.UnknownIdError`."""
+        """Return the version of a fact that the cut shows. Raises `errors.UnknownIdError`."""
         view = self.view(as_recorded, as_world)
         version = view.version(id)
         if version is None or not view.is_visible(version):
@@ -49,7 +50,7 @@ class Facts(FactOperations):
         return read_fact(view, version, id)
 
     def history(self, id: str, *, as_recorded: datetime | None = None) -> list[Fact]:
-        """Return every version of a fact, oldest first. Raises `errors.UnknownIdError` for none."""
+        """Return every version of a fact, oldest first. Raises `errors.UnknownIdError`."""
         view = self.view(as_recorded)
         versions = view.versions(id)
         if not versions:
@@ -70,12 +71,15 @@ class Facts(FactOperations):
         as_recorded: datetime | None = None,
         as_world: datetime | None = None,
     ) -> FactList:
-        """Return the facts that meet every condition given, in recorded order.
+        """Return the facts that meet all of the conditions, in recorded order.
 
-        evidence: ids of memories, one of which is cited. during: the valid time lies within it;
-        overlaps: it shares a moment with it; relation: it stands in one of Allen's relations
-        ("before", "meets", "overlaps", "starts", "during", "finishes", "equals", and "after",
-        "met_by", "overlapped_by", "started_by", "contains", "finished_by") to the interval ``to``.
+        evidence: ids of memories; a fact must cite one of them. during: an interval that holds the
+        valid time. overlaps: an interval that shares a moment with it. relation: how the valid time
+        lies to the interval ``to``, one of Allen's relations: "before", "meets", "overlaps",
+        "starts", "during", "finishes", "equals", and "after", "met_by", "overlapped_by",
+        "started_by", "contains", "finished_by".
+
+        Raises `errors.InputError`, and `errors.UnknownIdError` for evidence that is not there.
 
         >>> import recollex, tempfile
         >>> from datetime import UTC, datetime
@@ -110,7 +114,7 @@ class Facts(FactOperations):
     def snapshot(
         self, *, as_recorded: datetime | None = None, as_world: datetime | None = None
     ) -> FactList:
-        """Return every fact that the cut sees, in recorded order; read when looked at."""
+        """Return every fact that the cut shows, in recorded order; each is read when it is used."""
         view = self.view(as_recorded, as_world)
         return FactList(view, view.all())
 
@@ -138,9 +142,9 @@ class Facts(FactOperations):
         as_recorded: datetime | None = None,
         as_world: datetime | None = None,
     ) -> Entity:
-        """Return the entity that a name stands for. Raises `errors.UnknownIdError` if hidden.
+        """Return the entity of a name. Raises `errors.UnknownIdError` if the cut hides it.
 
-        A cut hides an entity that neither a visible fact nor a record of its own names.
+        A cut shows an entity if a visible fact, or a record of the entity itself, names it.
         """
         found = read_entity(self.view(as_recorded, as_world), checked_id(name, "name"))
         if found is None:
@@ -150,11 +154,11 @@ class Facts(FactOperations):
     def entities(
         self, *, as_recorded: datetime | None = None, as_world: datetime | None = None
     ) -> list[Entity]:
-        """Return every entity that the cut shows, in the order in which they were first met."""
+        """Return every entity that the cut shows, in the order in which they were first named."""
         return all_entities(self.view(as_recorded, as_world))
 
     def _memories(self, view: FactView, ids: Sequence[str]) -> list[int]:
-        """Return the ordinals of every version of memories."""
+        """Return the rows of every version of these memories."""
         columns = view.columns
         known = columns.array("id")[: view.memories]
         found: list[int] = []

@@ -1,4 +1,4 @@
-"""What did an agent know when, and what was done to it? Time travel over one agent's memory."""
+"""Time travel over one agent's memory: its past states, its log and their differences."""
 
 import builtins
 import os
@@ -19,21 +19,22 @@ from recollex_engine.recall.memory import Memory
 
 
 class History:
-    """The part of `Agent` that looks back."""
+    """The methods of `Agent` that read the past."""
 
     def __init__(self, agent: AgentOrCut) -> None:
         self.engine = agent
 
     def at(self, as_recorded: datetime) -> Self:
-        """Return this agent as of a recorded time: what it knew then, for reading alone.
+        """Return this agent as of a recorded time: what it knew then, read-only.
 
         It has every method of an agent; those that write raise `errors.ReadOnlyError`. Its recalls
-        are those that a store would give to which nothing was ever told later, to the bit: scores,
-        order, token counts. `now` is the moment, vectors are scanned exactly.
+        equal, to the bit (scores, order, token counts), those of a store to which nothing was added
+        after that time. Their ``now`` is that time, and vectors are scanned exactly.
 
-        A moment before the first retain is an agent that knows nothing. Raises `errors.InputError`
-        for one that is still to come. What is told afterwards is recorded afterwards and changes
-        nothing here, unless it is given an earlier `recorded_at`, later than all that was recorded.
+        At a time before the first retain the agent knows nothing. Raises `errors.InputError` for a
+        time in the future. Memories that are retained afterwards change nothing here, unless they
+        are given a ``recorded_at`` that is earlier than the cut (it must be later than all that
+        was recorded).
 
         >>> import recollex, tempfile
         >>> from datetime import UTC, datetime
@@ -46,9 +47,9 @@ class History:
         return type(self)(Cut.at(self.engine, to_micros(as_recorded, "as_recorded")))
 
     def history(self, id: str) -> list[Memory]:
-        """Return every version of a memory, oldest first; `closed` of each says what became of it.
+        """Return every version of a memory, oldest first; `closed` of each says how it ended.
 
-        What was forgotten is not there. Raises `errors.UnknownIdError`.
+        Forgotten memories have no history. Raises `errors.UnknownIdError`.
         """
         return self.engine.history(checked_id(id))
 
@@ -59,10 +60,10 @@ class History:
         until: datetime | None = None,
         op: str | Sequence[str] | None = None,
     ) -> builtins.list[LogEntry]:
-        """Return what was done to this agent: the operations of its log, in order.
+        """Return the operations of this agent's log, in order.
 
-        since, until: recorded in [since, until). op: kinds of operation, such as "forget" or
-        "upsert_edge".
+        since, until: return those recorded in [since, until). op: kinds of operation, such as
+        "forget" or "upsert_edge".
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
@@ -80,7 +81,9 @@ class History:
         return list(logbook.entries(self.engine, first, end, kinds))
 
     def diff(self, earlier: datetime, later: datetime | None = None) -> Difference:
-        """Return what changed in what was known from one recorded time to another (now).
+        """Return the difference of what was known at two recorded times.
+
+        later: now, by default. Raises `errors.InputError` if ``earlier`` is after ``later``.
 
         >>> import recollex, tempfile
         >>> from datetime import UTC, datetime
@@ -102,9 +105,19 @@ class History:
     def snapshot(self, as_recorded: datetime, path: str | os.PathLike[str]) -> None:
         """Make a store in the folder ``path`` that holds this agent as of a recorded time.
 
-        Its log is the beginning of this one, byte for byte, so it answers as `at` does, and can be
-        written to. Raises `errors.InputError` where the folder holds anything but a store without
-        this agent.
+        Its log is the beginning of this log, byte for byte. So it answers as `at` does, and can be
+        written to. The folder may hold a store that lacks this agent; for any other content this
+        raises `errors.InputError`.
+
+        >>> import recollex, tempfile
+        >>> from datetime import UTC, datetime
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> for day, words in enumerate(["Bob lives in Oslo.", "Bob moved to Rome."], start=1):
+        ...     ids = alice.retain(words, id="home", recorded_at=datetime(2024, 5, day, tzinfo=UTC))
+        >>> folder = tempfile.mkdtemp()
+        >>> alice.snapshot(datetime(2024, 5, 1, 12, tzinfo=UTC), folder)
+        >>> recollex.open(folder).agent("alice").get("home").text
+        'Bob lives in Oslo.'
         """
         op = self.engine.op_at(to_micros(as_recorded, "as_recorded"))
         with progress_bar(op, "copying", "operations") as progress:

@@ -1,4 +1,4 @@
-"""Times as people write them: ISO 8601, in a zone that is said and never guessed."""
+"""Parsing of ISO 8601 times; the zone of a time is given and never guessed."""
 
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
@@ -7,7 +7,7 @@ from recollex_engine.errors import InputError
 
 
 def find_zone(name: str) -> tzinfo:
-    """Return the time zone of that name; raises `InputError` when there is none.
+    """Return the time zone of that name. Raises `InputError` if there is none.
 
     >>> find_zone("utc")
     datetime.timezone.utc
@@ -21,9 +21,9 @@ def find_zone(name: str) -> tzinfo:
 
 
 def parse_time(written: str, where: tzinfo, what: str = "time") -> datetime:
-    """Return a written time; one without an offset is of the zone ``where``.
+    """Return a written time; a time without an offset is in the zone ``where``.
 
-    Raises `InputError` that calls the value ``what``.
+    what: the name of the value in an error. Raises `InputError`.
 
     >>> parse_time("2023-11-06", UTC).isoformat()
     '2023-11-06T00:00:00+00:00'

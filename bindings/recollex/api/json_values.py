@@ -18,7 +18,7 @@ def parse_json(line: str) -> object:
 
 
 def recorded_start(value: Any) -> Any:
-    """Return when an operation is recorded, of MemoTrace's ``record`` and ``record_end``."""
+    """Return when an operation is recorded, from MemoTrace's ``record`` and ``record_end``."""
     if not isinstance(value, Sequence) or isinstance(value, str):
         return value
     if len(value) != 2 or value[1] is not None:
@@ -41,7 +41,7 @@ def participant(value: Any) -> tuple[Any, Any]:
 
 
 def source_of(value: Any) -> Source | None:
-    """Return a document, given as its uri or as an object."""
+    """Return a source that was given as a URI or as an object."""
     if value is None or isinstance(value, Source):
         return value
     if isinstance(value, str):

@@ -1,7 +1,7 @@
-"""Memories and turns as JSON lines: what `recollex ingest` reads and `recollex export` writes.
+"""Memories and turns as JSON lines: the format of `recollex ingest` and `recollex export`.
 
-A line is one JSON object. With ``at`` it is a turn of talk, for `Agent.retain_dialogue`; otherwise
-it is a memory, for `Agent.retain`. Empty lines are passed over, and so are fields that are null.
+A line is one JSON object. With ``at`` it is a turn of a conversation, for `Agent.retain_dialogue`;
+otherwise it is a memory, for `Agent.retain`. Empty lines and null fields are ignored.
 """
 
 import difflib
@@ -51,7 +51,8 @@ _KINDS: dict[type, str] = {str: "a string", list: "a list of strings", dict: "an
 class Line:
     """One line: its number from 1, whether it is a turn, and its fields with times read.
 
-    ``shared`` holds what one call says for all its lines: lines that share it may go together.
+    shared: the fields that one call takes for all its lines. Lines with equal ``shared`` may be
+    retained by one call.
     """
 
     number: int
@@ -63,10 +64,10 @@ class Line:
 def read(
     lines: Iterable[str], zone: tzinfo, document_id: str | None = None, recorded: bool = False
 ) -> Iterator[Line]:
-    """Give every line of a JSONL source, checked; times without an offset are of ``zone``.
+    """Yield every line of a JSONL source, checked; times without an offset are in ``zone``.
 
-    ``document_id`` is for turns that name none. ``recorded`` keeps each line's ``recorded_at``,
-    which is otherwise left out. Raises `InputError` naming the line.
+    document_id: of turns that name none. recorded: keep each line's ``recorded_at``, which is left
+    out otherwise. Raises `InputError` naming the line.
 
     >>> from datetime import UTC
     >>> [line.fields for line in read(['{"text": "Tea at four.", "recorded_at": "2024"}'], UTC)]
@@ -78,9 +79,10 @@ def read(
 
 
 def write(memory: Memory) -> str:
-    """Return a memory as a line that, read and retained, gives the memory again.
+    """Return a memory as a line; reading and retaining that line makes the memory again.
 
-    What has a speaker is a turn. Its entities were found by rule and will be found again.
+    A memory with a speaker becomes a turn. Its entities were found by rules, which will find them
+    again.
     """
     fields: dict[str, Any] = {"id": memory.id, "text": memory.text}
     at = memory.event_at.isoformat()

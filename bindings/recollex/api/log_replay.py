@@ -1,4 +1,4 @@
-"""Making a store from a log."""
+"""Rebuilds an agent from its log."""
 
 import os
 from pathlib import Path
@@ -18,9 +18,9 @@ def replay(
 ) -> int:
     """Rebuild an agent from its log, in the store at ``path``; return the number of operations.
 
-    Ids, recorded times, links and everything else are those of the log. log: an agent's folder
-    (``STORE/agents/NAME``), its log folder, or one file of operations in JSON lines. Vectors come
-    from ``vectors.f16`` beside it; those that are not there are embedded again, by ``embedder``.
+    Ids, recorded times, links and all else are as in the log. log: an agent's folder
+    (``STORE/agents/NAME``), its log folder, or one file of operations in JSON lines. Vectors are
+    read from ``vectors.f16`` beside the log; those that are missing are embedded by ``embedder``.
 
     Raises `errors.CorruptError`, naming file and line, with nothing made.
 
@@ -31,7 +31,7 @@ def replay(
     >>> recollex.replay(folder + "/a/agents/alice", folder + "/b", agent_id="alice")
     3
 
-    They are the agent's settings, its model's vocabulary, and the memory.
+    The three operations are the agent's settings, its model's vocabulary, and the memory.
 
     >>> with recollex.open(folder + "/b") as store:
     ...     store.agent("alice").get("b1").text

@@ -1,4 +1,4 @@
-"""What becomes of a memory that is no longer so? It is corrected, archived or forgotten."""
+"""How is a memory changed or removed? It is corrected, archived or forgotten."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -12,7 +12,7 @@ from recollex_engine.domain.checks import MAX_TEXT, check_note, check_text
 
 
 class MemoryChanges:
-    """The part of `Agent` that changes what is held."""
+    """The methods of `Agent` that change or remove memories."""
 
     engine: AgentOrCut
 
@@ -26,8 +26,16 @@ class MemoryChanges:
     ) -> None:
         """Forget one memory or several, as one transaction: nothing returns them from now on.
 
-        `at` an earlier time they are still there. by, why: who does it and the reason, for the log.
-        Raises `errors.UnknownIdError` for an id that is not there, with nothing forgotten.
+        `at` an earlier time they are still there. by, why: who does it and for which reason, for
+        the log. Raises `errors.UnknownIdError` for an id that does not exist; then nothing is
+        forgotten.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> ids = alice.retain(["Bob likes tea.", "Bob likes milk."], id=["tea", "milk"])
+        >>> alice.forget("milk", by="ann", why="It was a joke.")
+        >>> [memory.id for memory in alice.list()]
+        ['tea']
         """
         self._take_away("forget", id, by, why, recorded_at)
 
@@ -39,11 +47,11 @@ class MemoryChanges:
         why: str | None = None,
         recorded_at: datetime | None = None,
     ) -> None:
-        """Archive one memory or several, as one transaction: they are kept, and leave recalls.
+        """Archive one memory or several, as one transaction: they are kept, but not recalled.
 
         `get` and `history` still return them, and say who archived them and why; `recall` and
-        `list` do not. Raises `errors.UnknownIdError` for an id that is not there or is archived,
-        with nothing archived.
+        `list` do not return them. Raises `errors.UnknownIdError` for an id that does not exist or
+        is archived already; then nothing is archived.
         """
         self._take_away("archive", id, by, why, recorded_at)
 
@@ -76,12 +84,13 @@ class MemoryChanges:
         recorded_at: datetime | None = None,
         embedding: Any = None,
     ) -> None:
-        """Correct a memory: it keeps its id, and says ``text`` from now on.
+        """Correct a memory: it keeps its id, and its text is ``text`` from now on.
 
-        What is not given stays as it was; a turn keeps its speaker. `history` returns what it said
-        before, and `at` an earlier time nothing has changed. by, why: as for `forget`.
+        Options that are not given stay as they were; a turn keeps its speaker. `history` returns
+        the earlier versions, and `at` an earlier time nothing has changed. by, why: as for
+        `forget`. embedding: float[dimension] of the new text; computed, if not given.
 
-        Raises `errors.UnknownIdError`, and `errors.InputError` where nothing would change.
+        Raises `errors.UnknownIdError`, and `errors.InputError` if nothing would change.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")

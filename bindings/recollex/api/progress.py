@@ -1,4 +1,4 @@
-"""Who sees how far long work is? A terminal, by a bar, or whoever listens in its stead."""
+"""Progress of long work: a bar on a terminal, or a callback in its place."""
 
 import sys
 import time
@@ -7,20 +7,20 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 
 ProgressListener = Callable[[int, int | None], None]
-"""Told how many items are done, and how many there are (None where nobody knows)."""
+"""Called with the number of items that are done, and with that of all (None if unknown)."""
 
 LONG = 200
-"""Items from which work is worth a bar."""
+"""Work on fewer items than this shows no bar."""
 
 
 PAUSE = 0.1
-"""Seconds between two times that a listener is told."""
+"""Seconds between two calls of a listener, at least."""
 _listener: ContextVar[ProgressListener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
 def reporting_to(told: ProgressListener) -> Iterator[None]:
-    """Tell ``told``, in place of a terminal, how far work is that this thread does in the body."""
+    """Report the progress of what this thread does in the body to ``told``, not to a terminal."""
     token = _listener.set(told)
     try:
         yield
@@ -32,9 +32,9 @@ def reporting_to(told: ProgressListener) -> Iterator[None]:
 def progress_bar(
     total: int | None, label: str, unit: str = "memories", delay: float = 0
 ) -> Iterator[Callable[[int], None] | None]:
-    """Give a function that is told how many more items are done; None where nobody watches.
+    """Yield a callback that takes the number of further items done; None if nothing is shown.
 
-    A bar is drawn from ``delay`` seconds on.
+    total: the number of items, None if unknown. delay: seconds before the bar is drawn.
     """
     told = _listener.get()
     if (total is not None and total < LONG) or not (told or sys.stderr.isatty()):
@@ -52,7 +52,7 @@ def progress_bar(
 
 
 def say_that_kernels_are_compiled() -> None:
-    """Say on a terminal why the first recall takes so long."""
+    """Print on a terminal why the first recall takes so long."""
     if sys.stderr.isatty():
         print(
             "recollex: compiling its kernels, half a minute, once for this version and processor",
@@ -61,12 +61,12 @@ def say_that_kernels_are_compiled() -> None:
 
 
 def opening_bar(operations: int) -> AbstractContextManager[Callable[[int], None] | None]:
-    """Give what is told of an opening that reads ``operations`` of a log."""
+    """Return the progress bar of an opening that reads ``operations`` operations of a log."""
     return progress_bar(operations, "rebuilding from the log", "operations", delay=1)
 
 
 def _counting(told: ProgressListener, total: int | None) -> Callable[[int], None]:
-    """Return what counts items, and tells of them at most once in `PAUSE` seconds."""
+    """Return a callback that counts items, and calls ``told`` at most once in `PAUSE` seconds."""
     done, last = 0, time.monotonic()
 
     def update(more: int) -> None:

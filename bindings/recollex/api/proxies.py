@@ -31,8 +31,8 @@ class Table:
 class Method(Generic[P, Result]):
     """One row of the table: a method of the embedded API, and what a server must know of it.
 
-    function: the method of the embedded class. name: its name in the protocol, made of the group
-    of its table and of its own name: "recall", "facts.history".
+    function: the method of the embedded class. name: in the protocol, made of the group of its
+    table and its own name: "recall", "facts.history".
 
     scope: what a token must allow. cut: whether it may be asked of the past, with the option
     ``at``; reads may, unless the row says otherwise. chunks: whether its result is a list, which

@@ -1,4 +1,4 @@
-"""Moving an agent to another model."""
+"""Moves an agent to another embedding model."""
 
 import os
 from contextlib import suppress
@@ -21,16 +21,16 @@ def reembed(
     embedder: str | os.PathLike[str] | Embedder | None = None,
     threads: int = 1,
 ) -> int:
-    """Embed again, with another model, all that an agent of the store at ``path`` holds.
+    """Embed all passages of an agent, in the store at ``path``, again with another model.
 
-    Returns how many passages were embedded by this call: fewer than there are where an earlier one
-    was interrupted, 0 where the vectors are the model's already. Until all are embedded the old
-    vectors serve, others may read and write, and a call that was killed goes on where it was. Then
-    one operation changes over, for the past as well; whoever has the agent open for reading with
-    the old model gets a `errors.ModelMismatchError` from then on.
+    Returns the number of passages that this call embedded: fewer than all after an interrupted
+    call, 0 if the vectors are the model's already. Until all passages are embedded the old vectors
+    are used, other processes may read and write, and a call that was killed is continued by the
+    next. Then one operation switches to the new vectors, for cuts of the past as well. Processes
+    that read the agent with the old model get `errors.ModelMismatchError` from then on.
 
-    Vectors that a caller had given are replaced by the model's own. Raises `errors.LockedError`
-    where a writer has the agent open at the end: close it and call again.
+    Vectors that a caller had given are replaced by the model's. Raises `errors.LockedError` if a
+    writer has the agent open when the call ends: close it and call again.
 
     >>> import recollex, tempfile
     >>> folder = tempfile.mkdtemp()

@@ -1,4 +1,4 @@
-"""The talks that a write policy listens to: what was heard lately, what waits, what is missing."""
+"""The conversations that a write policy reads: their latest turns, and those not yet written."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from recollex_engine.talks.write_session import AssessedTurn
 
 @dataclass(frozen=True, slots=True)
 class HeardTurn:
-    """A turn in one of a talk's tiers, as it would be written.
+    """A turn in short-term or working memory of a conversation, as it would be written.
 
     salience: how much it tells, in [0, 1]. events: the kinds of event that it states. written:
     whether a memory holds it.
@@ -34,9 +34,10 @@ class HeardTurn:
 
 
 class Sessions:
-    """The talks of an agent, from `Agent.sessions`, by the document id of `retain_dialogue`.
+    """The conversations of an agent, from `Agent.sessions`, by their document ids.
 
-    They live in this process: what waits in them when it ends is gone, as MemoTrace wants it.
+    `Agent.retain_dialogue` with a policy adds turns to them. They live in this process: turns that
+    are not written when it ends are lost, as in MemoTrace.
 
     >>> import recollex, tempfile
     >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
@@ -55,26 +56,30 @@ class Sessions:
 
     @property
     def heard(self) -> int:
-        """How many talks a policy has listened to, and still holds something of."""
+        """The number of conversations of which turns are held."""
         return len(self._sessions)
 
     def short_term(self, document_id: str) -> list[HeardTurn]:
-        """Return the latest turns of a talk, written or not, in order.
+        """Return the latest turns of a conversation, written or not, in order.
 
-        Raises `errors.UnknownIdError` for a talk that no policy has listened to.
+        Raises `errors.UnknownIdError` for a document id that no policy has read.
         """
         session = self._talk(document_id).session
         return [_heard(turn, turn.place in session.kept) for turn in session.short_term]
 
     def working(self, document_id: str) -> list[HeardTurn]:
-        """Return the turns of a talk that wait to be written or dropped, in order."""
+        """Return the turns of a conversation that wait to be written or dropped, in order.
+
+        Raises `errors.UnknownIdError`.
+        """
         return [_heard(turn, False) for turn in self._talk(document_id).session.working]
 
     def end(self, document_id: str, *, recorded_at: datetime | None = None) -> list[str]:
-        """End a talk's session, and return the ids of what its periodic write made.
+        """End a conversation's session, and return the ids of the memories that were written.
 
-        The best of working memory is written as one memory, the rest dropped; caps and budgets
-        begin anew. A silence of `WritePolicy.session_gap` does the same when the next turn comes.
+        The best turns of working memory are written as one memory, the others are dropped, and
+        caps and budgets start again. A turn that comes after a silence of `WritePolicy.session_gap`
+        ends the session, too. Raises `errors.UnknownIdError`.
         """
         return self._sessions.end(
             checked_id(document_id), optional_micros(recorded_at, "recorded_at")
@@ -89,10 +94,10 @@ class Sessions:
         recorded_at: datetime | None = None,
         **options: Any,
     ) -> Recall:
-        """Return `Agent.recall` within the policy's ``read_tokens``, after a backfill if need be.
+        """Return `Agent.recall` within the policy's ``read_tokens``, after a backfill if needed.
 
-        options: those of `Agent.recall`. Where `backfill` writes something, the question is asked
-        again; a cut of the past (``as_recorded``) does not see it, and is answered as it was.
+        options: those of `Agent.recall`. If `backfill` writes something, the question is asked
+        again; a cut of the past (``as_recorded``) does not show it, and its answer stays the same.
         """
         given = {"max_tokens": self._talk(document_id).policy.read_tokens} | options
         first = self._recall(query, **given)
@@ -113,13 +118,14 @@ class Sessions:
         cut: "Cut | None" = None,
         recorded_at: datetime | None = None,
     ) -> list[str]:
-        """Write the turns of a talk's tiers that bear on a question which ``recall`` leaves open.
+        """Write the turns that are similar to a question which ``recall`` leaves open.
 
-        That is: it is empty, its best memories are less like the question than ``backfill_score``,
-        or the question names a time of which none of them speaks. because: the caller says so
-        itself, having abstained or found a contradiction, such as `Fact.conflicts`. cut: under
-        which the question was asked. Both are kept in the memories' metadata. Returns the ids, in
-        order of likeness; none where the question is answered, or nothing bears on it.
+        A recall leaves its question open if it is empty, if its best memories are less similar to
+        the question than ``backfill_score``, or if the question names a time and none of the
+        memories is of that time. because: the caller found the question open itself: it abstained,
+        or met a contradiction, such as `Fact.conflicts`. cut: of which the question was asked. Both
+        are kept in the metadata of the memories. Returns the ids, most similar first; an empty list
+        if the question is answered, or no turn is similar.
         """
         if because not in (None, "abstention", "temporal conflict"):
             raise InputError(
@@ -136,9 +142,9 @@ class Sessions:
         )
 
     def forget_expired(self, *, recorded_at: datetime | None = None) -> list[str]:
-        """Forget the sensitive turns whose time is over, and return their ids.
+        """Forget the sensitive turns whose time to live is over, and return their ids.
 
-        `retain_dialogue` with a policy does it by itself unless it is given ``recorded_at``.
+        `retain_dialogue` with a policy does this itself, unless it is given ``recorded_at``.
         """
         return self._sessions.forget_expired(optional_micros(recorded_at, "recorded_at"))
 
@@ -150,7 +156,7 @@ class Sessions:
         recorded_at: int | None,
         progress: Progress | None,
     ) -> list[str | None]:
-        """Hear statements; for `Agent.retain_dialogue`."""
+        """Give statements to the session of a conversation; for `Agent.retain_dialogue`."""
         if not isinstance(policy, WritePolicy):
             raise InputError(
                 f"policy must be a recollex.WritePolicy, got {type(policy).__name__}: "

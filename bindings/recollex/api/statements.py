@@ -1,4 +1,4 @@
-"""What is to be retained, or corrected? The arguments of `Agent.retain` and `Agent.correct`."""
+"""Reads the arguments of `Agent.retain` and `Agent.correct`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,7 +28,7 @@ def read_statements(
     metadata: Any,
     valid_until: Any,
 ) -> list[Statement]:
-    """Return one statement a text; each option is one value for all, or a list of one a text.
+    """Return one statement for each text; an option is one value, or a list of one for each text.
 
     Raises `InputError`.
     """

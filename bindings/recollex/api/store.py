@@ -1,4 +1,4 @@
-"""Opening a store."""
+"""Opens a store, a folder of agents."""
 
 import os
 from collections.abc import Callable
@@ -32,7 +32,7 @@ class Store:
     def agent(self, agent_id: str) -> Agent:
         """Return one agent's memory; nothing is put on disk before it retains something.
 
-        Agents are isolated: nothing crosses from one to another. Raises `errors.LockedError` if
+        Agents are isolated: no call reads or writes another agent. Raises `errors.LockedError` if
         another writer has the agent open.
 
         >>> import recollex, tempfile
@@ -50,15 +50,16 @@ class Store:
         return self._store.agents()
 
     def close_agent(self, agent_id: str) -> None:
-        """Close one agent, so that it takes no memory; `agent` opens it again.
+        """Close one agent, which frees its memory; `agent` opens it again.
 
-        What its `sessions` heard and did not write is gone. Nothing may use it meanwhile.
+        Turns that its `sessions` have not written are lost. No other thread may use the agent
+        during the call.
         """
         self._agents.pop(agent_id, None)
         self._store.close_agent(agent_id)
 
     def close(self) -> None:
-        """Close every agent; everything retained is on disk afterwards."""
+        """Close every agent; all that was retained is on disk afterwards."""
         self._store.close()
 
     def __enter__(self) -> "Store":
@@ -88,17 +89,18 @@ def open(
 ) -> Store:
     """Open the store in folder ``path``, which is made when something is first retained.
 
-    read_only: never writes, never waits for the writer, which may be in another process.
+    read_only: neither write nor wait for the writer, which may be in another process.
     embedder: None for all-MiniLM-L6-v2, the name or folder of another BERT-family encoder, or an
-    object such as `GivenVectors` when every vector comes from the caller.
-    durability: "always" puts each call on the disk before it returns; "interval" within 100 ms;
-    "off" leaves it to the operating system. A crash of the process alone loses nothing in any.
-    language: of the words of agents that are new, for stemming and stop words.
-    threads: that embed texts while retaining.
+    object such as `GivenVectors` if every vector comes from the caller.
+    durability: "always" writes each call to the disk before it returns; "interval" does so within
+    100 ms; "off" leaves it to the operating system. A crash of the process alone loses nothing in
+    any of the three.
+    language: of new agents, for stemming and stop words.
+    threads: the number of threads that embed texts while retaining.
     clock: returns the present as a datetime with a zone; for imports and tests.
 
-    Raises `errors.InputError` for an argument that is not acceptable, `errors.FormatError` for a
-    folder of another version.
+    Raises `errors.InputError` for an argument that cannot be used, and `errors.FormatError` for a
+    folder of another version of the format.
 
     >>> import recollex, tempfile
     >>> store = recollex.open(tempfile.mkdtemp(), durability="interval")
@@ -137,7 +139,7 @@ _EMBEDDER = ("embed", "embed_query", "count_tokens", "dimension", "fingerprint",
 
 
 def read_embedder(given: Any) -> Callable[[], Embedder]:
-    """Return what loads the embedder when it is first needed."""
+    """Return a function that loads the embedder, called when it is first needed."""
     if given is not None and not isinstance(given, str | os.PathLike):
         if any(not hasattr(given, name) for name in _EMBEDDER):
             raise InputError(

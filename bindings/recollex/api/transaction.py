@@ -18,11 +18,11 @@ from recollex_engine.errors import InputError
 
 
 class Transaction:
-    """What `Agent.transaction` gives: operations gathered, recorded when the block ends.
+    """Operations that are gathered, and recorded when the block of `Agent.transaction` ends.
 
-    An exception in the block leaves nothing recorded, and so does an operation that is refused:
-    then `errors.OperationError` names it. Ids are known at once, so a fact may cite a memory that
-    the same transaction retains.
+    After an exception in the block nothing is recorded. If an operation is refused, nothing is
+    recorded either, and `errors.OperationError` names the operation. Ids are known at once, so a
+    fact may cite a memory that the same transaction retains.
 
     >>> import recollex, tempfile
     >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
@@ -99,7 +99,7 @@ class Transaction:
         metadata: Mapping[str, Any] | None = None,
         valid_until: datetime | None = None,
     ) -> None:
-        """Correct a memory that was there before, as `Agent.correct` does."""
+        """Correct a memory that existed before the transaction, as `Agent.correct` does."""
         changes = read_changes(event_at, network, context, tags, metadata, valid_until)
         self._submit(Correct(id, text, changes))
 
@@ -133,7 +133,7 @@ class Transaction:
 
 
 def alone(agent: AgentOrCut) -> Submit:
-    """Return what records each operation as a transaction of its own."""
+    """Return a function that records each operation as a transaction of its own."""
 
     def submit(
         operation: Operation, by: str | None, why: str | None, recorded_at: datetime | None

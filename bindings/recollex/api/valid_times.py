@@ -1,4 +1,4 @@
-"""Intervals as callers give them: two datetimes, or words that are read as a time."""
+"""Intervals as callers give them: two datetimes, or words that are parsed as a time."""
 
 import re
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ from recollex_engine.errors import InputError
 
 _ROUGHLY = re.compile(r"\b(?:around|about|circa|c\.|ca\.|roughly|approximately)\s+", re.IGNORECASE)
 _FIRST = to_micros(datetime(1, 1, 2, tzinfo=UTC), "the first day")
-"""A range that reaches back to here, such as "until 2010", has no start."""
+"""A range that begins by then, such as that of "until 2010", has no start."""
 
 Interval = Sequence[datetime | None] | str
 """(start, end), None for an open end; or words, such as "from 1811 to 1827"."""
 
 
 def interval(value: object, name: str) -> tuple[int | None, int | None]:
-    """Return (start, end) of two datetimes in microseconds, None where open.
+    """Return (start, end) of two datetimes in microseconds; None for an open end.
 
     >>> interval((None, datetime(1970, 1, 2, tzinfo=UTC)), "valid")
     (None, 86400000000)
@@ -35,7 +35,7 @@ def interval(value: object, name: str) -> tuple[int | None, int | None]:
 
 
 def span(value: object, name: str) -> tuple[int, int]:
-    """Return an interval with neither end open."""
+    """Return (start, end) in microseconds of an interval without an open end."""
     start, end = interval(value, name)
     if start is None or end is None or end <= start:
         raise InputError(f"{name} must be (start, end) with start before end, got {value!r}")
@@ -45,10 +45,11 @@ def span(value: object, name: str) -> tuple[int, int]:
 def read(
     value: Any, name: str, now: int, zone: tzinfo = UTC
 ) -> tuple[int | None, int | None, str | None]:
-    """Return (start, end, uncertainty) of an interval, or of words read against ``now``.
+    """Return (start, end, uncertainty) of an interval, or of words that are relative to ``now``.
 
-    Words are tagged as parsed, or as approximate: what they mean is a reading, and the tag keeps
-    what was read. "since 2010" has an open end, "until 2010" an open start.
+    uncertainty: None for datetimes. For words it is a tag, "parsed" or "approximate", and the words
+    themselves, since their meaning is an interpretation. "since 2010" has an open end, "until
+    2010" has an open start.
 
     >>> read("from 1811 to 1827", "valid", 0)
     (-5017593600000000, -4481136000000000, 'parsed: from 1811 to 1827')
