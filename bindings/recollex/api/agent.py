@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import groupby, pairwise
 from typing import Any, overload
 
 from recollex.api import dsl
@@ -21,6 +20,7 @@ from recollex.api.history import History
 from recollex.api.memory_changes import MemoryChanges
 from recollex.api.progress import progress_bar
 from recollex.api.questions import read_networks, read_question
+from recollex.api.retain_at_times import retain_at_times
 from recollex.api.sessions import Sessions
 from recollex.api.statements import read_statements
 from recollex.api.transaction import Transaction, alone
@@ -32,15 +32,13 @@ from recollex_engine.domain.checks import (
     MAX_NAME,
     check_count,
     check_embedding,
-    check_embeddings,
     check_flag,
     check_text,
 )
 from recollex_engine.domain.packing_options import Packing, find_packing
-from recollex_engine.domain.statement import Statement, network_number
+from recollex_engine.domain.statement import network_number
 from recollex_engine.domain.turn import read_turn
 from recollex_engine.errors import InputError
-from recollex_engine.models.embedder import Progress
 from recollex_engine.ranking.presets import DEFAULT, Preset, find_preset
 from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.recall import Recall
@@ -120,32 +118,7 @@ class Agent(History, MemoryChanges):
             if len(set(times)) <= 1:
                 at = times[0] if times else None
                 return self.engine.writable().retain(statements, vectors, at, progress=progress)
-            return self._retain_history(statements, vectors, times, progress)
-
-    def _retain_history(
-        self,
-        statements: list[Statement],
-        vectors: Any,
-        times: Sequence[int | None],
-        progress: Progress | None,
-    ) -> list[str]:
-        """Retain statements recorded at several times, as one transaction for each time."""
-        for place, (before, at) in enumerate(pairwise(times), start=1):
-            if before is None or at is None or at < before:
-                raise InputError(
-                    f"recorded_at must not go back and have no gaps, got item {place} earlier than "
-                    "the one before it, or None"
-                )
-        if vectors is not None:
-            dimension = self.engine.dimension
-            vectors = check_embeddings(vectors, "embedding", len(statements), dimension)
-        ids: list[str] = []
-        for at, run in groupby(range(len(times)), times.__getitem__):
-            places = list(run)
-            part = slice(places[0], places[-1] + 1)
-            own = None if vectors is None else vectors[part]
-            ids += self.engine.writable().retain(statements[part], own, at, progress=progress)
-        return ids
+            return retain_at_times(self.engine, statements, vectors, times, progress)
 
     @overload
     def retain_dialogue(
