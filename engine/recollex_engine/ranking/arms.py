@@ -1,7 +1,8 @@
-"""Where might the answer be? Arms, each a ranked list of memories (TEMPR, section 3.1).
+"""The keyword and the semantic arm: each searches memories its own way (TEMPR, section 3.1).
 
-An arm ranks memories, each by its best passage, and brings at most `thinking_budget` of them.
-Every arm works on the mask of memories that the question admits, so a filter costs no recall.
+An arm ranks memories, each by its best passage, and returns at most `thinking_budget` of them.
+Every arm searches only the memories that pass the question's filters, so a filter does not reduce
+the quality of the list.
 """
 
 from dataclasses import dataclass
@@ -18,21 +19,23 @@ from recollex_kernels.words.keyword import search_words
 from recollex_kernels.words.postings import documents_of_all, phrase_rows
 
 K1, B = 0.9, 0.4
-"""BM25's saturation and length normalisation: the field's choice for short texts (Anserini)."""
+"""BM25's saturation and length normalisation: the usual choice for short texts (Anserini)."""
 COMPARED = 30
-"""Rows that a filter lists, of which one bit is compared in the time in which a walk through a
-graph goes on from one node."""
+"""Cost ratio: one-bit comparisons of filtered rows per graph hop."""
 CASCADE_ROWS = 4096
-"""Rows up to which all are compared exactly, which takes as long as the cascade."""
+"""Up to this many rows, all are compared exactly: the cascade would take as long."""
 PROPOSED = 576
-"""Rows that a graph proposes at least, and `PROPOSED_EACH` for each memory wanted."""
+"""Minimum of the rows that a graph proposes."""
 PROPOSED_EACH = 5
+"""Rows that a graph proposes for each memory wanted."""
 LIKELY = 896
-"""Rows that one bit proposes at least, and `LIKELY_EACH` for each memory wanted."""
+"""Minimum of the rows that the one-bit comparison proposes."""
 LIKELY_EACH = 8
+"""Rows that the one-bit comparison proposes for each memory wanted."""
 SCORED = 32
-"""Of the rows that one bit proposes four bits choose so many, and `SCORED_EACH` for each memory
-wanted, to be compared exactly; where a memory may have several rows, all are."""
+"""The four-bit comparison chooses this many of the proposed rows, and `SCORED_EACH` more for each
+memory wanted. These are compared exactly. If memories may have several rows, all proposed rows
+are."""
 SCORED_EACH = 1.5
 
 
@@ -49,11 +52,11 @@ class Ranked:
 
     @classmethod
     def empty(cls) -> "Ranked":
-        """Return a list of nothing."""
+        """Return an empty list."""
         return cls(np.empty(0, np.uint32), np.empty(0, np.float32), np.empty(0, np.uint32))
 
     def first(self, count: int) -> "Ranked":
-        """Return the best ``count``."""
+        """Return the best ``count`` memories."""
         return Ranked(self.memories[:count], self.scores[:count], self.rows[:count])
 
 
@@ -63,15 +66,15 @@ def holding(
     """Return the memories of ``allowed`` with a passage that holds a phrase: ascending, each once.
 
     A phrase is a sequence of terms; NONE in it is the place of any stop word. Cost: the postings
-    of its terms, the passages of memories that hold them all (a word alone is held by all of
-    these), and the tail.
+    of its terms, the passages of the memories that hold all terms (not needed for a single term),
+    and the tail.
     """
     terms = phrase[phrase != NONE]
     tail = np.arange(view.indexed_memories, view.memories, dtype=np.uint32)
     if len(terms):
         lists, end = view.posting_lists, view.memories
         parts = [documents_of_all(lists, s, terms, end) for s in range(len(lists))]
-    else:  # stop words alone: nothing narrows it
+    else:  # only stop words: no posting list limits the memories
         parts = [np.arange(view.indexed_memories, dtype=np.uint32)]
     unsure = [tail] if len(phrase) == len(terms) == 1 else [*parts, tail]
     rows = _rows_of(view, np.concatenate(unsure))
@@ -85,7 +88,7 @@ def holding(
 
 def _rows_of(view: View, memories: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     """Return the rows of memories."""
-    if view.rows == view.memories:  # each has one, and so the same number
+    if view.rows == view.memories:  # each memory has one row, of the same number
         return memories
     places = memories.astype(np.int64)
     first = view.buffer("first_row")[places].astype(np.int64)
@@ -99,12 +102,12 @@ def _rows_of(view: View, memories: npt.NDArray[np.uint32]) -> npt.NDArray[np.uin
 
 @dataclass(slots=True)
 class Words:
-    """What the keyword arm found: its list, and by what every other memory would be scored.
+    """What the keyword arm found: its list, and what is needed to score any other memory.
 
-    terms uint32[Q], idf float32[Q]: the words of the question that the agent knows; fixed and
-    per_word: BM25's norm of a memory is fixed + per_word * its words.
-    most: the sum of the idf of all its words, met or not, which no memory's score reaches.
-    unknown: the share of it that belongs to words which no memory of the view holds.
+    terms uint32[Q], idf float32[Q]: the words of the question that the agent knows.
+    fixed, per_word: BM25's norm of a memory is fixed + per_word * its number of words.
+    most: the sum of the idf of all words of the question, known or not: an upper bound of scores.
+    unknown: the share of ``most`` that belongs to words which no memory of the view holds.
     tail: float32[n], the score of each memory that no posting list covers.
     """
 
@@ -119,7 +122,7 @@ class Words:
 
     @classmethod
     def none(cls) -> "Words":
-        """Return what a question without words finds."""
+        """Return the result of a question without words."""
         nothing = np.empty(0, np.float32)
         return cls(Ranked.empty(), np.empty(0, np.uint32), nothing, 0.0, 0.0, 0.0, 0.0, nothing)
 
@@ -132,13 +135,13 @@ def keyword(
     k1: float = K1,
     b: float = B,
 ) -> Words:
-    """Rank by BM25, a memory being the document; idf and mean length are taken at the view.
+    """Rank by BM25 with a memory as the document; idf and mean length are those of the view.
 
     Equation (Kamphuis et al. 2020, "Lucene (accurate)"):
         score(d) = sum over q of ln(1 + (N - df + .5) / (df + .5)) * f / (f + norm(d))
         norm(d) = k1 * (1 - b + b * length(d) / mean length)
 
-    terms: of the question, each once, NONE for a word that the agent never met.
+    terms: those of the question, each once, NONE for a word that no memory of the agent holds.
     """
     if not len(terms) or not view.memories:
         return Words.none()
@@ -174,7 +177,7 @@ def keyword(
 
 
 _scratch = WordScratch()
-_U32, _F32 = np.dtype(np.uint32), np.dtype(np.float32)  # to make one of a class takes as long again
+_U32, _F32 = np.dtype(np.uint32), np.dtype(np.float32)  # np.empty takes half as long with a dtype
 
 
 def semantic(
@@ -187,9 +190,10 @@ def semantic(
 ) -> Ranked:
     """Rank by cosine, down to ``floor`` (TEMPR 3.1.1).
 
-    ``exact`` recalls and agents of few rows scan all of them. Else graphs propose rows of sealed
-    parts of large agents, and one bit a component those of the rest, and of what a selective filter
-    admits. Scores are the same number either way.
+    With ``exact``, and for agents with few rows, all rows are scanned. Otherwise graphs propose
+    rows of the part of a large agent that they cover, and a one-bit comparison proposes rows of the
+    rest. If a filter admits few memories, the one-bit comparison proposes all rows. A memory's
+    score is the same number on each way.
     """
     if not view.rows:
         return Ranked.empty()
@@ -199,7 +203,7 @@ def semantic(
     if not graphs:
         return compare(view, 0, view.rows, query, allowed, floor, budget)
     admitted = view.share_open if allowed is view.open else share(allowed)
-    # a walk goes on from kept / admitted nodes, and admitted * rows would be compared
+    # a walk makes walk_width / admitted hops; a scan would compare admitted * rows rows
     if admitted * admitted * view.rows < COMPARED * graphs[0].walk_width(admitted, budget):
         return compare(view, 0, view.rows, query, allowed, floor, budget)
     parts, proposed, covered = [], [], 0
@@ -233,7 +237,7 @@ def scan(
     budget: int,
 ) -> Ranked:
     """Rank the memories of rows [first_row, end_row) by exact cosine."""
-    if not view.is_coded:  # so they are few
+    if not view.is_coded:  # then there are few rows
         everything = np.arange(first_row, end_row, dtype=np.uint32)
         return best_passages(view, everything, query, allowed, floor, budget)
     memories, rows, scores = scan_top(
@@ -263,9 +267,10 @@ def compare(
     floor: float,
     budget: int,
 ) -> Ranked:
-    """Rank the memories of those rows [first_row, end_row) that one and four bits propose.
+    """Rank the memories of rows [first_row, end_row) by the cascade: one bit, four bits, exact.
 
-    Of few rows, all are compared. It is a function of the rows, the query and what is allowed.
+    If there are few rows, all are compared exactly. The result depends only on the rows, the query
+    and ``allowed``.
     """
     if end_row - first_row <= CASCADE_ROWS:
         return scan(view, first_row, end_row, query, allowed, floor, budget)
@@ -298,7 +303,7 @@ def best_passages(
     floor: float,
     budget: int,
 ) -> Ranked:
-    """Return the best of the memories of ``rows`` that are allowed and reach ``floor``."""
+    """Return the best memories of ``rows`` that are allowed and reach a cosine of ``floor``."""
     memories, best, scores = best_of_rows(
         view.vectors, rows, view.memory_of_row, allowed, query, floor, budget
     )
@@ -306,7 +311,7 @@ def best_passages(
 
 
 def _merge(parts: list[Ranked], budget: int) -> Ranked:
-    """Return the best ``budget`` memories of several lists, each once, by its best row."""
+    """Return the best ``budget`` memories of several lists, each once, with its best row."""
     memories = np.concatenate([part.memories for part in parts])
     scores = np.concatenate([part.scores for part in parts])
     rows = np.concatenate([part.rows for part in parts])

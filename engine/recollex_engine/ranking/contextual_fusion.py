@@ -1,13 +1,14 @@
-"""What does a memory mean where it stands? The default fusion: every candidate seen by every arm.
+"""The default fusion and its weights: every candidate is scored by every arm and by its context.
 
-A turn such as "Yes, last week!" answers a question that was asked before it, in a session that was
-about something, near in time to other things. So a candidate is scored by what keyword and
-semantic search say of it (whichever arm brought it), of its neighbours and its document, of its
-time and of what shares a rare entity with the best; and by what the question says of itself.
+A turn such as "Yes, last week!" answers a question that was asked before it, in a session about
+some subject, near in time to other events. So a candidate is scored by its keyword and semantic
+evidence (even if another arm found it), by that of its neighbours and its document, by its time,
+by the rare entities that it shares with the best memories, and by the cues of the question.
 
-The sum is linear. Its unit: 1 is a memory as like the question as the graph's entry points.
-Weights were fitted by a listwise (softmax) loss on LoCoMo conversations 1-5, two RealMem people,
-one LifeBench user and halves of MuSiQue, 2Wiki and TimeQA, one vector of weights for all.
+The score is a linear sum. Its unit: 1 is the semantic evidence of a memory that is as similar to
+the question as the graph's entry points. The weights were fitted by a listwise (softmax) loss on
+LoCoMo conversations 1-5, two RealMem people, one LifeBench user and halves of MuSiQue, 2Wiki and
+TimeQA; they are one vector of weights for all data sets.
 """
 
 import math
@@ -29,61 +30,63 @@ from recollex_kernels.fusing.contextual import contextual
 from recollex_kernels.fusing.parts import PARTS
 
 KEYWORD_CONTEXT = 4.4
-"""Weight of the keyword evidence in what a memory lends to others, beside 1 of the semantic."""
+"""Weight of the keyword evidence in the context of other memories; the semantic evidence has 1."""
 SEEDS = 5
-"""Best memories from which activation is sent out (TEMPR 3.1.3)."""
+"""Number of the best memories from which activation spreads (TEMPR 3.1.3)."""
 HUB = 400
-"""Memories that an entity may name and still tell something."""
+"""Hub threshold: an entity that more memories name carries no activation."""
 WIDENED = 32
-"""Best candidates whose neighbours become candidates too."""
+"""Number of the best candidates whose neighbours become candidates too."""
 REACH = 16
-"""Places in recorded order within which neighbours are looked for: several documents may be
-written at once."""
+"""Neighbours are searched within this distance in recorded order: several documents may be written
+at once."""
 ANCHORS = 30
-"""Best memories that say which times matter (SATF 3.5's N)."""
+"""Number of the best memories whose times matter (N of SATF 3.5)."""
 MOMENT = DAY // 2
 """Width of a moment: half a day joins what happened together. (SATF's 15 days join a topic.)"""
 RECENT = 30 * DAY
-"""Time after which a memory is worth 1/e as much to a talk that goes on."""
+"""The age at which the recency part of a memory has fallen to 1/e."""
 FEW_WORDS = 25
-"""Words, without stop words, from which a memory is as likely to tell something as any."""
+"""Number of words, without stop words, from which a memory is not considered short."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contextual:
-    """Scores each candidate by a sum of parts, all of them the same for every data set.
+    """Scores each candidate by a sum of parts, with the same weights for every data set.
 
-    keyword      b = BM25 / sqrt(best BM25 * sum of the idf of the question's words), in [0, 1]: how
-                 much of what can be matched is matched, times how well it can be matched at all, so
-                 the arm counts for less where the agent's words are not the question's
+    keyword      b = BM25 / sqrt(best BM25 * sum of the idf of the question's words), in [0, 1]. It
+                 combines two shares: the memory's score of the best score, and the best score of
+                 the possible one. So the part is small if the agent does not use the question's
+                 words
     semantic     c = (cosine - semantic threshold) / (entry threshold - semantic threshold), at
-                 least -1: unlike is no worse than unrelated
+                 least -1, so that a very low cosine counts no worse than an unrelated memory
                  and, with x = 4.4 b + c:
     before, after, before_two, after_two   x of the neighbours in the document
     document     the greatest x in the document
-    moment       affinity to the times of the best x within half a day (SATF 3.3, an anchor's by the
-                 others alone), over the greatest, at least 1.5, two anchors; see `moments`
+    moment       affinity to the times of the best x within half a day (SATF 3.3; an anchor's own
+                 time does not count for itself), divided by the greatest affinity or by 1.5 (two
+                 anchors) if that is more; see `moments`
     association  activation received from the best x over shared entities, see `associations`
     in_range     1 if it happened in the time that the question names
-    phrase       share of the question's quotes that it holds word by word
+    phrase       share of the question's quotes that it holds word for word
     speaker      1 if the question names who said it
     question     1 if it is a question itself (LoCoMo: rarely evidence)
     answer       1 if the turn before it is a question
-    brevity      ln(1 + words) - ln(1 + 25), at most 0: "Wow!" tells little
+    brevity      ln(1 + words) - ln(1 + 25), at most 0: "Wow!" has little information
     dated        1 if it names a time and the question asks when
     recency      e^(-age / 30 days), if the question addresses its hearer
-    order        place in the agent's time, 0 to 1, if the question wants the latest; its negative,
-                 if the first
-    present      1 if it stands in the talk in progress (the newest memory's document, where that
-                 was said within half a day), if the question addresses its hearer
+    order        its place in the agent's time, 0 to 1, if the question wants the latest; the
+                 negative of it if the question wants the first
+    present      1 if it is in the talk in progress (the newest memory's document, if that was said
+                 within half a day), if the question addresses its hearer
 
-    A question that addresses its hearer ("what did we settle on?") is a turn of a talk that goes
-    on: its small talk shares words with everything and asks about no moment. So for it a memory's
-    own keyword evidence counts ``addressed_keyword`` times (what it lends to others stays), the
-    moment does not count, recency does, and earlier questions are on topic
-    (``addressed_question``). What the talk itself has said is still before whoever asks, and would
-    crowd out what is not: so it counts less, not nothing. Nor does the moment count where a
-    question asks what would be or may be so.
+    A question that addresses its hearer ("what did we settle on?") is a turn of a running
+    conversation: its small talk shares words with every memory and asks about no moment. So for
+    such a question a memory's own keyword evidence counts ``addressed_keyword`` times (its effect
+    on other memories is unchanged), the moment does not count, recency does, and earlier questions
+    are on topic (``addressed_question``). The asker still has in view what the talk in progress
+    said, and these memories would displace the others: so they count less, but not nothing. If a
+    question asks what would be or may be so, the moment does not count either.
 
     >>> Contextual(recency=0.0).semantic
     1.0
@@ -117,7 +120,7 @@ class Contextual:
 
     @property
     def associates(self) -> bool:
-        """Return whether it spreads activation itself: where `association` has a weight."""
+        """Return whether it spreads activation itself: if `association` has a weight."""
         return self.association != 0
 
     def fuse(self, evidence: Evidence) -> Fused:
@@ -175,7 +178,7 @@ class Contextual:
         return Fused(memories, scores, parts, own, signs)
 
     def _weights(self, evidence: Evidence) -> npt.NDArray[np.float64]:
-        """Return what each part weighs for this question: 0 for what it does not ask about."""
+        """Return the weight of each part for this question, 0 for parts that do not apply to it."""
         cues = evidence.cues
         weights = np.array(_IN_ORDER(self))
         if cues.supposes or cues.addressed:
@@ -210,7 +213,7 @@ _KEYWORD, _QUESTION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, _ORDER, _PRE
 
 
 class _Parts(Mapping[str, npt.NDArray[np.float64]]):
-    """The parts of the scores by name, best memory first, told apart when one is looked at."""
+    """The parts of the scores by name, best memory first; computed when one is accessed."""
 
     def __init__(
         self, weights: npt.NDArray[np.float64], table: Callable[[], npt.NDArray[np.float64]]

@@ -33,12 +33,13 @@ Quoted: TypeAlias = tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What the arms found, and what a fusion may look at besides.
+    """The input of a fusion: the arms' lists, and all else that it may use.
 
     lists: arm -> its list, in the order of `ARMS`. words: the keyword arm's scores of all memories,
-    None where it did not run. query: the question's vector, None where there is none. allowed:
-    uint8[memories], what may be returned; what stands around it may be any open memory. budget: how
-    many memories an arm may bring. quoted: None where the question quotes nothing.
+    None if it did not run. query: the question's vector, None if there is none. allowed:
+    uint8[memories], the memories that may be returned; those around them may be any open memory.
+    found: the time that the question names. budget: limit of an arm's list. quoted: None if the
+    question has no quotes.
     """
 
     view: View

@@ -1,9 +1,10 @@
-"""Where does a question's vector come from, and what is done meanwhile?
+"""A question's embedding, and the keyword search that runs at the same time.
 
-The model runs on the caller's thread and leaves the interpreter; meanwhile another thread reads the
-dates and searches the words. The other way round costs more: measured, handing the model to another
-thread makes it half a millisecond slower, on a core whose caches it finds cold. Vectors that take
-less than waking a thread are made first, and the words searched behind them.
+The model runs on the caller's thread and releases the interpreter lock; meanwhile another thread
+parses the dates and searches the words. The opposite costs more: it was measured that a model on
+another thread is half a millisecond slower, because the caches of that core are cold. If the
+embedding takes less time than waking a thread, it is computed first, and the words are searched
+after it.
 """
 
 from collections.abc import Callable
@@ -22,22 +23,22 @@ Found = TypeVar("Found")
 _beside = ThreadPoolExecutor(max_workers=2, thread_name_prefix="recollex words")
 
 WORTH = 300.0
-"""Microseconds of a model from which on another thread is worth waking: that costs 150, and more
-where many recall at once."""
+"""If a model takes more microseconds than this, a second thread is used: to wake one costs 150 us,
+and more if many recalls run at once."""
 
 
 class LatencyEstimate:
-    """How long a model takes for a query, in microseconds: a moving average of the latest ones.
+    """The time that a model takes for a query, in microseconds: a moving average.
 
-    Queries whose vectors are at hand lower it. Threads: any number; what they overwrite of each
-    other's costs time, never a result.
+    Queries whose vectors are cached lower it. Threads: any number, without a lock; a lost update
+    may cost time, but never changes a result.
     """
 
     def __init__(self) -> None:
         self.average = 2 * WORTH
 
     def add(self, spent: float) -> None:
-        """Take note of one query's embedding."""
+        """Add the microseconds of one query's embedding."""
         self.average += 0.1 * (min(spent, 10 * WORTH) - self.average)
 
 
@@ -49,17 +50,16 @@ def embed_beside(
     latency: LatencyEstimate,
     trace: Trace,
 ) -> tuple[npt.NDArray[np.float32] | None, Found]:
-    """Return the vector of a question, and what ``search`` returns, which is called beside it.
+    """Return the vector of a question, and the result of ``search``, which runs at the same time.
 
-    ``latency``: of the embedder. A model that fails is reported in the trace, and there is no
-    vector.
+    ``latency``: the embedder's. If the model fails, the trace reports it and the vector is None.
     """
     query = None
     result = _submit(search) if latency.average > WORTH else search
     with trace.stage("embed"):
         try:
             query = check_embedding(embedder.embed_query(text), "the query's vector", dimension)
-            unread = getattr(embedder, "unread", None)  # a caller's own may not know
+            unread = getattr(embedder, "unread", None)  # a caller's own embedder may not have it
             if unread is not None and (beyond := unread(text)):
                 trace.truncated["query"] = beyond
         except Exception as error:  # the words still answer
@@ -69,7 +69,7 @@ def embed_beside(
 
 
 def _submit(search: Callable[[], Found]) -> Callable[[], Found]:
-    """Start a search in another thread and return what waits for it."""
+    """Start a search in another thread and return a function that waits for its result."""
     try:
         return _beside.submit(search).result
     except RuntimeError:  # the interpreter is ending and starts no threads

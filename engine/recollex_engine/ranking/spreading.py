@@ -1,4 +1,4 @@
-"""What is linked to the best? Spreading activation over the graph (TEMPR 3.1.3, Memora 3.1.3)."""
+"""The graph arm: spreading activation from the best memories (TEMPR 3.1.3, Memora 3.1.3)."""
 
 from dataclasses import dataclass
 
@@ -14,37 +14,39 @@ from recollex_engine.state.view import FiveArrays, SixArrays, View
 from recollex_kernels.graph.spread import spread
 
 ENTRY_POINTS = 5
-"""Semantic memories from which activation spreads (TEMPR 3.1.3)."""
+"""Number of semantic memories from which activation spreads (TEMPR 3.1.3)."""
 DECAY = 0.8
-"""Of activation, a memory-to-memory hop (TEMPR 3.1.3, Memora 3.1.3)."""
+"""Factor of the activation per memory-to-memory hop (TEMPR 3.1.3, Memora 3.1.3)."""
 THRESHOLD = 0.1
-"""Activation below which spreading stops, and the least weight of a link (TEMPR 3.1.3)."""
+"""Activation below which spreading stops, and the smallest weight of a link (TEMPR 3.1.3)."""
 WINDOW = DAY
-"""How far apart memories may be to be neighbours in time (TEMPR 2.4.1)."""
+"""The greatest distance in time of two neighbours in time (TEMPR 2.4.1)."""
 NEIGHBOURS = 10
-"""Neighbours in time of a memory: TEMPR 2.4.3 counts 5 to 10."""
+"""Limit of a memory's neighbours in time: TEMPR 2.4.3 counts 5 to 10."""
 ANY_COSINE = float("-inf")
-"""The least cosine of memories that activation may reach, where any will do."""
+"""The cosine threshold that lets activation reach every memory."""
 HUB = 1024
-"""Of an entity that names more memories than this, the newest so many are considered."""
+"""Hub threshold: of the memories that an entity names, only this many are used, the newest."""
 
 FRESH = 16
-"""Of an entity the newest so many are compared with the question, to order equal activations."""
+"""Number of an entity's newest memories that are compared with the question to order equal
+activations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spreading:
     """How activation spreads over the graph (TEMPR 3.1.3, Memora 3.1.3).
 
-    decay: kept a memory-to-memory hop. threshold: activation below which it stops. entry_points:
-    best semantic memories from which it starts, at their similarity (TEMPR) or, with
-    ``from_one``, at 1 (Memora). rare_entities: an entity weighs 1 / (1 + ln n), n the memories it
-    names, so that the two speakers of a conversation, who name all of it, do not drown what is
-    rare; TEMPR's weight is 1 for all.
+    decay: the factor of activation per memory-to-memory hop. threshold: activation below which
+    spreading stops. entry_points: number of the best semantic memories from which it starts. They
+    start with their similarity (TEMPR) or, with ``from_one``, with 1 (Memora). rare_entities: the
+    weight of an entity is 1 / (1 + ln n), with n the number of memories that name it. So the two
+    speakers of a conversation, whom every memory names, do not outweigh rare entities. TEMPR's
+    weight is 1 for every entity.
 
-    A fading that is strong beside the links' weights, which are .3 to 1 without ``rare_entities``,
-    counts hops: with decay .03 and threshold .00005, from one, activation goes two hops and no
-    further, and the nearer hop comes first (TEMPR 4.3's "simple 2-hop neighbors").
+    With a small decay the activation counts hops, because the weights of links are .3 to 1 without
+    ``rare_entities``: with decay .03, threshold .00005 and ``from_one``, activation goes two hops
+    and no further, and nearer memories come first (TEMPR 4.3's "simple 2-hop neighbors").
 
     >>> two_hops = Spreading(decay=0.03, threshold=0.00005, from_one=True, rare_entities=False)
     """
@@ -72,7 +74,7 @@ def graph(
 ) -> Ranked:
     """Rank by activation spread from the best semantic memories (TEMPR 3.1.3).
 
-    Entities, semantic links and neighbours in time carry it on.
+    It spreads over entities, semantic links and neighbours in time.
     """
     scores = entries.scores[: spreading.entry_points]
     near = scores >= thresholds.entry
@@ -114,8 +116,8 @@ def activate(
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]:
     """Return memories and their activation, best first; ``edges`` adds entities and links.
 
-    Of equally activated memories those of ``known``, whose scores are cosines, and the newest few
-    of an entity come first, by their cosines; then the newer.
+    Ties: the memories of ``known``, whose scores are cosines, and the newest `FRESH` of an entity
+    come first, ordered by their cosines; then the newer memory.
     """
     stamps = len(known.memories) + 1
     epoch, met, expanded = _scratch.take(view.memories, len(view.entity_head), stamps)
