@@ -68,7 +68,10 @@ def recall(parser: Parser) -> None:
     """Add the options of `recall`."""
     add = parser.add_argument
     _store(parser)
-    add("query", help='a question; a query that is all "in quotes" must match word by word')
+    add(
+        "query",
+        help='a question; "quotes" alone must appear as they are, in a question they raise a score',
+    )
     _agent(parser)
     add("--top", type=_count, default=10, metavar="N", help="memories shown (10)")
     add("--json", action="store_true", help="print one JSON object, all memories")

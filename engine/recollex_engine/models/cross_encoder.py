@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollex_engine.errors import InputError, ModelError
+from recollex_engine.models.backend_choice import Auto, fastest_precision
 from recollex_engine.models.backends import (
     BATCHES,
     Precision,
@@ -19,7 +20,6 @@ from recollex_engine.models.backends import (
     open_backend,
 )
 from recollex_engine.models.convert import Converted, converted
-from recollex_engine.models.fastest_backend import Auto, fastest_precision
 from recollex_engine.models.micro_batch import CORES, MicroBatch
 from recollex_engine.models.onnx_folder import read_onnx_folder
 from recollex_engine.models.pairs import Pair, PairTokenizer, StoredPieces
@@ -217,7 +217,7 @@ def load_cross_encoder(
     "int8", otherwise in batches.
 
     ``precision`` "auto" is the fastest one on this machine by measurement, see
-    `fastest_backend.fastest_precision`. Cost: as `load_encoder`.
+    `backend_choice.fastest_precision`. Cost: as `load_encoder`.
 
     Raises:
         ModelError: the weights cannot be found or read, or are not a cross-encoder's; the message

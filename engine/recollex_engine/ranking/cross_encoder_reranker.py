@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.checks import check_count
+from recollex_engine.models.backend_choice import Auto
 from recollex_engine.models.backends import Precision
 from recollex_engine.models.cross_encoder import DEFAULT_CROSS_ENCODER, load_cross_encoder
-from recollex_engine.models.fastest_backend import Auto
 from recollex_engine.models.pairs import StoredPieces
 from recollex_engine.ranking.candidates import Candidates
 from recollex_engine.ranking.reranking import REPLACING, Combination

@@ -4,9 +4,9 @@ import onnxruntime
 import pytest
 
 from recollex_engine.errors import ModelError
-from recollex_engine.models import fastest_backend
+from recollex_engine.models import backend_choice
+from recollex_engine.models.backend_choice import fastest_precision
 from recollex_engine.models.cross_encoder import load_cross_encoder
-from recollex_engine.models.fastest_backend import fastest_precision
 
 
 class Loads:
@@ -15,8 +15,8 @@ class Loads:
     def __init__(self, monkeypatch, **ms):
         self.ms = ms
         self.loaded = []
-        monkeypatch.setattr(fastest_backend, "measure", lambda way: self.ms[way])
-        monkeypatch.setattr(fastest_backend, "_version", lambda package: "1.0")
+        monkeypatch.setattr(backend_choice, "measure", lambda way: self.ms[way])
+        monkeypatch.setattr(backend_choice, "_version", lambda package: "1.0")
 
     def __call__(self, place, way):
         self.loaded.append(way)
@@ -52,13 +52,13 @@ def test_other_models_and_versions_are_measured_anew(monkeypatch, cache):
     loads = Loads(monkeypatch, int8=9, bf16=7)
     fastest_precision("judge", loads)
     fastest_precision("another", loads)
-    monkeypatch.setattr(fastest_backend, "_version", lambda package: "2.0")
+    monkeypatch.setattr(backend_choice, "_version", lambda package: "2.0")
     fastest_precision("judge", loads)
     assert len(loads.loaded) == 6
 
 
 def test_where_there_is_one_way_nothing_is_measured(monkeypatch):
-    monkeypatch.setattr(fastest_backend, "_version", lambda package: "")
+    monkeypatch.setattr(backend_choice, "_version", lambda package: "")
     assert fastest_precision("judge", None) == "int8"
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
     assert fastest_precision("judge", None) == "fp16"
@@ -83,11 +83,11 @@ def test_a_real_judge_can_be_measured():
             self.seen += texts
             return [0.5] * len(texts)
 
-    assert fastest_backend.measure(Judge()) > 0
+    assert backend_choice.measure(Judge()) > 0
     assert (
         len(set(Judge.seen))
         == len(Judge.seen)
-        == fastest_backend.PAIRS * (fastest_backend.REPEATS + 1)
+        == backend_choice.PAIRS * (backend_choice.REPEATS + 1)
     )
 
 
