@@ -12,7 +12,7 @@
     |-- LockedError                      another writer has the agent; wait, or open read_only=True
     |-- StoreFullError (OSError)         the disk is full: nothing of the call was stored
     |-- TooManyFilesError (OSError)      close stores or agents, or let the process open more files
-    |-- CorruptError                     the disk does not hold what it must; see `recollex verify`
+    |-- CorruptError                     data on disk is damaged or lost; see `recollex verify`
     |-- FormatError                      written by another version, or not a store at all
     |-- ModelError                       a model cannot be found, loaded or verified
     |   `-- ModelMismatchError           the agent's vectors come from another model; open with it
@@ -110,7 +110,7 @@ class TooManyFilesError(RecollexError, OSError):
 
 
 class CorruptError(RecollexError):
-    """Bytes on disk are not what they must be."""
+    """Data on disk is damaged or missing."""
 
     def __init__(self, path: object, expected: object, found: object) -> None:
         super().__init__(f"{path}: expected {expected}, found {found}")

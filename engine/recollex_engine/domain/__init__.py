@@ -1,1 +1,1 @@
-"""What may be said to an agent, checked at the edge: statements, facts, operations, questions."""
+"""What callers give an agent, checked once: statements, facts, operations, questions."""

@@ -8,7 +8,7 @@ Properties of a memory (one item a memory, by ordinal)::
     closed_by uint64     the operation that closed it; 0 while it is open (written once)
     forgotten_by uint64  the operation that forgot it after another had closed it (written once)
     said_at int64        when it was said or done, as the caller gave it
-    event_start, event_end int64    the time of the event it tells, [start, end)
+    event_start, event_end int64    when its event happened, [start, end)
     valid_end int64      when it stopped being true, as the caller gave it; max int64: no end
     network uint8        world 0, agent 1, opinion 2
     document, context, speaker uint32   a label, or NONE
@@ -36,7 +36,7 @@ Properties of a passage (one item a row)::
 Token ids of passages (see `state.word_pieces`); the columns are empty until there are some::
 
     piece uint16 (flat)    piece_offset uint64 [rows + 1]
-    vocabulary uint32, vocabulary_row uint32   a label, and the first row whose ids are of it
+    vocabulary uint32, vocabulary_row uint32   a label, and the first row with ids of it
 
 Properties of an operation (one item an op, by op - 1)::
 

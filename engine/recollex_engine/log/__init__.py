@@ -1,1 +1,1 @@
-"""The operation log, the truth of an agent: its bytes, writing, reading, durability."""
+"""The operation log, the source of truth of an agent: its bytes, writing, reading, durability."""

@@ -78,7 +78,7 @@ class LogWriter:
         read: Callable[[LogFollower], None] | None = None,
     ) -> None:
         self.folder = folder
-        self._before_flush = before_flush  # the log refers to what it makes durable
+        self._before_flush = before_flush  # makes durable what the log refers to
         self._commits = GroupCommit(durability, self._flush, f"the log {folder}", on_flush)
         self._lock = threading.RLock()  # guards position, and the bytes after it
         self._descriptor_lock = threading.Lock()  # taken before _lock; held while flushing

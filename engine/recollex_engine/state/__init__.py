@@ -1,1 +1,1 @@
-"""What an agent's operations add up to: columns, indexes, and the view that one reader has."""
+"""The state of an agent: columns and indexes made from its operations, and views of them."""

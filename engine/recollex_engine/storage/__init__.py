@@ -1,1 +1,1 @@
-"""Files on disk: columns, dictionaries, arrays, locks, the word that publishes, and flushing."""
+"""Files on disk: columns, dictionaries, arrays, vectors, locks, the commit word, flushing."""
