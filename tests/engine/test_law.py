@@ -32,12 +32,12 @@ from hypothesis.stateful import (
 import recollex
 from recollex_engine.clock import to_micros
 from recollex_engine.errors import InputError, UnknownIdError
-from recollex_engine.log.reader import LogReader
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.description import PAPER_THRESHOLDS
 from recollex_engine.state import mention_counts
 from recollex_engine.text import entity_table
 from recollex_engine.writing import checkpoint, maintenance
+from tests.engine.log.whole_log import LogReader
 
 DIMENSION = 16
 START = datetime(2024, 5, 1, 12, tzinfo=UTC)

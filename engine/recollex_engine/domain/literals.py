@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from recollex_engine.clock import OPEN_END, from_micros, to_micros
+from recollex_engine.clock import from_micros, to_micros
 from recollex_engine.domain.checks import MAX_NAME, MAX_TEXT, check_text
 from recollex_engine.errors import InputError
 
@@ -167,10 +167,3 @@ def from_column(
     if kind == TIME:
         return from_micros(number)
     return Mention.from_json(text(number))
-
-
-def check_moment(value: int, name: str) -> int:
-    """Return ``value``; raise `InputError` where it lies beyond the ends of time."""
-    if not -OPEN_END < value < OPEN_END:
-        raise InputError(f"{name} is beyond the ends of time: {value} microseconds")
-    return value

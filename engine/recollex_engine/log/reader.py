@@ -1,6 +1,6 @@
 """Reading the operation log: once from a position, or following it while a process writes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -245,54 +245,3 @@ def _mentions(folder: Path, word: bytes, start: Position) -> bool:
             file.close()
         at = 0
     return False
-
-
-class LogReader:
-    """Reads a log from any position. It holds no file open between calls; any thread may call.
-
-    >>> import tempfile
-    >>> from recollex_engine.log import LogWriter
-    >>> folder = Path(tempfile.mkdtemp()) / "log"
-    >>> with LogWriter(folder) as log:
-    ...     position = log.append(1, [("note", b'{"text":"hello"}')])
-    >>> [t.operations[0].payload for t in LogReader(folder).transactions()]
-    [{'text': 'hello'}]
-    """
-
-    def __init__(self, folder: Path, *, verify: bool = False) -> None:
-        self.folder = folder
-        self.verify = verify
-
-    def transactions(
-        self, start: Position = START, until_op: int | None = None
-    ) -> Iterator[Transaction]:
-        """Yield the transactions after ``start``; see `LogFollower.read_new`."""
-        follower = self.follow(start)
-        try:
-            yield from follower.read_new(until_op)
-        finally:
-            follower.close()
-
-    def follow(self, start: Position = START) -> LogFollower:
-        """Return a follower that starts at ``start``."""
-        return LogFollower(self.folder, start, verify=self.verify)
-
-
-def verify_chain(folder: Path, progress: Callable[[Position], None] | None = None) -> Position:
-    """Return the position after the last whole transaction, having rehashed every line before it.
-
-    ``progress`` is called with the position after each transaction. Raises `CorruptError` naming
-    file and line. A torn tail is not an error: compare the position with what should be there.
-    Cost: about 6 us an operation of 500 bytes.
-    """
-    numbers = file_numbers(folder)
-    if numbers != list(range(1, len(numbers) + 1)):
-        raise CorruptError(folder, f"log files 1 to {len(numbers)}", f"files {numbers}")
-    follower = LogFollower(folder, verify=True)
-    try:
-        for _ in follower.read_records():
-            if progress is not None:
-                progress(follower.position)
-    finally:
-        follower.close()
-    return follower.position

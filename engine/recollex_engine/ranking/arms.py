@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from recollex_engine.domain.schema import NONE
 from recollex_engine.ranking.scratch import WordScratch
+from recollex_engine.state.hnsw import PROPOSED
 from recollex_engine.state.view import View, share
 from recollex_kernels.vectors.cascade import cascade_top
 from recollex_kernels.vectors.nearest import best_of_rows, scan_top
@@ -24,8 +25,6 @@ COMPARED = 30
 """Cost ratio: one-bit comparisons of filtered rows per graph hop."""
 CASCADE_ROWS = 4096
 """Up to this many rows, all are compared exactly: the cascade would take as long."""
-PROPOSED = 576
-"""Minimum of the rows that a graph proposes."""
 PROPOSED_EACH = 5
 """Rows that a graph proposes for each memory wanted."""
 LIKELY = 896

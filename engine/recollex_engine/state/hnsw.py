@@ -25,6 +25,8 @@ from recollex_engine.storage.disk import flush, open_file
 from recollex_kernels.vectors.graph_file import places_of
 from recollex_kernels.vectors.graph_search import ARRIVED, OTHER_ROWS, near_rows, slot_rows
 
+PROPOSED = 576
+"""Rows that the graphs propose to a recall, at the least: how wide a walk must be depends on it."""
 CONNECTIVITY = 16
 EXPANSION_ADD = 128
 WIDTHS = (64, 96, 128, 192, 256, 384, 512)

@@ -86,10 +86,6 @@ def first_name(person: str) -> str | None:
     return match[0] if match else None
 
 
-NO_CUES = Cues(addressed=False, asks_when=False, supposes=False, order=0, words=frozenset())
-"""The cues of a question whose text has not been read."""
-
-
 def _words_and_runs(folded: str) -> tuple[set[str], set[str]]:
     """Return the words of a text, without 's, and its runs of letters and digits."""
     if not folded.isascii():

@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 
-from recollex_engine.ranking.arms import PROPOSED
-from recollex_engine.state.hnsw import Hnsw, extend_graph, least_width
+from recollex_engine.state.hnsw import PROPOSED, Hnsw, extend_graph, least_width
 from recollex_engine.state.manifest import GraphEntry
 from recollex_engine.state.replica import Replica
 from recollex_engine.storage.disk import flush_folder

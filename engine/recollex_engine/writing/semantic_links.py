@@ -19,7 +19,7 @@ from recollex_kernels.vectors.semantic_links import likely_links, links
 
 LIMIT = 5
 """Links of a memory to earlier ones: TEMPR 2.4.3 counts 3 to 5."""
-PROPOSED = 16
+PROPOSED_LINKS = 16
 """Rows that a graph proposes for a passage."""
 
 SCANNED_ROWS = 524_288
@@ -62,7 +62,7 @@ def semantic_links(
         eight_bits(vectors[first_row:], new)
     for graph in replica.indexes.graphs if first_row > SCANNED_ROWS else ():
         if graph.first_row == first_scan:
-            proposed.append(graph.search_many(new, PROPOSED))
+            proposed.append(graph.search_many(new, PROPOSED_LINKS))
             first_scan = graph.end_row
 
     bits = rows["code1"].reshape(end_row, words(columns.dimension))

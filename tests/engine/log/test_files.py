@@ -17,8 +17,8 @@ from recollex_engine.log.files import (
     plain_path,
     restore_file,
 )
-from recollex_engine.log.reader import LogReader
 from recollex_engine.log.writer import LogWriter
+from tests.engine.log.whole_log import LogReader
 
 LINES = b"".join(b"line %d\n" % n for n in range(100_000))
 

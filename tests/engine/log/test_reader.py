@@ -8,9 +8,9 @@ import pytest
 from recollex_engine.errors import CorruptError, FormatError
 from recollex_engine.log.files import LogFile, compressed_path, file_numbers, plain_path
 from recollex_engine.log.format import START, erase_line
-from recollex_engine.log.reader import LogReader, verify_chain
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.storage.commit_word import CommitWord
+from tests.engine.log.whole_log import LogReader, verify_chain
 
 
 def note(n, text=""):
@@ -251,10 +251,10 @@ CHILD = """
 import sys, time
 from pathlib import Path
 from recollex_engine.storage.commit_word import CommitWord
-from recollex_engine.log.reader import LogReader
+from recollex_engine.log.reader import LogFollower
 folder, last = Path(sys.argv[1]), int(sys.argv[2])
 commit = CommitWord(folder / "COMMIT")
-follower = LogReader(folder / "log").follow()
+follower = LogFollower(folder / "log")
 print("ready", flush=True)
 seen, polls, give_up = [], 0, time.monotonic() + 30
 while commit.op < last or follower.position.op < last:

@@ -14,9 +14,9 @@ from recollex_engine.errors import ClosedError, CorruptError, InputError, StoreF
 from recollex_engine.log import writer as log_module
 from recollex_engine.log.files import compressed_path, plain_path
 from recollex_engine.log.format import START
-from recollex_engine.log.reader import LogReader, verify_chain
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.storage import disk
+from tests.engine.log.whole_log import LogReader, verify_chain
 
 FLUSH = "recollex_engine.log.writer.flush"
 

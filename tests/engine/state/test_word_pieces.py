@@ -17,7 +17,7 @@ import recollex
 from recollex_engine.domain.schema import PIECES, schema
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.turn import is_spoken
-from recollex_engine.log.reader import LogFollower, LogReader
+from recollex_engine.log.reader import LogFollower
 from recollex_engine.models.cross_encoder import load_cross_encoder
 from recollex_engine.models.embedder import TokenizedTexts
 from recollex_engine.models.encoder import load_encoder
@@ -31,6 +31,7 @@ from recollex_engine.state.manifest import Manifest
 from recollex_engine.state.word_pieces import VOCABULARY, decode_pieces, find_pieces
 from recollex_engine.writing.preparation import Prepared, _pieces
 from recollex_engine.writing.reembedding import reembed
+from tests.engine.log.whole_log import LogReader
 from tests.engine.models.conftest import SIZE, tiny_tensors, write_model
 
 START = datetime(2024, 5, 1, tzinfo=UTC)

@@ -25,11 +25,11 @@ from recollex_engine.errors import (
     ModelMismatchError,
     StoreFullError,
 )
-from recollex_engine.log.reader import LogReader
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.storage import disk
 from recollex_engine.storage.vectors_file import HEADER_BYTES
 from recollex_engine.writing import checkpoint, maintenance, reembedding
+from tests.engine.log.whole_log import LogReader
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
 STEP = timedelta(hours=1)
