@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.schema import CLOSED, schema
@@ -44,8 +43,7 @@ class ColumnSet(dict[str, Column]):
     def extend(self, name: str, items: Sequence[Any]) -> None:
         """Append items to one column."""
         if items:
-            column = self[name]
-            column.extend(np.array(items, dtype=column.dtype))
+            self[name].extend(items)
 
     def all(self) -> dict[str, Column]:
         """Return every column of the schema, in its order."""

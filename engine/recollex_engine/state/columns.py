@@ -271,7 +271,8 @@ class Columns:
 
     def extend(self, name: str, items: Sequence[Any]) -> None:
         """Append items to one column."""
-        self.column.extend(name, items)
+        if items:
+            self.column[name].extend(items)
 
     def extend_table(self, names: Sequence[str], lines: Sequence[tuple[Any, ...]]) -> None:
         """Append ``lines`` to the columns ``names``; each line has an item for each column."""
