@@ -115,7 +115,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used: `import recollex` loads no kernel, no model."""
+    """Import a public name when it is first used; `import recollex` loads no kernel, no model."""
     if name == "errors":
         return import_module("recollex_engine.errors")
     if name == "presets":

@@ -1,4 +1,4 @@
-"""The same memory for asyncio: every call runs in a small pool of threads of its store.
+"""recollex for asyncio: every call runs in a small pool of threads of its store.
 
 ::
 
@@ -7,13 +7,12 @@
         await alice.retain("Alice joined Google.")
         recall = await alice.recall("Where does Alice work?")
 
-Arguments, results and errors are those of `recollex`. A recall's work is done without the
-interpreter lock, so the event loop goes on meanwhile; the hop to a thread and back costs tens of
-microseconds.
+Arguments, results and errors are those of `recollex`. A recall works without the interpreter lock,
+so the event loop runs meanwhile. The way to a thread and back costs tens of microseconds.
 
-Cancelling an awaited call is safe. A call that waits for a thread is dropped and changes nothing;
-one that runs is finished in its thread, so a write is whole or absent, and `Store.close` waits
-for it. After a cancelled write, retain again with the same ids to be sure: equal memories change
+Cancelling an awaited call is safe. A call that waits for a thread is dropped and changes nothing. A
+call that runs is finished in its thread: a write is whole or absent, and `Store.close` waits for
+it. After a cancelled write, retain again with the same ids to be sure: equal memories change
 nothing.
 """
 

@@ -1,6 +1,6 @@
-"""How a recall ranks: the default, and each paper's own configuration.
+"""How a recall ranks: the default, and the configuration of each paper.
 
-A preset is a frozen dataclass of every choice; take one and change what you like::
+A preset is a frozen dataclass with every choice. Take one, and replace what you like::
 
     from dataclasses import replace
     from recollex import presets

@@ -45,7 +45,7 @@ class Events(Pooled, EventMethods):
 
 
 class Sessions(Pooled, SessionMethods):
-    """The talks of an agent; each method is `recollex.api.sessions.Sessions`'s, awaited."""
+    """The conversations of an agent; each method is `recollex.api.sessions.Sessions`'s, awaited."""
 
 
 class Agent(Pooled, AgentMethods):
@@ -76,7 +76,7 @@ class Agent(Pooled, AgentMethods):
 
 
 class Transaction:
-    """Operations that are recorded together when the block ends; giving them is not awaited."""
+    """Operations that are recorded together when the block ends; its methods are not awaited."""
 
     def __init__(self, store: "Store", transaction: transactions.Transaction) -> None:
         self._store = store
@@ -98,7 +98,8 @@ class Transaction:
 class Store:
     """An open store and its threads; made by `open`.
 
-    Any task of one event loop may use it, at once: writes queue in the engine, reads do not wait.
+    Any number of tasks of one event loop may use it at once: writes queue in the engine, reads do
+    not wait.
     """
 
     def __init__(self, store: stores.Store, pool: ThreadPoolExecutor) -> None:
@@ -120,12 +121,12 @@ class Store:
         return await self._run(self._store.agents)
 
     async def close(self) -> None:
-        """Wait for the calls that run, then close the store; closing twice is fine."""
+        """Wait for the calls that run, then close the store. Closing twice does nothing more."""
         if self._closed:
             return
         self._closed = True
         finished = asyncio.get_running_loop().run_in_executor(None, self._finish)
-        await asyncio.shield(finished)  # cancelled or not, the writer lock is given back
+        await asyncio.shield(finished)  # cancelled or not, the writer lock is released
 
     async def __aenter__(self) -> "Store":
         return self
@@ -149,7 +150,7 @@ class Store:
 
 
 class Opening:
-    """A store about to be opened: ``await`` it, or enter it with ``async with``."""
+    """A store that is not open yet: ``await`` it, or enter it with ``async with``."""
 
     def __init__(self, work: Callable[[], stores.Store], workers: int) -> None:
         self._work = work
@@ -177,7 +178,7 @@ class Opening:
         opening = pool.submit(self._work)
         try:
             return Store(await asyncio.wrap_future(opening), pool)
-        except BaseException:  # cancelled while opening: what is opened later is closed again
+        except BaseException:  # cancelled: the store that is opened later is closed again
             opening.add_done_callback(_close_opened)
             pool.shutdown(wait=False)
             raise
@@ -186,7 +187,7 @@ class Opening:
 def open(path: str | Path, *, workers: int = 4, **options: Any) -> Opening:
     """Return a `Store` when awaited or entered; ``options`` are those of `recollex.open`.
 
-    ``workers`` calls run at once (4); more wait their turn.
+    workers: the number of calls that run at once; further calls wait. Raises `errors.InputError`.
 
     >>> import asyncio, tempfile
     >>> async def first_memory(folder):

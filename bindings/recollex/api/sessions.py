@@ -56,7 +56,7 @@ class Sessions:
 
     @property
     def heard(self) -> int:
-        """The number of conversations of which turns are held."""
+        """The number of conversations whose turns are held."""
         return len(self._sessions)
 
     def short_term(self, document_id: str) -> list[HeardTurn]:

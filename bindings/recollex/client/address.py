@@ -1,4 +1,4 @@
-"""Where is the server? The address that a user types, read once."""
+"""The address of a server, parsed from what a user types."""
 
 import os
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from recollex_engine.errors import InputError
 
 Scheme = Literal["unix", "tcp", "tls", "http", "https"]
 PORTS = {"http": 80, "https": 443}
-"""The ports of an address that names none."""
+"""Scheme -> the port of an address without one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server listens: a path for "unix", a host and a port for the others."""
+    """Where a server listens: a path for "unix", a host and a port for other schemes."""
 
     scheme: Scheme
     path: str = ""
@@ -30,7 +30,7 @@ class Address:
 
     @property
     def how_to_serve(self) -> str:
-        """The command that starts a server which listens here, as one would type it."""
+        """The command that starts a server at this address."""
         where = f"--socket {self.path}" if self.scheme == "unix" else f"--listen {self._endpoint}"
         if self.scheme in ("http", "https"):
             where = f"--http {self._endpoint}"
@@ -42,7 +42,7 @@ class Address:
 
 
 def read_address(given: object) -> Address:
-    """Return the address that a user typed; raises `InputError` that shows what can be typed.
+    """Return the address that a user typed. Raises `InputError`, which shows the possible forms.
 
     >>> str(read_address("unix:///run/recollex.sock")), read_address("tcp://127.0.0.1:7077").port
     ('unix:///run/recollex.sock', 7077)

@@ -1,4 +1,4 @@
-"""One agent's memory at a server: the methods of `recollex.Agent`, carried out there."""
+"""One agent's memory at a server: the methods of `recollex.Agent`, executed there."""
 
 import functools
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from recollex.client.stubs import Remote
 from recollex_engine.agents import agent as engine
 
 Carry = Callable[[str, str | None, dict[str, Any], CallOptions], Any]
-"""Carries a call to the server: method, agent, arguments, and what is said of the call."""
+"""Sends a call to the server: method, agent, arguments and the options of the call."""
 
 
 class Facts(Remote, FactMethods):
@@ -26,7 +26,7 @@ class Events(Remote, EventMethods):
 
 
 class Sessions(Remote, SessionMethods):
-    """The talks of an agent at a server; each method is `recollex.api.sessions.Sessions`'s.
+    """The conversations of an agent; each method is `recollex.api.sessions.Sessions`'s.
 
     They live in the server's process, and end with it.
     """
@@ -35,7 +35,7 @@ class Sessions(Remote, SessionMethods):
 class Agent(Remote, AgentMethods):
     """One agent's memory at a server, from `Store.agent`; each method is `recollex.Agent`'s.
 
-    What it returns and raises is the same. Threads: any number may use it at once.
+    Results and errors are the same. Threads: any number may use it at once.
     """
 
     def __init__(self, name: str, carry: Carry, options: CallOptions) -> None:
@@ -56,16 +56,16 @@ class Agent(Remote, AgentMethods):
         return self._name
 
     def within(self, seconds: float) -> Self:
-        """Return this agent with calls that may take so long, or raise `errors.DeadlineError`.
+        """Return this agent with a timeout for each call; then it raises `errors.DeadlineError`.
 
-        A write whose time was over while it ran may have happened.
+        A write that timed out while it ran may have been executed.
         """
         return type(self)(self._name, self._carry, self._options.within(seconds))
 
     @functools.wraps(embedded.Agent.at)
     def at(self, as_recorded: datetime) -> Self:  # noqa: D102  # documented by what it wraps
         cut = type(self)(self._name, self._carry, self._options.at_time(as_recorded))
-        cut.list(limit=1)  # refuses a time that is still to come
+        cut.list(limit=1)  # raises for a time in the future
         return cut
 
     @functools.wraps(embedded.Agent.transaction)

@@ -1,8 +1,8 @@
-"""What is wrong with an argument that cannot be sent? What the embedded API says of it.
+"""Raises the embedded API's error for an argument that cannot be sent.
 
-A set, an object or a number beyond 64 bits never reaches the server, which would say what it should
-have been. So the method itself is asked, over an agent that is not there: it checks its arguments
-before it does anything.
+A set, an object or a number beyond 64 bits cannot reach the server, which would say what is wrong.
+So the method of the embedded API is called here, on an agent that does nothing: a method checks its
+arguments before it does anything else.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ from recollex_engine.errors import ProtocolError, ReadOnlyError, RecollexError
 
 
 class _NotThere:
-    """Stands where an agent's engine would, and does nothing."""
+    """Stands in for the engine of an agent; every method raises ``error``."""
 
     def __init__(self, name: str, error: RecollexError) -> None:
         self.name = name
@@ -40,7 +40,7 @@ def raise_refusal(
     named: Mapping[str, Any],
     error: UnsendableError | ProtocolError,
 ) -> NoReturn:
-    """Raise what the embedded API says of these arguments; ``error``, if it takes them."""
+    """Raise the embedded API's error for these arguments, or ``error`` if it accepts them."""
     said = error.__cause__ if isinstance(error, UnsendableError) else error
     assert isinstance(said, RecollexError)
     if agent is not None:
@@ -52,7 +52,7 @@ def raise_refusal(
 
 
 def raise_read_only(agent: str | None, at: datetime) -> NoReturn:
-    """Raise what a cut says to a write."""
+    """Raise the error of a write to a cut."""
     raise ReadOnlyError(
         f"this is agent {agent!r} as of {at}, and the past cannot be changed: write to the agent "
         "itself"

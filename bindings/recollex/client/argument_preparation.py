@@ -1,4 +1,4 @@
-"""How do arguments become such that they can be sent, and sent again?"""
+"""Prepares arguments before a call is sent: it can then be encoded, and sent again safely."""
 
 import copy
 import os
@@ -30,9 +30,9 @@ def fresh_ids(count: int) -> list[str]:
 
 
 def _retain(named: Arguments) -> Arguments:
-    """Give every text an id that has none: what has one is stored once, however often it is told.
+    """Give an id to every text without one: a text with an id is stored once, however often sent.
 
-    Arguments that are not acceptable stay as they are, for the server to refuse.
+    Arguments that are not acceptable stay as they are; the server refuses them.
     """
     named = _with_array(named, "embedding")
     text, ids = named.get("text"), named.get("id")
@@ -55,7 +55,7 @@ def _retain(named: Arguments) -> Arguments:
 
 
 def _retain_dialogue(named: Arguments) -> Arguments:
-    """Give every turn an id that has none; a document that is replaced becomes its turns anyway."""
+    """Give an id to every turn without one, unless the turns replace a document."""
     named = _with_list(named, "turns")
     turns = named.get("turns")
     if isinstance(turns, list) and named.get("replace", False) is False:
@@ -71,7 +71,7 @@ def _retain_dialogue(named: Arguments) -> Arguments:
 
 
 def _recall(named: Arguments) -> Arguments:
-    """Name a preset that has a name: it is shorter, and the server has the same one."""
+    """Replace a preset that has a name by the name, which is shorter; the server knows it."""
     if (preset := named.get("preset")) is not None:
         name = getattr(preset, "name", None)
         if isinstance(name, str) and PRESETS.get(name) is preset:
@@ -88,7 +88,7 @@ def _correct(named: Arguments) -> Arguments:
 
 
 def _backfill(named: Arguments) -> Arguments:
-    """Leave out a recall's subgraph, which a backfill does not look at."""
+    """Leave out a recall's subgraph, which a backfill does not read."""
     recall = named.get("recall")
     if isinstance(recall, Recall) and recall.subgraph is not None:
         recall = copy.copy(recall)
@@ -108,11 +108,11 @@ PREPARE: Mapping[str, Callable[[Arguments], Arguments]] = MappingProxyType(
         "sessions.backfill": _backfill,
     }
 )
-"""Method -> what is done to its arguments before they are sent."""
+"""Method -> the function that prepares its arguments."""
 
 
 def _with_list(named: Arguments, name: str) -> Arguments:
-    """Replace what gives its items once by a list of them."""
+    """Replace an argument that can be iterated once by a list of its items."""
     try:
         return named | {name: as_list(named.get(name), name)}
     except InputError:
@@ -120,7 +120,7 @@ def _with_list(named: Arguments, name: str) -> Arguments:
 
 
 def _with_array(named: Arguments, name: str) -> Arguments:
-    """Replace vectors, however they are given, by one array; what is none stays as it is."""
+    """Replace vectors of any form by one array; other values stay as they are."""
     given = named.get(name)
     if given is None or isinstance(given, str):
         return named
@@ -130,5 +130,5 @@ def _with_array(named: Arguments, name: str) -> Arguments:
         return named
     if array.dtype.kind in "iu":
         array = array.astype(np.float64)
-    # What holds objects is told as what holds None: both are refused for it.
+    # An array of objects is sent as a list of None: the server refuses both for the same reason.
     return named | {name: array if array.dtype.kind == "f" else [None]}

@@ -13,7 +13,7 @@ from recollex.client.stubs import AsyncRemote
 from recollex_engine.agents import agent as engine
 
 Carry = Callable[[str, str | None, dict[str, Any], CallOptions], Awaitable[Any]]
-"""Carries a call to the server: method, agent, arguments, and the options of the call."""
+"""Sends a call to the server: method, agent, arguments and the options of the call."""
 _Send = Callable[[str, dict[str, Any]], Awaitable[Any]]
 
 
@@ -26,7 +26,7 @@ class Events(AsyncRemote, EventMethods):
 
 
 class Sessions(AsyncRemote, SessionMethods):
-    """The talks of an agent at a server; each is `recollex.api.sessions.Sessions`'s, awaited."""
+    """The conversations of an agent; each is `recollex.api.sessions.Sessions`'s, awaited."""
 
 
 class Agent(AsyncRemote, AgentMethods):
@@ -50,13 +50,13 @@ class Agent(AsyncRemote, AgentMethods):
         return self._name
 
     def within(self, seconds: float) -> Self:
-        """Return this agent with calls that may take so long, or raise `errors.DeadlineError`."""
+        """Return this agent with a timeout for each call; then it raises `errors.DeadlineError`."""
         return type(self)(self._name, self._carry, self._options.within(seconds))
 
     async def at(self, as_recorded: datetime) -> Self:
         """Return this agent as of a recorded time; see `recollex.Agent.at`."""
         cut = type(self)(self._name, self._carry, self._options.at_time(as_recorded))
-        await cut.list(limit=1)  # refuses a time that is still to come
+        await cut.list(limit=1)  # raises for a time in the future
         return cut
 
     def transaction(
@@ -74,7 +74,7 @@ class Agent(AsyncRemote, AgentMethods):
 
 
 class Transaction:
-    """Operations that are recorded together when the block ends; giving them is not awaited."""
+    """Operations that are recorded together when the block ends; its methods are not awaited."""
 
     def __init__(
         self, send: _Send, by: str | None, why: str | None, recorded_at: datetime | None

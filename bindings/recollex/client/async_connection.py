@@ -16,13 +16,13 @@ from recollex.wire.messages import MOST_ID, notification
 from recollex_engine.errors import DeadlineError, DisconnectedError, InputError, RecollexError
 
 GOODBYE = 1.0
-"""Seconds that a server has to answer the goodbye of TLS."""
+"""Seconds that a server has to answer the close of a TLS session."""
 
 
 class AsyncConnection(asyncio.Protocol):
     """A connection to a server. Tasks: any number of one loop may call at once.
 
-    A task that is cancelled takes its call back; a write that has begun is finished.
+    If a task is cancelled, its call is cancelled at the server; a write that has begun is finished.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class AsyncConnection(asyncio.Protocol):
         self.is_open = False
 
     async def greet(self, token: str | None, seconds: float) -> None:
-        """Say hello."""
+        """Send hello, the first call of a connection, and read the answer."""
         call = Call("hello", None, hello(token), {}, seconds)
         try:
             welcome = await self.exchange(call)
@@ -73,7 +73,7 @@ class AsyncConnection(asyncio.Protocol):
             self._waiting.pop(id, None)
 
     async def close(self) -> None:
-        """Hang up, and wait until the socket is closed: TLS says goodbye before."""
+        """Close the connection, and wait until TLS and the socket are closed."""
         self._hang_up()
         try:
             async with asyncio.timeout(GOODBYE):
@@ -93,12 +93,12 @@ class AsyncConnection(asyncio.Protocol):
     # -- the transport's calls -------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin."""
+        """Keep the transport."""
         self._transport = cast(asyncio.Transport, transport)
         self.is_open = True
 
     def data_received(self, data: bytes) -> None:
-        """Hand answers to the tasks that wait for them."""
+        """Give the answers to the tasks that wait for them."""
         try:
             self._inbox.feed(data)
             while (answer := self._inbox.take()) is not None:
@@ -112,15 +112,15 @@ class AsyncConnection(asyncio.Protocol):
             self.is_open = False
 
     def pause_writing(self) -> None:
-        """Keep calls back: the server reads no further for now."""
+        """Hold calls back: the server does not read at the moment."""
         self._flowing.clear()
 
     def resume_writing(self) -> None:
-        """Go on."""
+        """Send calls again."""
         self._flowing.set()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Tell every call that waits."""
+        """Raise an error in every call that waits."""
         self.is_open = False
         self._gone.set()
         self._flowing.set()
@@ -133,7 +133,7 @@ class AsyncConnection(asyncio.Protocol):
 async def open_async(
     address: Address, token: str | None, trusted: ssl.SSLContext | Path | None, seconds: float
 ) -> AsyncConnection:
-    """Return a connection that was greeted. Raises as `connecting.open_channel` does."""
+    """Return a connection after its hello. Raises the errors of `open_channel`."""
     loop = asyncio.get_running_loop()
     if address.scheme in ("http", "https"):
         raise InputError(

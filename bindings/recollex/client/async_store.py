@@ -30,7 +30,8 @@ class Store:
     """The agents of a server, from `recollex.aio.connect`; see `recollex.client.store.Store`.
 
     Tasks: any number of one event loop may use it at once; their calls share a connection.
-    Cancelling an awaited call takes it back if it has not begun; a write that has is finished.
+    Cancelling an awaited call cancels it at the server if it has not begun; a write that has begun
+    is finished.
     """
 
     def __init__(self, given: Settings) -> None:
@@ -47,20 +48,23 @@ class Store:
     async def agent(self, agent_id: str) -> Agent:
         """Return one agent's memory; nothing is put on disk before it retains something."""
         agent = Agent(agent_id, self._carry, self._given.options)
-        await agent.list(limit=1)  # refuses a name that is none, and one that may not be asked
+        await agent.list(limit=1)  # raises for a name that is not valid or not allowed
         return agent
 
     async def agents(self) -> list[str]:
-        """Return the ids of the agents that hold something, sorted: those that may be asked."""
+        """Return the ids of the agents that hold something and that the token allows, sorted."""
         found: list[str] = await self._carry("agents", None, {}, self._given.options)
         return found
 
     async def ping(self) -> None:
-        """Return when the server has answered."""
+        """Wait for an answer of the server."""
         await self._do(Call("ping", None, {}, {}, self._given.options.seconds))
 
     async def close(self) -> None:
-        """Hang up; calls that wait raise `errors.ClosedError`. Closing twice is fine."""
+        """Close the connection; calls that wait raise `errors.ClosedError`.
+
+        Closing twice does nothing more.
+        """
         self._closed = True
         if self._line is not None:
             await self._line.close()
@@ -95,7 +99,7 @@ class Store:
             raise_refusal(method, agent, named, error)
 
     async def _do(self, call: Call) -> Any:
-        """Return the result of a call, sent again where that is safe; as `calls.Caller.do`."""
+        """Return the result of a call, sent again if that is safe; as `calls.Caller.do`."""
         retries: Retries | None = None
         while True:
             left = None if call.deadline is None else call.deadline - time.monotonic()
@@ -118,7 +122,7 @@ class Store:
             await asyncio.sleep(pause)
 
     async def _connected(self, left: float | None) -> AsyncConnection:
-        """Return the connection, made anew if it broke."""
+        """Return the connection, or a new one if it broke."""
         if self._line is not None and self._line.is_open and not self._closed:
             return self._line
         async with self._dialling:
@@ -132,7 +136,7 @@ class Store:
                     given.address, given.token, given.trusted, max(0.001, seconds)
                 )
                 try:
-                    self._check_open()  # it may have been closed meanwhile
+                    self._check_open()  # another task may have closed it
                 except ClosedError:
                     await line.close()
                     raise
@@ -145,7 +149,7 @@ class Store:
 
 
 class Connecting:
-    """A store about to be connected to: ``await`` it, or enter it with ``async with``."""
+    """A store that is not connected yet: ``await`` it, or enter it with ``async with``."""
 
     def __init__(self, given: Settings) -> None:
         self._given = given
@@ -178,6 +182,6 @@ def connect(
 ) -> Connecting:
     """Return a `Store` when awaited or entered; see `recollex.connect` for the options.
 
-    One connection carries all calls at once, of one event loop.
+    One connection carries all calls of one event loop at once.
     """
     return Connecting(settings(address, token, timeout, patience, certificates))

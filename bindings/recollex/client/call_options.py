@@ -1,4 +1,4 @@
-"""Under which terms is a call made? As of when is asked, and how long it may take."""
+"""The options of a call: the time as of which it reads, and its timeout."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -8,20 +8,20 @@ from recollex_engine.clock import from_micros, to_micros
 from recollex_engine.errors import InputError
 
 LONGEST = 365 * 24 * 3600.0
-"""Seconds that a call may be given."""
+"""Seconds of a timeout, at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallOptions:
-    """The terms of every call of one agent object.
+    """The options of every call of one agent object.
 
-    at: the recorded time as of which it is asked, None for the present. seconds: that a call may
-    take, None for as long as the server lets it.
+    at: the recorded time as of which calls read, None for the present. seconds: the timeout of a
+    call, None for the server's own. sent_options: the options as they are sent.
     """
 
     at: datetime | None = None
     seconds: float | None = None
-    sent_options: dict[str, Any] = field(init=False, compare=False, repr=False)  # as it is sent
+    sent_options: dict[str, Any] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.seconds is not None:
@@ -30,19 +30,19 @@ class CallOptions:
 
     @property
     def as_of(self) -> str:
-        """The time as of which is asked, in words; the empty string for the present."""
+        """The time as of which calls read, in words; the empty string for the present."""
         return "" if self.at is None else f" as of {self.at}"
 
     def at_time(self, as_recorded: datetime) -> "CallOptions":
-        """Return the same as of another time."""
+        """Return the same options as of another time."""
         return replace(self, at=from_micros(to_micros(as_recorded, "as_recorded")))
 
     def within(self, seconds: float) -> "CallOptions":
-        """Return the same with other time for a call."""
+        """Return the same options with another timeout."""
         return replace(self, seconds=seconds)
 
 
 def check_seconds(value: object, name: str) -> None:
-    """Raise `InputError` unless ``value`` is a number of seconds that somebody may wait."""
+    """Raise `InputError` unless ``value`` is a number of seconds in (0, `LONGEST`]."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LONGEST:
         raise InputError(f"{name} must be a number above 0, up to {LONGEST:,.0f}, got {value!r}")

@@ -1,4 +1,4 @@
-"""How does a call become an answer? Over a channel of the pool, and again where that is safe."""
+"""How is a call executed? Over a channel of the pool, with retries if they are safe."""
 
 import os
 import time
@@ -14,10 +14,10 @@ from recollex.wire.methods import METHODS
 from recollex_engine.errors import DisconnectedError, OverloadedError
 
 KEY = 16
-"""Random bytes that name a write, so that a server does not do it twice."""
+"""Random bytes in the key of a write, by which a server knows a write that it has executed."""
 
 PART = 1_000
-"""Items of a long list that come together."""
+"""Items in one chunk of a long list."""
 
 _WRITES = frozenset(name for name, method in METHODS.items() if method.scope == "write")
 _LISTS = frozenset(name for name, method in METHODS.items() if method.chunks)
@@ -25,9 +25,9 @@ _PAIRS = frozenset(name for name, method in METHODS.items() if method.pairs)
 
 
 class Call:
-    """One call, as it is sent every time that it is sent.
+    """One call, which may be sent several times.
 
-    seconds: that it may take in all, None for as long as it takes. progress: is told how far it is.
+    seconds: its timeout, retries included; None for no timeout. progress: a callback for progress.
     """
 
     __slots__ = ("_agent", "_named", "_options", "deadline", "idempotent", "method", "progress")
@@ -54,7 +54,10 @@ class Call:
             self._options = {**options, "parts": PART}
 
     def params(self, reports_progress: bool) -> list[Any]:
-        """Return what is sent now: [agent, arguments, options]; see `Channel.reports_progress`."""
+        """Return what is sent: [agent, arguments, options].
+
+        reports_progress: whether the channel does; see `Channel`.
+        """
         options = self._options
         if reports_progress and self.progress is not None:
             options = {**options, "progress": True}
@@ -64,18 +67,18 @@ class Call:
         return [self._agent, self._named, options]
 
     def retries(self, patience: float) -> Retries:
-        """Return what says whether the call may be sent again, and when."""
+        """Return the retries of the call."""
         return Retries(self.method, self.idempotent, self.deadline, patience)
 
     def received(self, result: Any) -> Any:
-        """Return a result as the method returns it: tuples travel as lists."""
+        """Return a result as the method returns it: with tuples, which travel as lists."""
         return [tuple(each) for each in result] if self.method in _PAIRS else result
 
 
 class Caller:
-    """Carries calls out, one at a time for each thread that calls.
+    """Executes calls, each in the thread that calls.
 
-    patience: seconds without a server after which a call gives up. Threads: any number.
+    patience: seconds without a server after which a call fails. Threads: any number.
     """
 
     def __init__(self, pool: Pool, patience: float) -> None:
@@ -110,7 +113,7 @@ class Caller:
                 except LostError as lost:
                     retries = retries or call.retries(self._patience)
                     pause = retries.after_loss(lost, channel.instance)
-                    self._pool.discard_idle()  # what one of them lost, the others have lost
+                    self._pool.discard_idle()  # their connections are lost, too
                 except OverloadedError as error:
                     retries = retries or call.retries(self._patience)
                     pause = retries.after_failure(error)
@@ -119,7 +122,7 @@ class Caller:
             time.sleep(pause)
 
     def _alive(self, call: Call) -> Channel:
-        """Return a channel that is known to be there: for a call that is sent once only."""
+        """Return a channel that was checked to be alive, for a call that may be sent only once."""
         while True:
             channel = self._pool.take(call.deadline, call.method)
             if channel.is_alive():

@@ -1,4 +1,4 @@
-"""What carries one call at a time to a server, whatever it speaks."""
+"""A connection to a server that carries one call at a time, over any protocol."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from recollex.api.progress import ProgressListener
 class Channel(Protocol):
     """One connection to a server, used by one thread at a time.
 
-    instance: of the server that answers, drawn anew each time it starts: what it still knows of
-    calls it answered before is gone when this changed. reports_progress: whether it tells how far
-    a call is, if the call's options ask for it. is_idle: whether it may carry another call; not
-    while one is under way, and never again after one that was left or lost.
+    instance: a random id of the server process. When it has changed, the server was restarted and
+    does not know the calls that it answered before. reports_progress: whether the server reports
+    the progress of a call, if the call's options ask for it. is_idle: whether the channel may carry
+    another call: not during a call, and never again after a call that was abandoned or lost.
     """
 
     instance: str
@@ -29,19 +29,19 @@ class Channel(Protocol):
     ) -> Any:
         """Send a call and return its result, or raise the error that the server answered.
 
-        deadline: on `time.monotonic`'s clock. Raises `LostError` where the connection broke,
-        `UnsendableError` where nothing was sent; a call that is left before its answer came (by an
-        interrupt, or because its time is over) is taken back, and the channel is never idle again.
+        deadline: of `time.monotonic`. Raises `LostError` if the connection broke, and
+        `UnsendableError` if nothing was sent. If an interrupt or the deadline ends the call before
+        its answer, the call is cancelled at the server, and the channel is never idle again.
         """
 
     def is_alive(self) -> bool:
-        """Return whether the other end has not hung up, at the cost of one look at the socket."""
+        """Return whether the other end has not closed the connection; costs one poll."""
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
 
     def abandon(self) -> None:
-        """Close this process's copy alone, after a fork: the parent goes on using its own."""
+        """Close the copy of this process after a fork; the parent continues to use its own."""
 
 
 @dataclass(eq=False)

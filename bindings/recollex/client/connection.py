@@ -1,4 +1,4 @@
-"""One call at a time over a socket: MessagePack-RPC, as `PROTOCOL.md` has it."""
+"""One call at a time over a socket, by MessagePack-RPC; see `PROTOCOL.md`."""
 
 import contextlib
 import os
@@ -26,16 +26,16 @@ from recollex_engine.errors import (
 )
 
 CHUNK = 1 << 18
-"""Bytes that are read at once."""
+"""Bytes that are read at once, at most."""
 GRACE = 0.1
-"""Seconds behind a deadline in which the server may still say what came of the call."""
+"""Seconds after a deadline in which the server may still answer."""
 
 
 class Connection:
-    """A connection to a server that was greeted; see `channel.Channel`.
+    """A connection to a server, after its hello; see `channel.Channel`.
 
-    end: of `time.monotonic`, when the greeting must be over. Raises `errors.DisconnectedError`,
-    `errors.UnauthorizedError`, `errors.ProtocolError`.
+    end: of `time.monotonic`, when the hello must be answered. Raises `errors.DisconnectedError`,
+    `errors.UnauthorizedError` and `errors.ProtocolError`.
     """
 
     def __init__(self, made: socket.socket, token: str | None, end: float) -> None:
@@ -81,7 +81,7 @@ class Connection:
             self._socket.sendall(message)
             sent = True
             answer = self._answer(id, method, deadline)
-        except RecollexError:  # told by the server as it hung up; some are an OSError too
+        except RecollexError:  # sent by the server as it closed; some are an OSError too
             raise
         except TimeoutError:
             self._take_back(id)
@@ -95,17 +95,17 @@ class Connection:
         return answer.result if answer.error is None else result_of(answer)
 
     def is_alive(self) -> bool:
-        """Return whether the other end has not hung up."""
+        """Return whether the other end has not closed the connection."""
         return sockets.is_alive(self._socket)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self.is_idle = False
         with contextlib.suppress(OSError):
             self._socket.close()
 
     def abandon(self) -> None:
-        """Close this process's copy alone; a TLS session of the parent is told nothing."""
+        """Close the copy of this process; a TLS session of the parent stays open."""
         self.is_idle = False
         with contextlib.suppress(OSError):
             socket.socket(fileno=self._socket.detach()).close()
@@ -125,7 +125,7 @@ class Connection:
                 raise inbox.hung_up()
 
     def _wait_until(self, deadline: float | None) -> None:
-        """Let the next step take until a deadline, and what the server may need behind it."""
+        """Let the next step of the socket take until the deadline, and `GRACE` longer."""
         if deadline is None:
             if self._timeout is not None:
                 self._timeout = None
@@ -137,7 +137,7 @@ class Connection:
         self._socket.settimeout(self._timeout)
 
     def _take_back(self, id: int) -> None:
-        """Tell the server that nobody waits any more, if that can be done at once."""
+        """Cancel a call at the server, if that can be sent at once."""
         with contextlib.suppress(OSError):
             self._socket.settimeout(0)
             self._socket.sendall(notification("cancel", [id]))
@@ -150,16 +150,16 @@ def hello(token: str | None) -> dict[str, Any]:
 
 
 def read_welcome(welcome: object) -> tuple[str, int, frozenset[str]]:
-    """Return the server's instance, the bytes that it reads of a message, and what it can do."""
+    """Return the server's instance, its limit of a message in bytes, and its capabilities."""
     if not isinstance(welcome, dict) or welcome.get("protocol") != PROTOCOL:
         raise ProtocolError(f"the server does not speak version {PROTOCOL} of the protocol")
     most = welcome.get("limits", {}).get("message_bytes", MOST_ID)
-    instance = welcome.get("instance") or os.urandom(8).hex()  # unknown: like no other
+    instance = welcome.get("instance") or os.urandom(8).hex()  # unknown: equal to no other
     return str(instance), most, frozenset(welcome.get("capabilities", ()))
 
 
 def packed_request(id: int, method: str, params: Sequence[Any], most: int) -> bytes:
-    """Return the bytes of a request. Raises `UnsendableError` for what has no form on the wire."""
+    """Return the bytes of a request. Raises `UnsendableError` for values that cannot be encoded."""
     try:
         message = encode([REQUEST, id, method, params])
     except InputError as error:
@@ -175,7 +175,7 @@ def packed_request(id: int, method: str, params: Sequence[Any], most: int) -> by
 def result_of(answer: Answer) -> Any:
     """Return the result of an answer, or raise its error.
 
-    A server that stops refuses what it has not begun: as if it had gone before.
+    A server that stops refuses calls that it has not begun; they count as not sent.
     """
     if answer.error is None:
         return answer.result

@@ -1,4 +1,4 @@
-"""One call at a time over HTTP: each a POST of the message that a socket would carry."""
+"""One call at a time over HTTP: each is a POST of the message that a socket would carry."""
 
 import contextlib
 import http.client
@@ -24,10 +24,11 @@ KIND = "application/msgpack"
 
 
 class HttpChannel:
-    """A connection to a server of HTTP that is kept between calls; see `channel.Channel`.
+    """A connection to an HTTP server, kept open between calls; see `channel.Channel`.
 
-    made: the socket, connected to ``address``. end: of `time.monotonic`, when the greeting must be
-    over. Raises `errors.DisconnectedError`, `errors.UnauthorizedError`, `errors.ProtocolError`.
+    made: the socket, connected to ``address``. end: of `time.monotonic`, when the hello must be
+    answered. Raises `errors.DisconnectedError`, `errors.UnauthorizedError` and
+    `errors.ProtocolError`.
     """
 
     def __init__(
@@ -35,14 +36,14 @@ class HttpChannel:
     ) -> None:
         self._socket = made
         self._http = http.client.HTTPConnection(address.host, address.port)
-        self._http.auto_open = 0  # whether a call may be sent again is not for it to say
+        self._http.auto_open = 0  # retries are decided by `Retries`
         self._http.sock = made
         self._headers = {"Content-Type": KIND}
         if token is not None:
             self._headers["Authorization"] = f"Bearer {token}"
         self._most = MOST_ID
         self.instance = ""
-        self.reports_progress = False  # an answer comes as a whole
+        self.reports_progress = False  # an answer comes as one body
         self.is_idle = True
         try:
             welcome = self.exchange("hello", [None, hello(None), {}], end - GRACE)
@@ -63,7 +64,7 @@ class HttpChannel:
     ) -> Any:
         """Send a call and return its result; see `channel.Channel.exchange`.
 
-        ``progress`` is told nothing. A call is taken back by hanging up.
+        ``progress`` is never called. A call is cancelled by closing the connection.
         """
         message = packed_request(0, method, params, self._most)
         self.is_idle = False
@@ -87,18 +88,18 @@ class HttpChannel:
         return result_of(_answer(body))
 
     def is_alive(self) -> bool:
-        """Return whether the other end has not hung up."""
+        """Return whether the other end has not closed the connection."""
         return sockets.is_alive(self._socket)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self.is_idle = False
         with contextlib.suppress(OSError):
             self._http.close()
             self._socket.close()
 
     def abandon(self) -> None:
-        """Close this process's copy alone."""
+        """Close the copy of this process."""
         self.is_idle = False
         with contextlib.suppress(OSError):
             socket.socket(fileno=self._socket.detach()).close()
@@ -114,7 +115,7 @@ def _answer(body: bytes) -> Answer:
 
 
 def _refused(status: int, body: bytes) -> RecollexError:
-    """Return the error of a request that was answered with a problem, or by somebody else."""
+    """Return the error of a response that is a problem, or not of a recollex server."""
     try:
         told = orjson.loads(body)
         title, detail = told["title"], told["detail"]

@@ -1,8 +1,8 @@
-"""Which writes may be done twice? Those whose ids are made before they are first sent.
+"""Which writes may be executed twice? Those whose ids are made before they are first sent.
 
-A memory whose id is there already changes nothing if all of it is equal, so a retain that is sent
-again after a lost connection is stored once, whatever became of the first, even by a server that
-was started anew. `argument_preparation` makes the ids.
+Retaining a memory that exists with the same id and content changes nothing. So a retain that is
+sent again after a lost connection is stored once, even if the server was restarted.
+`argument_preparation` makes the ids.
 """
 
 from collections.abc import Mapping
@@ -17,17 +17,17 @@ METHODS = frozenset(
         *("facts.add", "facts.add_entity", "events.add", "events.add_episode"),
     }
 )
-"""Writes that change nothing the second time, if `is_repeatable` says so of their arguments."""
+"""Writes that may be idempotent; `is_idempotent` decides by their arguments."""
 OPERATIONS = (Retain, UpsertEdge, UpsertEntity, UpsertEpisode, UpsertEvent)
-"""Operations that change nothing when they are recorded again: their ids are of their content."""
+"""Operations that change nothing when they are recorded again: their ids depend on the content."""
 _WORDS = frozenset(kind.word for kind in OPERATIONS if kind is not Retain)
 
 
 def is_idempotent(method: str, named: Mapping[str, Any]) -> bool:
-    """Return whether a write with these arguments is such that doing it twice is doing it once.
+    """Return whether executing a write with these arguments twice is the same as once.
 
-    A time of recording must be later than the last, and so is refused the second time. Operations
-    that close something find it once.
+    A write with ``recorded_at`` is not: the time must be later than the last one, so the second is
+    refused. Neither are operations that close something, which is open only once.
     """
     operations = named.get("operations", [])
     return (

@@ -1,4 +1,4 @@
-"""What did the server say? Its bytes, as answers to the calls that wait for them."""
+"""Decodes the bytes of a server to the answers for which calls wait."""
 
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from recollex.wire.messages import NOTIFICATION, RESPONSE
 from recollex_engine.errors import OverloadedError, ProtocolError, RecollexError
 
 MOST = 2**31 - 1
-"""Bytes of one message."""
+"""Bytes of one message, at most."""
 
 
 class Answer(NamedTuple):
@@ -25,10 +25,10 @@ class Answer(NamedTuple):
 
 
 class Inbox:
-    """The messages of one connection, as they come in. Threads: one at a time.
+    """The messages that one connection receives. Threads: one at a time.
 
-    closing: why the server hangs up soon, None while it does not. progress_listeners: by the id of
-    a call, the callback that is told how far it is.
+    closing: why the server is about to close; None otherwise. progress_listeners: id of a call ->
+    the callback for its progress.
     """
 
     def __init__(self) -> None:
@@ -40,11 +40,11 @@ class Inbox:
         self.closing: RecollexError | None = None
 
     def feed(self, data: bytes | memoryview) -> None:
-        """Take bytes as they came."""
+        """Take received bytes."""
         self._unpacker.feed(data)
 
     def take(self) -> Answer | None:
-        """Return the next answer, None where it is not there yet. Raises `errors.ProtocolError`."""
+        """Return the next answer; None if it is not complete. Raises `errors.ProtocolError`."""
         try:
             for message in self._unpacker:
                 if (answer := self._read(message)) is not None:
@@ -56,7 +56,7 @@ class Inbox:
         return None
 
     def hung_up(self) -> RecollexError | LostError:
-        """Return the error of a call that had no answer when the server hung up."""
+        """Return the error of a call that had no answer when the server closed the connection."""
         if self.closing is None or isinstance(self.closing, OverloadedError):
             return LostError(str(self.closing or "the server hung up"), True)
         return self.closing

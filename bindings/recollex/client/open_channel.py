@@ -1,4 +1,4 @@
-"""Which channel leads to an address? The one that speaks what its scheme says."""
+"""Opens the channel of an address: over a socket or over HTTP, by the scheme of the address."""
 
 import ssl
 import time
@@ -17,11 +17,10 @@ def open_channel(
     trusted: ssl.SSLContext | Path | None,
     deadline: float | None,
 ) -> Channel:
-    """Return a channel to a server, greeted, before a deadline.
+    """Return a channel to a server, after its hello.
 
-    It takes `sockets.CONNECT_SECONDS` at most.
-
-    Raises `errors.DisconnectedError` where no server answers, and what the server refuses with.
+    deadline: of `time.monotonic`; the call takes `sockets.CONNECT_SECONDS` at most. Raises
+    `errors.DisconnectedError` if no server answers, and the error of a server that refuses.
     """
     end = time.monotonic() + sockets.CONNECT_SECONDS
     end = end if deadline is None else min(deadline, end)

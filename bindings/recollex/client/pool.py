@@ -1,4 +1,4 @@
-"""Which connection does a call take? A few are kept, shared by threads, and not across a fork."""
+"""Keeps a few connections to a server for the threads of one process."""
 
 import os
 import threading
@@ -14,10 +14,10 @@ Connect = Callable[[float | None], Channel]
 
 
 class Pool:
-    """Up to ``size`` channels to one server, each lent to one thread at a time.
+    """Up to ``size`` channels to one server, each used by one thread at a time.
 
-    The latest one returned is lent first, so that a quiet program keeps one in use. After a fork
-    the child has a pool of its own that is empty; the parent's goes on.
+    The channel that was given back last is taken first, so a program with few calls uses one
+    channel. After a fork the child's pool is empty; the parent's is not changed.
 
     Threads: any number may use it.
     """
@@ -31,18 +31,18 @@ class Pool:
         _POOLS.add(self)
 
     def take(self, deadline: float | None, method: str) -> Channel:
-        """Return a channel that nobody else uses until `give` or `discard`.
+        """Return a channel for the caller alone, until `give` or `discard`.
 
-        Waits for one where ``size`` are in use. Raises `errors.DeadlineError`, naming ``method``,
-        `errors.ClosedError`, and what connecting raises.
+        If ``size`` channels are in use, this waits for one. Raises `errors.DeadlineError`, naming
+        ``method``, `errors.ClosedError`, and the errors of connecting.
         """
         try:
-            return self._idle.pop()  # the interpreter lock makes it one step
+            return self._idle.pop()  # atomic, by the interpreter lock
         except IndexError:
             return self._wait(deadline, method)
 
     def give(self, channel: Channel) -> None:
-        """Take a channel back; one that cannot be used again is closed."""
+        """Take a channel back; close it if it cannot be used again."""
         if not channel.is_idle:
             self.discard(channel)
             return
@@ -54,7 +54,7 @@ class Pool:
             self.close()
 
     def discard(self, channel: Channel) -> None:
-        """Take a channel back that is of no use, and close it."""
+        """Take back a channel that cannot be used, and close it."""
         with self._freed:
             if channel in self._channels:
                 self._channels.remove(channel)
@@ -63,14 +63,14 @@ class Pool:
         channel.close()
 
     def close(self) -> None:
-        """Close what nobody uses, now, and the others when they are given back."""
+        """Close the idle channels now, and the others when they are given back."""
         self._closed = True
         with self._freed:
             self._freed.notify_all()
         self.discard_idle()
 
     def discard_idle(self) -> None:
-        """Close the channels that nobody uses."""
+        """Close the idle channels."""
         while True:
             try:
                 self.discard(self._idle.pop())
@@ -78,7 +78,7 @@ class Pool:
                 return
 
     def _wait(self, deadline: float | None, method: str) -> Channel:
-        """Return a channel that was given back, or one that is opened now."""
+        """Return a channel that was given back, or a new one."""
         with self._freed:
             self._waiting += 1
             try:
@@ -114,10 +114,10 @@ class Pool:
         self._idle: list[Channel] = []
         self._freed = threading.Condition()
         self._waiting = 0
-        self._open = 0  # those in use, idle, and being opened
+        self._open = 0  # channels in use, idle, and being opened
 
     def _after_fork(self) -> None:
-        """Leave the parent's channels to it; whoever held the lock does not exist here."""
+        """Abandon the parent's channels, and make a new lock: no thread here holds the old one."""
         inherited, self._channels = self._channels, set()
         self._begin_empty()
         for channel in inherited:

@@ -8,13 +8,13 @@ from typing import Any
 from recollex.api.progress import LONG, ProgressListener, progress_bar
 
 _COUNTED = {"retain": "text", "retain_dialogue": "turns"}
-"""Method -> the argument whose items it works through."""
+"""Method -> the argument whose items its progress counts."""
 LABELS = {"retain": "retaining", "retain_dialogue": "retaining", "verify": "verifying"}
-"""Method that may take long -> what its bar says."""
+"""Method that may take long -> the label of its bar."""
 
 
 def is_shown(method: str, named: Mapping[str, Any]) -> bool:
-    """Return whether a call is long enough for a bar, and somebody would see it."""
+    """Return whether a call is long enough for a bar, and stderr is a terminal."""
     if method not in LABELS or not sys.stderr.isatty():
         return False
     return method not in _COUNTED or (_count(method, named) or 0) >= LONG
@@ -22,7 +22,7 @@ def is_shown(method: str, named: Mapping[str, Any]) -> bool:
 
 @contextmanager
 def call_progress(method: str, named: Mapping[str, Any]) -> Iterator[ProgressListener | None]:
-    """Give what moves the bar of a call; None where there is none."""
+    """Yield the callback that moves the bar of a call; None if no bar is shown."""
     with progress_bar(_count(method, named), LABELS[method]) as update:
         if update is None:
             yield None

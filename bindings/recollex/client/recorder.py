@@ -1,4 +1,4 @@
-"""What does a transaction record to, when the agent is elsewhere?"""
+"""Sends the operations of a transaction to a server when its block ends."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,10 +8,10 @@ from recollex_engine.domain.operations import Operation
 
 
 class Recorder:
-    """Stands where a `recollex.Transaction` has its agent: what it records, ``send`` carries away.
+    """Stands in for the agent of a `recollex.Transaction`; ``send`` sends the operations.
 
-    Operations are checked here as they are made, as in a transaction of an embedded agent. Words
-    such as "last week" are read against this machine's clock.
+    Operations are checked here when they are made, as in a transaction of an embedded agent. Words
+    such as "last week" are relative to the clock of this machine.
     """
 
     def __init__(self, send: Callable[[dict[str, Any]], Any]) -> None:

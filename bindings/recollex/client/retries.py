@@ -1,4 +1,4 @@
-"""May a call be sent again? What a retry may do, whoever carries it."""
+"""When may a call be sent again, and after which pause?"""
 
 import random
 import time
@@ -12,15 +12,15 @@ LONGEST_PAUSE = 1.0
 
 
 class Retries:
-    """The retries at one call, for as long as it may be tried again.
+    """The retries of one call.
 
-    idempotent: whether doing it twice is doing it once, as it is for reads, and for writes whose
-    ids the client made. Any other write is sent again to the server that it was sent to before,
-    which knows by the call's key whether it did it; a server that was started since does not know.
-    deadline: of the whole call; patience: seconds without a server after which a call gives up.
+    idempotent: whether the call may be executed twice, as reads may, and writes whose ids the
+    client made. Any other write is sent again only to the server process that got it before, which
+    knows by the call's key whether it has executed it; a server that was restarted does not know.
+    deadline: of the whole call. patience: seconds without a server after which a call fails.
 
-    A call that finds too much waiting is sent again after the pause that the server names, until
-    its deadline; without one until ``patience`` is over.
+    A call that an overloaded server refuses is sent again after the pause that the server names,
+    until its deadline or, without one, until ``patience`` is over.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Retries:
             )
 
     def after_loss(self, lost: LostError, instance: str) -> float:
-        """Return the seconds to wait before the next attempt; the connection broke in this one."""
+        """Return the seconds to wait before the next attempt, after the connection broke."""
         doubt = ""
         if lost.sent:
             self._sent_to = instance
@@ -51,7 +51,7 @@ class Retries:
         return self._next(DisconnectedError(f"the server went away ({lost}){doubt}"))
 
     def after_failure(self, error: DisconnectedError | OverloadedError) -> float:
-        """Return the same where no server could be reached, or too much waits there."""
+        """Return the same after no server could be reached, or the server was overloaded."""
         return self._next(error, getattr(error, "retry_after", 0.0))
 
     def _next(self, error: RecollexError, least: float = 0.0) -> float:

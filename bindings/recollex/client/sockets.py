@@ -1,4 +1,4 @@
-"""How is a server reached? A connected socket, or an error that says what to do."""
+"""Connects sockets to servers; the error of a failure says what to do."""
 
 import select
 import socket
@@ -10,7 +10,7 @@ from recollex.client.address import Address
 from recollex_engine.errors import DisconnectedError, InputError
 
 CONNECT_SECONDS = 10.0
-"""Seconds in which a connection must be made, and greeted."""
+"""Seconds for connecting and for the hello, at most."""
 
 
 def connect_socket(
@@ -44,7 +44,7 @@ def connect_socket(
 
 
 def tls_context(trusted: ssl.SSLContext | Path | None) -> ssl.SSLContext:
-    """Return what checks a server's certificate."""
+    """Return the SSL context that checks a server's certificate."""
     if isinstance(trusted, ssl.SSLContext):
         return trusted
     try:
@@ -54,7 +54,7 @@ def tls_context(trusted: ssl.SSLContext | Path | None) -> ssl.SSLContext:
 
 
 def explain(address: Address, error: OSError) -> str:
-    """Return what an error of connecting means, and what to do."""
+    """Return a message that says what an error of connecting means, and what to do."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return (
             f"the certificate of {address} is not trusted ({error.verify_message}): give "
@@ -76,7 +76,7 @@ def _left(end: float) -> float:
 
 
 def is_alive(made: socket.socket) -> bool:
-    """Return whether the other end of an idle socket has not hung up, and has said nothing."""
+    """Return whether the other end of an idle socket is open, and has sent nothing."""
     try:
         look = select.poll()
         look.register(made, select.POLLIN)
@@ -87,7 +87,7 @@ def is_alive(made: socket.socket) -> bool:
         timeout = made.gettimeout()
         made.settimeout(0)
         try:
-            made.recv(1)  # what TLS itself has to say is no message
+            made.recv(1)  # a record of TLS itself is no message
         finally:
             made.settimeout(timeout)
         return False

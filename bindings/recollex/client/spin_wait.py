@@ -1,4 +1,4 @@
-"""How does a call wait for its answer? Awake, if such answers came quickly lately, or asleep."""
+"""How does a call wait for its answer? It spins if such answers were quick lately, or sleeps."""
 
 import select
 import socket
@@ -9,20 +9,20 @@ from typing import Any
 from recollex.wire import idle_spin
 
 NAP = 0.5
-"""The share of the usual time in which no answer is looked for: cores often share more than they
-say, and a core that looks for an answer takes from the one that makes it."""
+"""The share of the usual time for which a call sleeps before it polls: cores often share more than
+they report, and a core that polls slows the one that works on the answer."""
 OVERSLEEPS = 6e-5
-"""Seconds by which a nap may take longer than it was meant to."""
+"""Seconds by which a sleep may be longer than asked for."""
 SLOWER = 0.1
-"""The weight of an answer that took longer than usual; a quicker one says what is usual."""
+"""The weight of an answer slower than usual; a quicker answer sets the usual time."""
 BESIDE = 0.1
-"""The share of a core that other threads may have had since the last answer, and count as idle."""
+"""Other threads count as idle if they used less than this share of a core since the last answer."""
 APART = 5e-6
-"""Seconds by which two clocks may seem apart, since they are read one behind the other."""
+"""Seconds by which two clocks may differ, since they are read one after the other."""
 
 
 class SpinWait:
-    """What a server says on one socket. Threads: one at a time.
+    """Receives from one socket. Threads: one at a time.
 
     A program that spins uses its core for about half of the time, up to
     `idle_spin.ANSWER_SECONDS` a call. It does not spin while its other threads work, since they
@@ -41,10 +41,10 @@ class SpinWait:
         self._beside = self._at = 0.0
 
     def receive(self, room: memoryview, method: str) -> int:
-        """Return how many bytes came, which are in ``room``; 0 where the other end hung up.
+        """Return the number of bytes received into ``room``; 0 if the other end closed.
 
-        method: answers to one of them take about as long as each other. Waits as long as the socket
-        does. Raises what the socket raises.
+        method: of the call; its answers take about the same time. Waits as long as the socket's
+        timeout. Raises the errors of the socket.
         """
         look = self._look
         if look is None:
@@ -64,7 +64,7 @@ class SpinWait:
         return count
 
     def _is_alone(self, now: float) -> bool:
-        """Return whether this thread is all that worked of its program since this was asked."""
+        """Return whether only this thread of its process worked since the last call of this."""
         before, since = self._beside, self._at
         self._beside, self._at = time.process_time() - time.thread_time(), now
         return abs(self._beside - before) < BESIDE * (now - since) + APART

@@ -21,7 +21,7 @@ from recollex.wire.methods import METHODS
 from recollex_engine.errors import InputError, ProtocolError
 
 PATIENCE = 10.0
-"""Seconds for which calls wait for a server that went away."""
+"""Seconds for which calls wait for a server that is not reachable."""
 CONNECTIONS = 8
 MOST_CONNECTIONS = 1_000
 
@@ -29,13 +29,13 @@ MOST_CONNECTIONS = 1_000
 class Store:
     """The agents of a server, from `recollex.connect`. Usable as a context manager.
 
-    Threads: any number may use it; each call has a connection to itself, of up to ``connections``
-    that are kept. A forked process goes on with connections of its own.
+    Threads: any number may use it. Each call uses one of up to ``connections`` connections alone. A
+    forked process makes connections of its own.
 
-    A call whose connection breaks is sent again, for ``patience`` seconds: a read at once, a write
-    with the ids and the key that it had, so that it is stored once. A write that cannot be repeated
-    (`forget`, `correct` and the like) raises `errors.DisconnectedError` if the server was started
-    anew meanwhile, for then nobody knows whether it was done.
+    A call whose connection breaks is sent again, for ``patience`` seconds: a write with the same
+    ids and key, so that it is stored once. A write that is not idempotent (such as `forget` and
+    `correct`) raises `errors.DisconnectedError` if the server was restarted meanwhile, since it is
+    unknown whether it was executed.
     """
 
     def __init__(self, given: "Settings", pool: Pool) -> None:
@@ -52,20 +52,20 @@ class Store:
     def agent(self, agent_id: str) -> Agent:
         """Return one agent's memory; nothing is put on disk before it retains something."""
         agent = Agent(agent_id, self._carry, self._options)
-        agent.list(limit=1)  # refuses a name that is none, and one that may not be asked
+        agent.list(limit=1)  # raises for a name that is not valid or not allowed
         return agent
 
     def agents(self) -> list[str]:
-        """Return the ids of the agents that hold something, sorted: those that may be asked."""
+        """Return the ids of the agents that hold something and that the token allows, sorted."""
         found: list[str] = self._carry("agents", None, {}, self._options)
         return found
 
     def ping(self) -> None:
-        """Return when the server has answered."""
+        """Wait for an answer of the server."""
         self._caller.do(Call("ping", None, {}, {}, self._options.seconds))
 
     def close(self) -> None:
-        """Hang up; calls that run are finished. Closing twice is fine."""
+        """Close the connections; calls that run are finished. Closing twice does nothing more."""
         self._pool.close()
 
     def _carry(
@@ -109,14 +109,18 @@ def connect(
     """Return the store of a server: its agents have the methods of embedded ones.
 
     address: "unix:///path/to.sock", "tcp://host:port", "tls://host:port", or "http://host:port" of
-    a server with the extra `recollex[http]`. token: that the server gave out; a Unix socket needs
-    none. timeout: seconds that a call may take, retries included, unless `Agent.within` says
-    otherwise; the server's own bound if None. patience: seconds for which calls wait for a server
-    that went away. connections: the most that threads have open at once. certificates: a file of
-    those to trust, or an SSL context; the system's if None.
+    a server with the extra `recollex[http]`. token: one that the server knows; a Unix socket needs
+    none. timeout: seconds of a call, retries included, unless `Agent.within` sets others; None for
+    the server's own bound. patience: seconds for which calls wait for a server that is not
+    reachable. connections: the most that are open at once. certificates: a file of certificates to
+    trust, or an SSL context; None for the system's.
 
-    Raises `errors.DisconnectedError` where no server answers, `errors.UnauthorizedError` for a
-    token that it does not know, `errors.InputError` for an address that cannot be read.
+    Raises `errors.DisconnectedError` if no server answers, `errors.UnauthorizedError` for a token
+    that it does not know, and `errors.InputError` for an address that cannot be parsed::
+
+        with recollex.connect("unix:///run/recollex.sock") as store:
+            alice = store.agent("alice")
+            alice.retain("Alice joined Google.")
     """
     given = settings(address, token, timeout, patience, certificates)
     if (
@@ -138,7 +142,7 @@ def connect(
 
 @dataclass(frozen=True)
 class Settings:
-    """What a client was told of its server; see `connect`."""
+    """The arguments of `connect`, checked."""
 
     address: Address
     token: str | None

@@ -1,7 +1,7 @@
-"""How does a method of the embedded API become a call to a server? By its signature.
+"""Makes the methods of the clients: each sends a call to the server.
 
-A stub has the parameters, the documentation and the types of the method that it stands for. A call
-that does not fit them is refused here, by that method, with its own message.
+A stub has the parameters, the documentation and the types of the embedded API's method. For
+arguments that do not fit them, the error is that method's own.
 """
 
 import functools
@@ -43,7 +43,7 @@ class Arguments:
         return named if self._prepare is None else self._prepare(named)
 
     def _refuse(self, args: tuple[Any, ...], options: dict[str, Any]) -> NoReturn:
-        """Raise what Python raises for arguments that do not fit; no body of a method is run."""
+        """Raise Python's error for arguments that do not fit; no body of a method runs."""
         method: Callable[..., Any] = self._method
         unknown = options.keys() - self._known
         if self._hands_on and unknown:

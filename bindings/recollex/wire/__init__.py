@@ -1,4 +1,4 @@
-"""What the two ends of a connection share: values, errors, methods and messages as bytes.
+"""What both ends of a connection share: values, errors, methods and messages as bytes.
 
-`PROTOCOL.md` beside this package describes the same for other languages.
+`PROTOCOL.md`, beside this package, describes the protocol for other languages.
 """

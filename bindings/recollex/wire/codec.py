@@ -9,8 +9,8 @@
     4  deflated  uint32 big-endian length, then zlib of an array's payload
     5  record    MessagePack of a str, the name in `records`, and of a map, the fields
 
-Nothing else is known: no pickle, no class that is not in the table. Tuples arrive as lists, but in
-records, whose fields say what they are.
+There is no other type: no pickle, and no class that is not in the table. Tuples arrive as lists,
+except in records, whose fields have types.
 """
 
 import struct
@@ -30,9 +30,9 @@ from recollex_engine.errors import InputError, ProtocolError
 
 MOMENT, DURATION, ARRAY, DEFLATED, RECORD = 1, 2, 3, 4, 5
 MAX_DEPTH = 64
-"""Containers within containers, records counted."""
+"""Containers within containers, at most; a record is a container."""
 MAX_INFLATED = 64 << 20
-"""Bytes that the deflated arrays of one value may have together."""
+"""Bytes of all deflated arrays of one value, inflated, at most."""
 
 _INT64 = struct.Struct(">q")
 _UINT32 = struct.Struct(">I")
@@ -50,7 +50,7 @@ _LARGE = 1 << 18
 def encode(value: object, deflate: bool = False) -> bytes:
     """Return a value as bytes. ``deflate``: compress arrays of more than a kilobyte.
 
-    Raises `InputError` for what cannot travel.
+    Raises `InputError` for a value that cannot be sent.
 
     >>> from datetime import UTC
     >>> decode(encode({"at": datetime(2024, 5, 1, tzinfo=UTC), "tags": ("a", "b")}))
@@ -72,7 +72,7 @@ def decode(data: bytes | bytearray | memoryview, allowed: Mapping[str, str] = AL
     """Return the value that `encode` wrote; ``allowed``: the records that may be in it.
 
     Arrays are read-only and share the memory of ``data``. Raises `ProtocolError` for other bytes,
-    and whatever the class of a record raises for fields that it does not accept.
+    and the error of a record's class for fields that it does not accept.
     """
     decoder = Decoder(allowed)
     value = decoder.decode(data)
@@ -82,7 +82,7 @@ def decode(data: bytes | bytearray | memoryview, allowed: Mapping[str, str] = AL
 
 
 def decode_plain(data: bytes) -> Any:
-    """Return a value that has no extension types in it. Raises `ProtocolError` for other bytes."""
+    """Return a value without extension types. Raises `ProtocolError` for other bytes."""
     try:
         return msgpack.unpackb(data, ext_hook=_refused, strict_map_key=True)
     except (msgpack.UnpackException, ValueError, TypeError) as error:
@@ -94,7 +94,7 @@ def _refused(code: int, data: bytes) -> NoReturn:
 
 
 class Undecoded(bytes):
-    """A record within a recall that was not read; see `Decoder`."""
+    """The bytes of a record within a recall that was not decoded yet; see `Decoder`."""
 
     __slots__ = ()
 
@@ -104,7 +104,7 @@ class Undecoded(bytes):
 
 
 class Decoder:
-    """Unpacks the values of one connection. Threads: one at a time.
+    """Decodes the values of one connection. Threads: one at a time.
 
     later: the trace and signs of a recall, which few callers read, are returned as `Undecoded`, and
     checked when they are read. refused: the error of a record of the last value that its class did
@@ -120,7 +120,7 @@ class Decoder:
         self.refused: InputError | None = None
 
     def decode(self, data: bytes | bytearray | memoryview) -> Any:
-        """Return one value; see `decode`, but for what records refuse."""
+        """Return one value, as the function `decode` does; errors of records are in ``refused``."""
         self.refused = None
         self._inflated = 0
         try:
@@ -166,7 +166,7 @@ class Decoder:
             self._depth -= 1
 
     def _within(self, code: int, data: bytes) -> Any:
-        """Return the value of an extension type within a recall, but for records."""
+        """Return the value of an extension type within a recall; records are not decoded yet."""
         return Undecoded(data) if code == RECORD else self.extension(code, data)
 
 
@@ -183,14 +183,14 @@ def _deflating(value: object) -> Any:
 
 
 def _moment(value: datetime) -> msgpack.ExtType:
-    """Return a time in UTC, as most are: at half of the cost."""
+    """Return the extension of a time in UTC, as most are, at half of the cost."""
     since = value - _EPOCH
     micros = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
     return tuple.__new__(msgpack.ExtType, (MOMENT, _INT64.pack(micros)))
 
 
 _encoders: dict[Callable[[object], Any], list[msgpack.Packer]] = {_plain: [], _deflating: []}
-"""Those that nobody uses: making one costs as much as packing a memory."""
+"""Packers that are not in use; making one costs as much as encoding a memory."""
 
 
 def _encoded(value: object, default: Callable[[object], Any]) -> bytes:
@@ -200,25 +200,25 @@ def _encoded(value: object, default: Callable[[object], Any]) -> bytes:
     except IndexError:
         packer = msgpack.Packer(default=default)
     data: bytes = packer.pack(value)
-    if len(data) < _LARGE:  # what packed more keeps the room for it
+    if len(data) < _LARGE:  # a packer that encoded more keeps the memory for it
         spare.append(packer)
     return data
 
 
 @lru_cache(1024)
 def _record_encoder(kind: Any) -> tuple[bytes, Callable[[Any], dict[str, Any]]] | None:
-    """Return how records of a class begin, and what gives their fields; None for other classes."""
+    """Return the first bytes of a class's records and what gives their fields; None if not sent."""
     name = name_of(kind)
     return None if name is None else (bytes(msgpack.packb(name)), record(name).fields_of)
 
 
 def _extension(code: int, data: bytes) -> msgpack.ExtType:
-    """Return what `msgpack.ExtType` makes; its own checks cost more than all the rest."""
+    """Return a `msgpack.ExtType` without its checks, which cost more than all the rest."""
     return tuple.__new__(msgpack.ExtType, (code, data))
 
 
 def _extended(value: Any, default: Callable[[object], Any], deflate: bool) -> Any:
-    """Return what MessagePack can hold in place of a value that it cannot."""
+    """Return what MessagePack can encode in place of a value that it cannot."""
     kind: Any = type(value)
     if (found := _record_encoder(kind)) is not None:
         head, fields_of = found

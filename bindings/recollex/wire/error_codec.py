@@ -1,8 +1,8 @@
-"""How does an error travel? As [name, message, data], and arrives as the same class.
+"""How does an error travel? As [name, message, data]; it arrives as an error of the same class.
 
-The name is a class of `recollex_engine.errors` and looked up in one frozen table; data holds its
-fields. What is none of these is told as `InternalError`, without a word of its text: that is in
-the server's log.
+The name is that of a class of `recollex_engine.errors`, which is looked up in one frozen table.
+data holds the fields of the error. Any other exception is sent as `InternalError` without its
+text, which is in the server's log.
 """
 
 import inspect
@@ -20,7 +20,7 @@ ERRORS: Mapping[str, type[RecollexError]] = types.MappingProxyType(
         if issubclass(kind, RecollexError)
     }
 )
-"""Name -> class of every error that travels."""
+"""Name -> class of every error that may be sent."""
 
 _PLAIN = str | int | float | bool | None
 
@@ -46,7 +46,7 @@ def encode_error(error: BaseException) -> list[Any]:
 
 
 def decode_error(told: object) -> RecollexError:
-    """Return the error that a server told; an `InternalError` for a name that is not known here."""
+    """Return the error that a server sent; `InternalError` for a name that is not known here."""
     if not isinstance(told, list) or len(told) != 3 or not isinstance(told[2], dict):
         raise ProtocolError(f"an error is [name, message, data], got {str(told)[:200]}")
     name, message, data = told

@@ -1,11 +1,10 @@
-"""How long does one end of a connection stay awake for the other?
+"""How long does one end of a connection spin for the other before it sleeps?
 
-To fall asleep and be woken takes longer than a small request, and whoever wakes the other end of a
-socket is often given its core: then the two take turns in one core's caches while another core has
-nothing to do. So a client that was answered quickly lately naps for a part of the time that it
-took, and then looks for its answer again and again; and a server looks for the next question of a
-client that is alone. Both give their core to whoever wants it each time they look, and after a
-while they sleep.
+Sleeping and waking take longer than a small request. And the process that wakes the other end of a
+socket often gets its core, so both take turns in the caches of one core while another core is idle.
+So a client whose last answers were quick sleeps for a part of their usual time, and then polls for
+its answer. A server polls for the next request of a client that is alone. Both yield their core
+each time that they poll, and sleep after a while.
 """
 
 import os
@@ -13,16 +12,16 @@ import os
 from recollex.api.cores import usable_cores
 
 ANSWER_SECONDS = 0.002
-"""Seconds for which a client looks for an answer."""
+"""Seconds for which a client polls for an answer, at most."""
 QUESTION_SECONDS = 0.0002
-"""Seconds for which a server looks for the next question."""
+"""Seconds for which a server polls for the next request, at most."""
 
 
 def is_useful() -> bool:
-    """Return whether looking on takes nothing from the other end: there is a core for each."""
+    """Return whether each end may have a core of its own: then spinning does not slow the other."""
     return hasattr(os, "sched_yield") and usable_cores() > 1
 
 
 def yield_core() -> None:
-    """Let others have the core, if any of them wants it."""
+    """Let other threads have the core, if one waits for it."""
     os.sched_yield()

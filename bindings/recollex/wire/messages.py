@@ -1,4 +1,4 @@
-"""How do calls become messages? As MessagePack-RPC: arrays, one behind the other, nothing between.
+"""How do calls become messages? As MessagePack-RPC: arrays, one after another without separator.
 
 ::
 
@@ -21,19 +21,19 @@ from recollex.wire.error_codec import encode_error
 from recollex_engine.errors import ProtocolError, RecollexError
 
 PROTOCOL = 1
-"""The version that both ends name in "hello"."""
+"""The version of the protocol, which both ends send in "hello"."""
 REQUEST, RESPONSE, NOTIFICATION = range(3)
 MOST_ID = 2**32 - 1
 OPTIONS = frozenset({"deadline_ms", "key", "at", "parts", "progress", "traceparent"})
 CAPABILITIES = ("cancel", "cuts", "deadlines", "deflate", "keys", "metrics", "parts", "progress")
-"""What this version can do beyond calling."""
+"""What this version can do beyond calls."""
 
 _NIL = b"\xc0"
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 class Request(NamedTuple):
-    """A request as it came. options: those of the protocol, of the right types."""
+    """A received request. options: those of the protocol; their types were checked."""
 
     id: int
     method: str
@@ -44,14 +44,14 @@ class Request(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """A notification as it came."""
+    """A received notification."""
 
     method: str
     parameters: list[Any]
 
 
 def read_message(value: object) -> Request | Notification:
-    """Return what a client sent, unpacked. Raises `ProtocolError` for what is no message."""
+    """Return the message of a decoded value. Raises `ProtocolError` for a value that is none."""
     if not isinstance(value, list) or not value:
         raise ProtocolError("a message is an array: [0, id, method, [...]] or [2, method, [...]]")
     if value[0] == NOTIFICATION and len(value) == 3:
@@ -77,10 +77,10 @@ def read_message(value: object) -> Request | Notification:
 
 
 def read_plain(data: bytes) -> Request | None:
-    """Return the one request that short ``data`` is, if it is plain: no containers, no options.
+    """Return the request in short ``data`` if it is plain: without containers and options.
 
-    None for anything else, which `read_message` may accept. At a few hundred bytes what the headers
-    claim is little, so nothing need look at them first.
+    None for other data, which `read_message` may accept. In a few hundred bytes the headers cannot
+    claim much memory, so they need no check first.
     """
     try:
         request = read_message(msgpack.unpackb(data, strict_map_key=True))
@@ -120,7 +120,7 @@ def request(
     options: Mapping[str, Any],
     deflate: bool = False,
 ) -> bytes:
-    """Return the bytes of a request. Raises `InputError` for what cannot be sent."""
+    """Return the bytes of a request. Raises `InputError` for an argument that cannot be sent."""
     return codec.encode([REQUEST, id, method, [agent, arguments, options]], deflate)
 
 
@@ -130,17 +130,20 @@ def notification(method: str, parameters: list[Any]) -> bytes:
 
 
 def response(id: int, packed: bytes) -> bytes:
-    """Return the bytes of a response to request ``id``, of a result that is packed already."""
+    """Return the bytes of a response to request ``id``; packed: the encoded result."""
     return b"\x94\x01" + _id(id) + _NIL + packed
 
 
 def refusal(id: int, error: BaseException) -> bytes:
-    """Return the bytes of a response that tells an error."""
+    """Return the bytes of a response that reports an error."""
     return b"\x94\x01" + _id(id) + codec.encode(encode_error(error)) + _NIL
 
 
 def chunk(id: int, packed_items: bytes) -> bytes:
-    """Return the bytes of a notification that brings a part of the result of request ``id``."""
+    """Return the bytes of a notification with a chunk of the result of request ``id``.
+
+    packed_items: an encoded list. The notification is called "part" in the protocol.
+    """
     return b"\x93\x02\xa4part\x92" + _id(id) + packed_items
 
 

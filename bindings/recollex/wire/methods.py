@@ -1,8 +1,8 @@
-"""What can be called from afar? Every method by its name on the wire, in one table.
+"""Which methods can a client call? All that are in one table, by their names in the protocol.
 
-A method of `recollex.Agent` has its own name ("recall"), one of `Agent.facts`, `events` and
-`sessions` has two ("facts.history"). Servers and clients are driven by this table and take nothing
-that is not in it. Its rows are those of `recollex.api.methods`, and two more.
+A method of `recollex.Agent` has its own name ("recall"); a method of `Agent.facts`, `events` or
+`sessions` has the group's name before it ("facts.history"). Servers and clients accept no other
+methods. The rows are those of `recollex.api.methods`, and two more.
 """
 
 import types
@@ -33,11 +33,11 @@ def transact(
     recorded_at: int | None = None,
     where: list[str] | None = None,
 ) -> int:
-    """Record the operations of a transaction; for the block of `Agent.transaction`.
+    """Record the operations of a transaction, when the block of `Agent.transaction` ends.
 
-    operations: records of `recollex_engine.domain.operations`. notes: for each who makes it and
-    why. recorded_at: microseconds UTC. where: what each is called in an error. Returns how many
-    records they made.
+    operations: records of `recollex_engine.domain.operations`. notes: who makes each operation and
+    why. recorded_at: microseconds UTC. where: the name of each operation in errors. Returns the
+    number of log records that they made.
     """
     kinds = get_args(Operation)
     if not isinstance(operations, list) or not all(isinstance(each, kinds) for each in operations):
@@ -77,7 +77,7 @@ METHODS: Mapping[str, Method[..., Any]] = types.MappingProxyType(
         )
     }
 )
-"""Name on the wire -> method."""
+"""Name in the protocol -> method."""
 
 LOCAL: Mapping[str, str] = types.MappingProxyType(
     {
@@ -91,4 +91,4 @@ LOCAL: Mapping[str, str] = types.MappingProxyType(
         "close": "ends the connection; the server's store is closed by the server",
     }
 )
-"""Public methods that are not called from afar, and why."""
+"""Public method that a client cannot call -> the reason."""

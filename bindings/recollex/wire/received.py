@@ -1,7 +1,7 @@
-"""What is a result without the store that made it? The same class, filled from a message.
+"""Results that read their store, as they arrive at a client: subclasses that hold all of it.
 
-A `Recall`, `Fact`, `FactList` or `Event` reads the store when it is looked at. What travels is what
-it would read, and what arrives is a subclass that has it: equal to the original, and complete.
+A `Recall`, `Fact`, `FactList` or `Event` reads the store when a field is used. The server sends
+what it would read. The client makes a subclass of it, which is complete and equal to the original.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,12 +37,12 @@ _RECALL = (
     ("op", int),
     ("memories", bytes),
 )
-"""Field and type of what a recall cannot do without."""
+"""Required field of a recall, and its type."""
 _TRACES = (Undecoded, Trace, type(None))
 
 
 class ReceivedRecall(Recall):
-    """A `Recall` from a server; its memories, trace and signs are read when first looked at."""
+    """A `Recall` from a server; memories, trace and signs are decoded when they are first used."""
 
     def __init__(self, told: dict[str, Any]) -> None:
         get = told.get
@@ -70,13 +70,13 @@ class ReceivedRecall(Recall):
 
     @cached_property
     def signs(self) -> Signs | None:  # type: ignore[override]  # it is written once
-        """What the confidence was made of."""
+        """The signs that the confidence was computed from."""
         found: Signs | None = self._read("signs")
         return found
 
     @cached_property
     def subgraph(self) -> "Subgraph | None":  # type: ignore[override]  # it is written once
-        """What `pack` asked for."""
+        """The subgraph, if ``pack`` asked for one."""
         found: Subgraph | None = self._read("subgraph")
         return found
 
@@ -89,12 +89,12 @@ class ReceivedRecall(Recall):
 
     @property
     def packed(self) -> bytes:
-        """The memories' columns, as they came."""
+        """The memories' columns, encoded as they were received."""
         found: bytes = self._told["memories"]
         return found
 
     def columns(self) -> Columns:
-        """Return what the memories are made of."""
+        """Return the columns of the memories."""
         if self._columns is None:
             found = codec.decode_plain(self._told["memories"])
             if not isinstance(found, dict):
@@ -108,7 +108,7 @@ class ReceivedRecall(Recall):
 
     @cached_property
     def _memories(self) -> list[Memory]:
-        """The memories; what a client sent is read at once, since nobody knows what it is."""
+        """The memories. Those that a client sent are all read at once, since they may be wrong."""
         try:
             found = looked_at(self._held)
             if type(self._told.get("trace")) is not Undecoded:
@@ -125,7 +125,7 @@ class ReceivedRecall(Recall):
 
     @property
     def op(self) -> int:
-        """The operation that names the view which answered."""
+        """The number of the last operation that the recall saw."""
         return int(self._told["op"])
 
 
@@ -166,11 +166,11 @@ class ReceivedFacts(FactList):
 
     @classmethod
     def emptied(cls, facts: FactList) -> "ReceivedFacts":
-        """Return what a list says of itself, without its facts."""
+        """Return the fields of a list, without its facts."""
         return cls([], facts.entities, _op(facts))
 
     def holding(self, facts: list[Fact]) -> "ReceivedFacts":
-        """Return the list with facts that came before it."""
+        """Return the list with these facts, which came in chunks before it."""
         return ReceivedFacts(facts, self._entities, self._op)
 
     def __len__(self) -> int:
@@ -246,7 +246,7 @@ class _Recalls:
     name = "Recall"
 
     def fields_of(self, value: Recall) -> dict[str, Any]:
-        """Return what a recall says; of one that goes back to its server, what `backfill` reads."""
+        """Return the fields; of a recall that is sent back, those that `backfill` reads."""
         back = type(value) is ReceivedRecall
         return {
             "query": value.query,

@@ -1,4 +1,4 @@
-"""What came of a recall's memories? Columns, of which each is read when it is first looked at."""
+"""The memories of a received recall, as columns; each column is read when it is first used."""
 
 import struct
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from recollex_engine.storage.dictionary import split_strings
 from recollex_kernels.memories.gathering import END, NETWORK, RECORDED, SAID, START, TOKENS
 
 _BYTES = {"numbers": 48, "ends": 16, "score": 8}
-"""Columns of numbers, and their bytes for each memory."""
+"""Column of numbers -> its bytes for each memory."""
 _RANK = 4
 """Bytes of a rank."""
 _LISTS: Mapping[str, Any] = {
@@ -20,15 +20,15 @@ _LISTS: Mapping[str, Any] = {
     **dict.fromkeys(("passage", "context", "document", "speaker", "metadata")),
     **dict.fromkeys(("valid_until", "closed", "scores", "parts")),
 }
-"""Columns of a value for each memory, and what it is where they were left out."""
+"""Column of one value for each memory -> the value if the column was not sent."""
 _NONE: dict[str, bytes] = {}
 
 
 class ReceivedColumns:
     """The columns of ``count`` memories, each an attribute as `MemoryColumns` has it.
 
-    told: what `MemoryColumns.told` gave; columns that this version does not know are passed over.
-    Raises `ProtocolError` for those that are of another size, or not there.
+    told: the columns that the server's `MemoryColumns` gave. Columns that this version does not
+    know are ignored. Raises `ProtocolError` for a column that is missing, or has another size.
     """
 
     def __init__(self, told: Columns, count: int) -> None:
@@ -47,7 +47,7 @@ class ReceivedColumns:
         self._count = count
 
     def __getattr__(self, name: str) -> Any:
-        """Return a column of a value for each memory."""
+        """Return a column of one value for each memory."""
         if name not in _LISTS:
             raise AttributeError(name)
         column = self._told.get(name) or [_LISTS[name]] * self._count
@@ -75,7 +75,7 @@ class ReceivedColumns:
 
     @cached_property
     def ranks(self) -> dict[str, Sequence[int]]:
-        """Arm -> the ranks in it; 0 where it did not bring the memory."""
+        """Arm -> the rank of each memory in it; 0 if the arm did not find the memory."""
         return {
             arm: self._read("I", ranks) for arm, ranks in self._told.get("ranks", _NONE).items()
         }
@@ -87,22 +87,22 @@ class ReceivedColumns:
 
     @property
     def said(self) -> Sequence[int]:
-        """When they were said."""
+        """When each was said, in microseconds."""
         return self._numbers[SAID]
 
     @property
     def start(self) -> Sequence[int]:
-        """When what they speak of began."""
+        """When the event of each began, in microseconds."""
         return self._numbers[START]
 
     @property
     def end(self) -> Sequence[int]:
-        """When it ended."""
+        """When the event of each ended, in microseconds."""
         return self._numbers[END]
 
     @property
     def recorded(self) -> Sequence[int]:
-        """When they were recorded."""
+        """When each was recorded, in microseconds."""
         return self._numbers[RECORDED]
 
     @cached_property
@@ -115,11 +115,11 @@ class ReceivedColumns:
 
     @property
     def tokens(self) -> Sequence[int]:
-        """The tokens of what is returned of each."""
+        """The number of tokens of the returned text of each."""
         return self._numbers[TOKENS]
 
     def _read(self, kind: str, data: bytes) -> tuple[Any, ...]:
-        """Return little-endian numbers; ``kind``: a letter of `struct`."""
+        """Return the little-endian numbers of ``data``; kind: their letter in `struct`."""
         return struct.unpack(f"<{len(data) // struct.calcsize(kind)}{kind}", data)
 
 

@@ -1,7 +1,7 @@
 """Which dataclasses travel, and how? Under their names, as maps of their fields.
 
-One frozen table: nothing that a message names is ever looked up elsewhere. A class is imported when
-the first of its values travels, so a client that only retains never loads a kernel.
+There is one frozen table: a name in a message is never looked up elsewhere. A class is imported
+when the first of its values is sent or received.
 """
 
 import importlib
@@ -41,7 +41,7 @@ ARGUMENTS: Mapping[str, str] = types.MappingProxyType(
         "Trace": "recollex_engine.trace",
     }
 )
-"""Name -> module of what a client may send; a recall, for `Sessions.backfill`."""
+"""Name -> module of the classes that a client may send; a recall is for `Sessions.backfill`."""
 
 RESULTS: Mapping[str, str] = types.MappingProxyType(
     {
@@ -67,15 +67,14 @@ RESULTS: Mapping[str, str] = types.MappingProxyType(
         "Mention": "recollex_engine.domain.literals",
     }
 )
-"""Name -> module of what a server answers."""
+"""Name -> module of the classes that a server sends."""
 
 ALL: Mapping[str, str] = types.MappingProxyType({**ARGUMENTS, **RESULTS})
 
 SPECIAL: Mapping[str, str] = types.MappingProxyType(
     dict.fromkeys(("Recall", "Fact", "FactList", "Event"), "recollex.wire.received")
 )
-"""Records that look into the store that made them: `recollex.wire.received` writes and reads them.
-"""
+"""Records that read the store that made them; `recollex.wire.received` encodes and decodes them."""
 
 Restorer = Callable[[Any], Any]
 
@@ -102,9 +101,9 @@ class Record:
         return tuple(getattr(value, name) for name in self._names)
 
     def build(self, told: dict[str, Any]) -> Any:
-        """Return the object of received fields; those that this version does not know are left out.
+        """Return the object of received fields; fields that this version does not know are ignored.
 
-        Raises whatever the class raises for values that it does not accept.
+        Raises the error of the class for values that it does not accept.
         """
         given = {name: told[name] for name in self._names if name in told}
         for name, restore in self._restorers.items():
@@ -115,14 +114,14 @@ class Record:
 
 @cache
 def record(name: str) -> Any:
-    """Return what has the methods of `Record` for the class of that name, one of `ALL`."""
+    """Return the `Record`, or its like, for the class of that name, one of `ALL`."""
     if name in SPECIAL:
         return importlib.import_module(SPECIAL[name]).RECORDS[name]
     return Record(name)
 
 
 def name_of(given: type) -> str | None:
-    """Return the name under which objects of a class travel, None if they are no records."""
+    """Return the name under which objects of a class travel; None if they are not records."""
     for kind in given.__mro__:
         if ALL.get(kind.__name__) == kind.__module__:
             return kind.__name__
@@ -132,7 +131,8 @@ def name_of(given: type) -> str | None:
 def read_record(name: object, told: object, allowed: Mapping[str, str]) -> Any:
     """Return the object that was sent as a record.
 
-    Raises `ProtocolError` for one not allowed or of other fields, and what its class refuses.
+    Raises `ProtocolError` for a name that is not allowed and for other fields, and the error of the
+    class for values that it does not accept.
     """
     if not isinstance(name, str) or name not in allowed or not isinstance(told, dict):
         raise ProtocolError(f"a record must be one of {', '.join(allowed)}, got {str(name)[:80]!r}")
@@ -140,14 +140,12 @@ def read_record(name: object, told: object, allowed: Mapping[str, str]) -> Any:
         return record(name).build(told)
     except RecollexError:
         raise
-    except (
-        Exception
-    ) as error:  # fields that are missing, or of another type than it takes for given
+    except Exception as error:  # missing fields, or fields of another type
         raise ProtocolError(f"a {name} cannot be made of what was sent: {error!r:.200}") from None
 
 
 def restorer_of(annotation: Any) -> Restorer | None:
-    """Return what makes the tuples again that an annotation names, None where it names none.
+    """Return a function that makes the tuples of an annotation again; None if it has no tuples.
 
     >>> restorer_of(tuple[tuple[str, int], ...])([["a", 1]])
     (('a', 1),)
