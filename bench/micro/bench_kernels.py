@@ -20,7 +20,7 @@ SECONDS = 1.0
 
 def bench_kernel(call: Any, benchmark: Any) -> None:
     call.again()
-    benchmark.extra_info["bytes"] = sum(getattr(each, "nbytes", 0) for each in call.arguments)
+    benchmark.extra_info["bytes"] = call.nbytes()
     benchmark.pedantic(call.again, rounds=call.rounds(ROUNDS, SECONDS), warmup_rounds=2)
 
 

@@ -23,6 +23,7 @@ from bench.lib import made_up
 from recollex import presets
 from recollex_engine.writing import graph_building as graphs
 from recollex_engine.writing import semantic_links as links
+from recollex_kernels.graph.spread import Stamps
 
 ROWS = 20_000
 TAIL = 6_000
@@ -33,19 +34,24 @@ VIEWS: list[Any] = []
 
 @dataclass
 class Call:
-    """One call of a kernel: the function, its arguments (arrays copied), and the epoch's place."""
+    """One call of a kernel: the function, its arguments (arrays copied), the place of `Stamps`."""
 
     kernel: Any
     arguments: tuple[Any, ...]
-    epoch: int | None
+    stamps: int | None
 
     def again(self) -> Any:
         """Call the kernel again; scratch arrays that hold an epoch get a later one."""
-        if self.epoch is not None:
+        if self.stamps is not None:
             arguments = list(self.arguments)
-            arguments[self.epoch] += 1_000  # a call uses one epoch for each known memory
+            epoch, *scratch = arguments[self.stamps]
+            arguments[self.stamps] = (epoch + 1_000, *scratch)  # one epoch for each known memory
             self.arguments = tuple(arguments)
         return self.kernel(*self.arguments)
+
+    def nbytes(self) -> int:
+        """Return the bytes of all arrays in the arguments."""
+        return size(self.arguments)
 
     def rounds(self, most: int, seconds: float) -> int:
         """Return the number of calls that fit into ``seconds``, from 3 to ``most``."""
@@ -82,14 +88,14 @@ def recording(found: dict[str, Call]) -> Iterator[None]:
     changed: list[tuple[Any, str, Any]] = []
 
     def wrapped(kernel: Any) -> Any:
-        parameters = list(signature(kernel.py_func).parameters)
-        epoch = parameters.index("epoch") if "epoch" in parameters else None
+        parameters = signature(kernel.py_func).parameters.values()
+        stamps = next((i for i, each in enumerate(parameters) if each.annotation == Stamps), None)
         name = named(kernel)
 
         def call(*arguments: Any) -> Any:
             before = found.get(name)
             if before is None or size(arguments) >= size(before.arguments):
-                found[name] = Call(kernel, tuple(map(copied, arguments)), epoch)
+                found[name] = Call(kernel, tuple(map(copied, arguments)), stamps)
             return kernel(*arguments)
 
         return call
@@ -106,11 +112,17 @@ def recording(found: dict[str, Call]) -> Iterator[None]:
             setattr(module, name, value)
 
 
-def size(arguments: tuple[Any, ...]) -> int:
-    return sum(each.nbytes for each in arguments if isinstance(each, np.ndarray))
+def size(value: Any) -> int:
+    """Return the bytes of the arrays in an argument, or in a tuple of them."""
+    if isinstance(value, tuple):
+        return sum(map(size, value))
+    return value.nbytes if isinstance(value, np.ndarray) else 0
 
 
 def copied(value: Any) -> Any:
+    """Return an argument with a copy of each array that a kernel may write."""
+    if isinstance(value, tuple):
+        return tuple(map(copied, value))
     return value.copy() if isinstance(value, np.ndarray) and value.flags.writeable else value
 
 

@@ -152,20 +152,14 @@ def keyword(
     tail = np.zeros(memories - view.indexed_memories, _F32)
     found, met, most, unknown = search_words(
         view.posting_lists,
-        view.text_places,
         terms,
-        fixed,
-        per_word,
-        memories,
-        allowed,
-        allowed is view.open and view.share_open == 1,
+        view.text_places,
+        (fixed, per_word),
+        (memories, allowed, allowed is view.open and view.share_open == 1),
         budget,
         _scratch.take(memories),
-        best,
-        scores,
-        rows,
-        known,
-        idf,
+        (best, scores, rows),
+        (known, idf),
         tail,
     )
     if found < budget:
@@ -241,10 +235,7 @@ def scan(
         return best_passages(view, everything, query, allowed, floor, budget)
     memories, rows, scores = scan_top(
         view.vectors,
-        view.codes,
-        view.buffer("code_step"),
-        view.buffer("code_norm"),
-        view.buffer("code_loss"),
+        view.four_bits,
         first_row,
         end_row,
         view.memory_of_row,
@@ -276,10 +267,8 @@ def compare(
     proposed = max(LIKELY, LIKELY_EACH * budget)
     memories, rows, scores = cascade_top(
         view.vectors,
-        view.codes,
-        view.buffer("code_step"),
-        view.bits,
-        view.buffer("code_factor"),
+        view.four_bits[:2],
+        view.one_bit,
         first_row,
         end_row,
         view.memory_of_row,

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +26,7 @@ from recollex_engine.ranking.arms import Ranked, Words
 from recollex_engine.ranking.confidence import STANDS_OUT_OF, read_signs
 from recollex_engine.ranking.fusion import Evidence, Fused
 from recollex_kernels.fusing.contextual import contextual
+from recollex_kernels.fusing.inputs import Question
 from recollex_kernels.fusing.parts import PARTS
 
 KEYWORD_CONTEXT = 4.4
@@ -131,50 +131,40 @@ class Contextual:
         view, found = evidence.view, evidence.found
         near = evidence.lists.get("semantic", _NOTHING)
         weights = self._weights(evidence)
-        arguments: tuple[Any, ...] = (
-            np.concatenate(lists),
-            near.memories,
-            near.scores,
-            *_what_the_arms_say(evidence),
-            SEEDS if self.associates and view.entities else 0,
-            *view.entity_links,
-            HUB,
-            evidence.budget,
-            KEYWORD_CONTEXT,
-            WIDENED,
-            *view.talks,
+        arguments = (
+            (np.concatenate(lists), (near.memories, near.scores)),
+            _asked(evidence),
+            view.mentions,
+            view.talk,
             evidence.allowed,
-            REACH,
-            DAY,
-            *view.texts,
-            _BREVITY,
-            view.buffer("speaker"),
-            view.columns.speakers.named(view.of_memories("speaker"), evidence.cues.words),
-            view.buffer("event_start"),
-            view.buffer("event_end"),
-            ANCHORS,
-            float(MOMENT),
-            found.start if found else 0,
-            found.end if found else 0,
-            *(evidence.quoted or _NO_QUOTES),
-            evidence.now,
-            float(RECENT),
-            view.timeline.order,
-            MOMENT,
+            (view.buffer("text"), view.buffer("text_offset"), view.buffer("words"), _BREVITY),
+            (
+                *(view.buffer("event_start"), view.buffer("event_end")),
+                *((found.start, found.end) if found else (0, 0)),
+            ),
+            (
+                view.columns.speakers.named(view.of_memories("speaker"), evidence.cues.words),
+                evidence.quoted or _NO_QUOTES,
+            ),
+            (evidence.now, float(RECENT), view.timeline.order, MOMENT),
+            (
+                KEYWORD_CONTEXT,
+                (WIDENED, REACH, DAY),
+                (ANCHORS, float(MOMENT)),
+                (SEEDS if self.associates and view.entities else 0, HUB, evidence.budget),
+                STANDS_OUT_OF,
+            ),
             weights,
-            STANDS_OUT_OF,
         )
         hubs = view.columns.hubs.known(view.entities)
-        alone: tuple[Any, ...] = (False, hubs)
-        tabled: tuple[Any, ...] = (True, hubs)
-        memories, scores, associated, activation, seen, _ = contextual(*arguments, *alone)
+        memories, scores, associated, activation, seen, _ = contextual(*arguments, False, hubs)
         own = {}
         if self.associates:
             own["graph"] = Ranked(associated, activation, np.empty(0, np.uint32))
         signs = None
         if evidence.query is not None and evidence.words is not None:
             signs = read_signs(seen, evidence.words.unknown)
-        parts = _Parts(weights, lambda: contextual(*arguments, *tabled)[-1])
+        parts = _Parts(weights, lambda: contextual(*arguments, True, hubs)[-1])
         return Fused(memories, scores, parts, own, signs)
 
     def _weights(self, evidence: Evidence) -> npt.NDArray[np.float64]:
@@ -242,14 +232,15 @@ class _Parts(Mapping[str, npt.NDArray[np.float64]]):
         return len(self._names)
 
 
-def _what_the_arms_say(evidence: Evidence) -> tuple[Any, ...]:
-    """Return what `weigh` needs to tell b and c of any memory, whichever arm brought it."""
+def _asked(evidence: Evidence) -> Question:
+    """Return what b and c of any memory are computed from, whichever arm brought it."""
     view, limits, words = evidence.view, evidence.thresholds, evidence.words
     best = float(words.ranked.scores[0]) if words and len(words.ranked.scores) else 0.0
     said = words if words is not None and best > 0 else _NO_WORDS
     return (
         (
-            *(view.posting_lists, said.tail, *view.forward_terms),
+            *(view.posting_lists, said.tail),
+            *(view.buffer("words"), view.buffer("term_offset"), view.buffer("term")),
             *(said.fixed, said.per_word, said.terms, said.idf),
         ),
         1 / math.sqrt(best * said.most) if best > 0 else 0.0,

@@ -10,7 +10,8 @@ from recollex_engine.domain.checks import check_count, check_number
 from recollex_engine.models.description import Thresholds
 from recollex_engine.ranking.arms import Ranked
 from recollex_engine.ranking.scratch import Scratch
-from recollex_engine.state.view import FiveArrays, SixArrays, View
+from recollex_engine.state.view import View
+from recollex_kernels.graph.links import Links, Mentions
 from recollex_kernels.graph.spread import spread
 
 ENTRY_POINTS = 5
@@ -119,44 +120,31 @@ def activate(
     Ties: the memories of ``known``, whose scores are cosines, and the newest `FRESH` of an entity
     come first, ordered by their cosines; then the newer memory.
     """
-    stamps = len(known.memories) + 1
-    epoch, met, expanded = _scratch.take(view.memories, len(view.entity_head), stamps)
+    needed = len(known.memories) + 1
+    stamps = _scratch.take(view.memories, len(view.entity_head), needed)
     entities, weight, semantic = _NO_ENTITIES, _NO_WEIGHT, _NO_LINKS
     if edges:
-        entities, semantic = view.entity_links, view.semantic_links
+        entities, semantic = view.mentions, view.semantic_links
         weight = view.entity_weight if rare_entities else view.even_weight
-    memories, reached = spread(
-        seeds,
-        activations,
-        known.memories,
-        known.scores,
-        *entities,
+    return spread(
+        (seeds, activations),
+        (known.memories, known.scores),
+        entities,
         weight,
-        *semantic,
-        *view.time_links,
-        view.buffer("first_row"),
-        view.vectors,
-        query,
+        semantic,
+        view.time_links,
+        (view.buffer("first_row"), view.vectors, query),
         allowed,
         view.memories,
-        decay,
-        threshold,
-        threshold,
-        WINDOW,
-        NEIGHBOURS,
-        HUB,
-        FRESH,
-        min_cosine,
+        (decay, threshold, threshold, min_cosine),
+        (WINDOW, NEIGHBOURS, HUB, FRESH),
         budget,
-        epoch,
-        met,
-        expanded,
+        stamps,
     )
-    return memories, reached
 
 
 _NONE, _NOWHERE = np.empty(0, np.uint32), np.empty(0, np.uint64)
 _NO_WEIGHT = np.empty(0, np.float32)
-_NO_ENTITIES: FiveArrays = (_NOWHERE, _NONE, _NONE, _NONE, _NONE)
-_NO_LINKS: SixArrays = (_NOWHERE, _NONE, _NO_WEIGHT, _NONE, _NONE, _NONE)
+_NO_ENTITIES: Mentions = (_NOWHERE, _NONE, _NONE, _NONE, _NONE)
+_NO_LINKS: Links = (_NOWHERE, _NONE, _NO_WEIGHT, _NONE, _NONE, _NONE)
 _scratch = Scratch()

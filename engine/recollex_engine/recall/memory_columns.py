@@ -43,11 +43,6 @@ _PLAIN = (
     *(("entities", MENTIONS), ("tags", LABELS), ("metadata", METADATA)),
     *(("valid_until", VALID_END), ("closed", CLOSED)),
 )
-_GATHERED = (
-    *("said_at", "event_start", "event_end", "op", "op_recorded_at", "network", "tokens"),
-    *("first_row", "context", "document", "speaker"),
-    *("mention_offset", "label_offset", "metadata_offset", "valid_end", "closed_by", "id"),
-)
 Columns = dict[str, Any]
 """Name -> what it says of all the memories; a column that would hold nothing is left out.
 
@@ -119,17 +114,22 @@ class MemoryColumns:
         self,
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.int64], int]:
         """What a kernel reads in one pass, see `gather_memories`."""
-        buffers = self._view.buffers
-        given: list[Any] = [
+        held = self._view.buffers
+        return gather_memories(
             self._places,
-            *map(buffers.__getitem__, _GATHERED),
-            *self._view.columns.dictionary["ids"].flat,
-            buffers["text"],
-            buffers["text_offset"],
+            (
+                *(held["said_at"], held["event_start"], held["event_end"]),
+                *(held["op"], held["op_recorded_at"]),
+            ),
+            (held["network"], held["tokens"], held["first_row"]),
+            (held["context"], held["document"], held["speaker"]),
+            (held["mention_offset"], held["label_offset"], held["metadata_offset"]),
+            (held["valid_end"], held["closed_by"]),
+            (held["id"], *self._view.columns.dictionary["ids"].flat),
+            (held["text"], held["text_offset"]),
             NONE,
             OPEN_END,
-        ]
-        return gather_memories(*given)
+        )
 
     @cached_property
     def _numbers(self) -> list[list[int]]:

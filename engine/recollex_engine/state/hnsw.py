@@ -22,8 +22,8 @@ import numpy.typing as npt
 
 from recollex_engine.errors import CorruptError, StoreFullError, TooManyFilesError
 from recollex_engine.storage.disk import flush, open_file
-from recollex_kernels.vectors.graph_file import places_of
-from recollex_kernels.vectors.graph_search import ARRIVED, OTHER_ROWS, near_rows, slot_rows
+from recollex_kernels.vectors.hnsw_file import places_of
+from recollex_kernels.vectors.hnsw_search import ARRIVED, OTHER_ROWS, near_rows, slot_rows
 
 PROPOSED = 576
 """Rows that the graphs propose to a recall, at the least: how wide a walk must be depends on it."""
@@ -196,14 +196,11 @@ class Hnsw:
         farthest = int(PATIENCE * width / max(share, 1 / len(allowed)))
         while True:
             state, rows = near_rows(
-                self.nodes,
-                self._places,
-                self._own_rows,
-                self.first_row,
-                CONNECTIVITY,
-                self._top,
-                self._start,
-                *coded,
+                (
+                    *(self.nodes, self._places, self._own_rows, self.first_row, CONNECTIVITY),
+                    *(self._top, self._start),
+                ),
+                coded,
                 allowed,
                 query,
                 width,

@@ -18,7 +18,7 @@ from recollex_engine.errors import CorruptError, FormatError
 from recollex_engine.storage.array_file import read_arrays, write_arrays
 from recollex_kernels.words.impacts import grade_postings
 from recollex_kernels.words.postings import build_postings, divide_postings
-from recollex_kernels.words.segments import Lists, parts_in
+from recollex_kernels.words.segments import Lists, slices_in
 
 FORMAT = 4
 GRADED_BY = 0.9, 0.4
@@ -171,7 +171,7 @@ def _check(
     """
     starts, dense = (len(arrays.get(name, ())) for name in ("starts", "dense"))
     held = int(arrays["starts"][-1]) if starts else 0
-    cuts = parts_in(size) - 1
+    cuts = slices_in(size) - 1
     counts = {"starts": max(1, starts), "cuts": (starts - 1) * cuts, "memories": held}
     counts |= {"codes": held, "limits": 4 * 256, "dense": dense, "dense_cuts": dense * cuts}
     counts |= {"greatest": dense, "columns": dense * size}

@@ -7,7 +7,7 @@ a recall works on it without a lock while the writer appends and checkpoints.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +21,10 @@ from recollex_engine.state.postings import Postings
 from recollex_engine.state.tail import Tail, TailPostings
 from recollex_engine.state.timeline import Timeline
 from recollex_engine.storage.column import no_items
+from recollex_kernels.fusing.inputs import Talk
+from recollex_kernels.graph.links import Links, Mentions, Times
+from recollex_kernels.vectors.codes import FourBits, OneBit
 from recollex_kernels.words.segments import places, table
-
-Array: TypeAlias = npt.NDArray[Any]
-ThreeArrays: TypeAlias = tuple[Array, Array, Array]
-FiveArrays: TypeAlias = tuple[Array, Array, Array, Array, Array]
-SixArrays: TypeAlias = tuple[Array, Array, Array, Array, Array, Array]
 
 _NO_TAIL = Tail(0).now
 
@@ -254,8 +252,8 @@ class View:
         return np.ones(self.entities, np.float32)
 
     @cached_property
-    def entity_links(self) -> FiveArrays:
-        """The entities of memories and the memories of entities, as `spread` takes them."""
+    def mentions(self) -> Mentions:
+        """The entities of memories and the memories of entities, as kernels take them."""
         return (
             self.offsets("mention_offset"),
             self.buffer("mention_entity"),
@@ -265,8 +263,8 @@ class View:
         )
 
     @cached_property
-    def semantic_links(self) -> SixArrays:
-        """The links of memories to earlier ones and back, as `spread` takes them."""
+    def semantic_links(self) -> Links:
+        """The links of memories to earlier ones and back, as kernels take them."""
         return (
             self.offsets("link_offset"),
             self.buffer("link_target"),
@@ -277,22 +275,24 @@ class View:
         )
 
     @cached_property
-    def talks(self) -> ThreeArrays:
-        """The document of each memory, when it was said, and whether it is open."""
-        return (self.of_memories("document"), self.buffer("said_at"), self.open)
+    def talk(self) -> Talk:
+        """The document of each memory, when it was said, who said it, and whether it is open."""
+        said_at, speaker = self.buffer("said_at"), self.buffer("speaker")
+        return self.of_memories("document"), said_at, speaker, self.open
 
     @cached_property
-    def texts(self) -> ThreeArrays:
-        """The texts, the offset of each, and the number of words of each."""
-        return (self.buffer("text"), self.buffer("text_offset"), self.buffer("words"))
+    def four_bits(self) -> FourBits:
+        """The rows' codes of four bits a component, with their steps, norms and losses."""
+        step, norm, loss = map(self.buffer, ("code_step", "code_norm", "code_loss"))
+        return self.codes, step, norm, loss
 
     @cached_property
-    def forward_terms(self) -> ThreeArrays:
-        """The number of words of each memory, and the terms of rows, as `scores_of` takes them."""
-        return (self.buffer("words"), self.buffer("term_offset"), self.buffer("term"))
+    def one_bit(self) -> OneBit:
+        """The rows' codes of one bit a component, with their factors."""
+        return self.bits, self.buffer("code_factor")
 
     @cached_property
-    def time_links(self) -> ThreeArrays:
+    def time_links(self) -> Times:
         """The memories in the order of time, and when each was said, as `spread` takes them."""
         return (self.timeline.order, self.timeline.rank, self.of_memories("said_at"))
 

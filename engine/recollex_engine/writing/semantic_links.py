@@ -72,10 +72,10 @@ def semantic_links(
         asked = (memory_of_row, allowed, first_scan, first, end, threshold, LIMIT)
         told = (found[part], weights[part], counts[part])
         if first_row - first_scan > EXACT_ROWS:
-            likely_links(vectors, bits, rows["code_factor"], *asked, *told)
+            likely_links(vectors, (bits, rows["code_factor"]), *asked, told)
         else:
             step, norm, loss = (rows[f"code_{name}"] for name in ("step", "norm", "loss"))
-            links(vectors, codes, step, norm, loss, *asked, *told)
+            links(vectors, (codes, step, norm, loss), *asked, told)
 
     if count < TOGETHER:
         compare(first_row, end_row)

@@ -4,7 +4,7 @@ import numpy as np
 
 from recollex_kernels.machine.exp import exp
 from recollex_kernels.machine.jit import F64, I64, kernel
-from recollex_kernels.machine.ordering import strongest
+from recollex_kernels.machine.top_k import strongest
 
 _BLOCK = 16  # times that are near or far together
 _AGREED = 1.5  # weight of the first two anchors

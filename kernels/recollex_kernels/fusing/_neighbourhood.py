@@ -1,51 +1,51 @@
 """Which memories are candidates, what do keyword and semantic search say of them, who is beside?"""
 
+from typing import TypeAlias
+
 import numpy as np
 
 from recollex_kernels.fusing._neighbours import neighbours
+from recollex_kernels.fusing.inputs import Candidates, Members, Question, Talk, Weighed
 from recollex_kernels.machine.bitmap import Bits, bitmap, listed, mark, place_of
-from recollex_kernels.machine.jit import F32, F64, I64, U8, U16, U32, kernel
-from recollex_kernels.machine.ordering import strongest
+from recollex_kernels.machine.jit import F32, F64, U8, U32, kernel
 from recollex_kernels.machine.prefetch import prefetch, prefetch_row
+from recollex_kernels.machine.top_k import strongest
 from recollex_kernels.vectors.similarity import similarity
-from recollex_kernels.words.memory_scores import Asked, scores_among
+from recollex_kernels.words.memory_scores import scores_among
 
 _AHEAD = 16  # rows asked of memory before they are read: they lie anywhere, and waiting costs most
 _SEEN = 32  # rows whose pages are looked up before that: a page that nobody used takes as long
 
 
+Around: TypeAlias = tuple[int, int, int]
+"""Where neighbours are looked for: widened, reach, window.
+
+widened  of so many of the best candidates the neighbours become candidates too
+reach, window   as for `neighbours`
+"""
+
+
 @kernel
 def _weigh(
-    bits: Bits,
-    before: U32,
-    memories: U32,
-    known: U32,
-    known_keyword: F64,
-    known_semantic: F64,
-    told: F32,
-    asked: Asked,
-    scale: float,
-    vectors: U16,
-    first_row: U32,
-    query: F32,
-    zero: float,
-    unit: float,
+    bits: Bits, before: U32, memories: U32, known: Weighed, told: F32, question: Question
 ) -> tuple[F64, F64]:
-    """Return the evidence of ``memories``; that of ``known`` is copied: some of them, ascending.
+    """Return the evidence of ``memories``; that of ``known``, some of them, is copied.
 
     bits, before, memories: a set, and what `listed` returns of it.
     told: the greatest similarity of each of ``memories``, NaN where it is to be computed; or empty.
     """
+    asked, scale, vectors, first_row, query, zero, unit = question
+    known_memories, known_keyword, known_semantic = known
     n = memories.shape[0]
     keyword, semantic = np.zeros(n, np.float64), np.zeros(n, np.float64)
     new = np.empty(n, np.int64)
-    count, at, last = 0, 0, known.shape[0] - 1
+    count, at, last = 0, 0, known_memories.shape[0] - 1
     if last < 0:
         count = n
         new[:] = np.arange(n)
     else:
         for i in range(n):  # each is the next known one or a new one: without a branch on which
-            is_known = known[at] == memories[i]
+            is_known = known_memories[at] == memories[i]
             keyword[i] = known_keyword[at] if is_known else 0.0
             semantic[i] = known_semantic[at] if is_known else 0.0
             new[count] = i
@@ -88,38 +88,20 @@ def _weigh(
 
 
 @kernel
-def weigh(
-    found: U32,
-    near: U32,
-    likeness: F32,
-    end: int,
-    asked: Asked,
-    scale: float,
-    vectors: U16,
-    first_row: U32,
-    query: F32,
-    zero: float,
-    unit: float,
-) -> tuple[U32, F64, F64]:
-    """Return every memory of ``found`` once, ascending, its keyword and its semantic evidence.
+def weigh(candidates: Candidates, end: int, question: Question) -> Weighed:
+    """Return every memory that was found once, ascending, its keyword and its semantic evidence.
 
     Equation:
         keyword(m)  = (BM25 of m) * scale
         semantic(m) = max((greatest similarity of a row of m and the query - zero) / unit, -1)
     each 0 where there are no terms, or ``query`` is empty.
 
-    Shapes, for M memories, N vectors of width D:
-        found      uint32[]        in [0, end), in any order, may repeat
-        near       uint32[]        some of ``found`` whose similarity is known, each once
-        likeness   float32[]       it, aligned: of a memory of several rows it is not believed, for
-                                   whoever found it may have seen but some of them
-        asked      see `_members.Asked`
-        vectors    uint16[N, D]    float16 bit patterns
-        first_row  uint32[>= M+1]  rows of memory m are first_row[m]:first_row[m + 1]
-        query      float32[D], or empty
+    Shapes: see `Candidates` and `Question`; memories in [0, end).
 
     Cost: O(end / 64), a similarity for each row that is not ``near``, and `scores_among`.
     """
+    found, (near, likeness) = candidates
+    first_row = question[3]
     bits = bitmap(end)
     for i in range(found.shape[0]):
         mark(bits, int(found[i]))
@@ -130,97 +112,52 @@ def weigh(
         m = np.int64(near[i])
         if first_row[m + 1] - first_row[m] == 1:
             told[place_of(bits, before, int(m))] = likeness[i]
-    keyword, semantic = _weigh(
-        bits,
-        before,
-        memories,
-        memories[:0],
-        nothing,
-        nothing,
-        told,
-        asked,
-        scale,
-        vectors,
-        first_row,
-        query,
-        zero,
-        unit,
-    )
+    none = memories[:0], nothing, nothing
+    keyword, semantic = _weigh(bits, before, memories, none, told, question)
     return memories, keyword, semantic
 
 
 @kernel
 def surround(
-    found: U32,
-    keyword: F64,
-    semantic: F64,
+    weighed: Weighed,
     share: float,
     associated: U32,
-    widened: int,
-    document: U32,
-    said_at: I64,
-    visible: U8,
+    talk: Talk,
     allowed: U8,
-    reach: int,
-    window: int,
-    asked: Asked,
-    scale: float,
-    vectors: U16,
-    first_row: U32,
-    query: F32,
-    zero: float,
-    unit: float,
-) -> tuple[U32, F64, F64, I64, I64]:
+    around: Around,
+    question: Question,
+) -> Members:
     """Return all members (candidates and what stands beside one), their evidence, who is who.
 
-    Candidates are ``found``, ``associated``, and the allowed neighbours of the ``widened`` best of
-    both by  share * keyword + semantic  (ties: the lower memory). Members are the candidates and
-    their neighbours (see `neighbours`), which need not be allowed.
+    Candidates are those ``weighed``, ``associated``, and the allowed neighbours of the ``widened``
+    best of both by  share * keyword + semantic  (ties: the lower memory). Members are the
+    candidates and their neighbours (see `neighbours`), which need not be allowed.
 
-    Returned, for m members, n candidates:
-        members    uint32[m]   ascending, each once
-        keyword, semantic  float64[m]   as `weigh` gives them
-        places     int64[n]    of the candidates among the members, ascending
-        beside     int64[n, 4] of each candidate's neighbours among the members; -1 for none
-
-    Shapes, for k found of M memories, of which the view has those with a document:
-        found, keyword, semantic  uint32[k], float64[k], float64[k]  from `weigh`
+    Shapes, for M memories, of which the view has those with a document:
+        weighed            from `weigh`
         associated         uint32[]   in any order
-        document, said_at, visible, reach, window   as for `neighbours`
         allowed            uint8[M]
-        the rest           as for `weigh`
+        the rest           see `Talk`, `Around`, `Question`
 
     Cost: O(M / 64), a similarity for each row of what `weigh` has not seen, and the neighbours'.
     """
+    found = weighed[0]
+    document, said_at, _, visible = talk
+    widened, reach, window = around
     end = document.shape[0]
-    likeness = np.empty(0, np.float32)  # of the rest nobody knows it
+    untold = np.empty(0, np.float32)
     bits = bitmap(end)
     for i in range(found.shape[0]):
         mark(bits, int(found[i]))
     for i in range(associated.shape[0]):
         mark(bits, int(associated[i]))
     memories, before = listed(bits)
-    keyword, semantic = _weigh(
-        bits,
-        before,
-        memories,
-        found,
-        keyword,
-        semantic,
-        likeness,
-        asked,
-        scale,
-        vectors,
-        first_row,
-        query,
-        zero,
-        unit,
-    )
+    keyword, semantic = _weigh(bits, before, memories, weighed, untold, question)
     best = memories[strongest(share * keyword + semantic, widened)]
-    around = neighbours(best, document, said_at, visible, reach, window).ravel()
-    for i in range(around.shape[0]):
-        if around[i] >= 0 and allowed[around[i]] == 1:
-            mark(bits, around[i])
+    near = neighbours(best, document, said_at, visible, reach, window).ravel()
+    for i in range(near.shape[0]):
+        if near[i] >= 0 and allowed[near[i]] == 1:
+            mark(bits, near[i])
     candidates, _ = listed(bits)
     beside = neighbours(candidates, document, said_at, visible, reach, window)
     every = beside.ravel()
@@ -228,22 +165,8 @@ def surround(
         if every[i] >= 0:
             mark(bits, every[i])
     members, before = listed(bits)
-    keyword, semantic = _weigh(
-        bits,
-        before,
-        members,
-        memories,
-        keyword,
-        semantic,
-        likeness,
-        asked,
-        scale,
-        vectors,
-        first_row,
-        query,
-        zero,
-        unit,
-    )
+    known = memories, keyword, semantic
+    keyword, semantic = _weigh(bits, before, members, known, untold, question)
     for i in range(every.shape[0]):
         if every[i] >= 0:
             every[i] = place_of(bits, before, every[i])

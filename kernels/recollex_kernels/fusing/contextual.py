@@ -1,73 +1,68 @@
 """What does every candidate of a recall mean where it stands? All of it in one call."""
 
+from typing import TypeAlias
+
 import numpy as np
 
+from recollex_kernels.fusing._neighbourhood import Around as Around
 from recollex_kernels.fusing._neighbourhood import surround, weigh
 from recollex_kernels.fusing._signs import standing
+from recollex_kernels.fusing.inputs import (
+    Candidates,
+    Cues,
+    Moment,
+    Question,
+    Span,
+    Talk,
+    Texts,
+)
 from recollex_kernels.fusing.parts import NONE, SPEAKER, parts_of
-from recollex_kernels.graph.association import associations
-from recollex_kernels.machine.jit import F32, F64, I64, U8, U16, U32, U64, kernel
-from recollex_kernels.words.memory_scores import Asked
+from recollex_kernels.graph.association import Pulse, associations
+from recollex_kernels.graph.links import Mentions
+from recollex_kernels.machine.jit import F32, F64, U8, U32, kernel
+
+Now: TypeAlias = tuple[int, float, U32, int]
+"""When the question is asked: now, recent, timeline, progress.
+
+now       microseconds
+recent    microseconds after which a memory is worth 1/e as much, see `parts_of`
+timeline  uint32[M]   the memories in the order of time
+progress  microseconds for which the newest memory's document is in progress
+"""
+
+Settings: TypeAlias = tuple[float, Around, Moment, Pulse, int]
+"""What a fusion was set to: share, around, moment, pulse, place.
+
+share   weight of keyword evidence in what a memory lends to others, see `surround`
+around, moment, pulse   see `Around`, `Moment` and `Pulse`; nothing is associated where its
+        ``seeds`` are 0
+place   see `standing`
+"""
 
 
 @kernel
 def contextual(
-    found: U32,
-    near: U32,
-    likeness: F32,
-    asked: Asked,
-    scale: float,
-    vectors: U16,
-    first_row: U32,
-    query: F32,
-    zero: float,
-    unit: float,
-    seeds: int,
-    mention_offset: U64,
-    mention_entity: U32,
-    mention_memory: U32,
-    mention_previous: U32,
-    entity_head: U32,
-    hub: int,
-    budget: int,
-    share: float,
-    widened: int,
-    document: U32,
-    said_at: I64,
-    visible: U8,
+    candidates: Candidates,
+    question: Question,
+    mentions: Mentions,
+    talk: Talk,
     allowed: U8,
-    reach: int,
-    window: int,
-    text: U8,
-    text_offset: U64,
-    lengths: U32,
-    brevity: F64,
-    speaker: U32,
-    named: U32,
-    event_start: I64,
-    event_end: I64,
-    anchors: int,
-    width: float,
-    start: int,
-    end: int,
-    quoted: U32,
-    shares: F32,
-    now: int,
-    recent: float,
-    timeline: U32,
-    progress: int,
+    texts: Texts,
+    span: Span,
+    cues: Cues,
+    when: Now,
+    settings: Settings,
     weights: F64,
-    place: int,
     tabled: bool,
     out_hubs: U32,
 ) -> tuple[U32, F64, U32, F32, F64, F64]:
-    """Return the candidates of ``found``, best first, their scores, and what else was seen.
+    """Return the candidates of a recall, best first, their scores, and what else was seen.
 
-    Candidates are ``found`` (see `weigh`), what shares a rare entity with the best of it (see
-    `associations`; nothing where ``seeds`` is 0) and what stands beside the best (see `surround`).
-    A score is the sum of the parts that `parts_of` names. ``first`` and ``last`` of it are the
-    times of ``timeline``'s ends; ``present`` is the document of the newest memory, if that was said
-    at most ``progress`` before ``now``.
+    Candidates are what was found (see `weigh`), what shares a rare entity with the best of it (see
+    `associations`) and what stands beside the best (see `surround`). A score is the sum of the
+    parts that `parts_of` names. ``first`` and ``last`` of it are the times of the timeline's ends;
+    ``present`` is the document of the newest memory, if that was said at most ``progress`` before
+    ``now``.
 
     Returned, for n candidates:
         memories uint32[n], scores float64[n]       ties: the newer memory
@@ -75,97 +70,42 @@ def contextual(
         standing float64[3]    of the best, see `standing`; empty where there are no candidates
         table float64[P, n]    the parts in the order of memories; float64[0, 0] unless ``tabled``
 
-    Shapes, for M memories of the view: document, visible, allowed of M; timeline uint32[M], the
-    memories in the order of time; the rest, ``out_hubs`` too, as for the kernels named above.
+    Shapes, for M memories of the view: talk, allowed uint8[M] and the timeline are of M; the rest,
+    ``out_hubs`` too, as for the kernels named above.
 
-    Cost: about 60 us for 200 found of 10,000 memories, of which a similarity for each row of the
-    candidates and of what stands beside them takes half.
+    Cost: about 60 us for 200 found of 10,000 memories; the similarities of the rows of the
+    candidates, and of what stands beside them, take half of it.
     """
+    document, said_at, speaker, _ = talk
+    share, around, moment, pulse, place = settings
+    now, recent, timeline, progress = when
     memories = document.shape[0]
-    brought, b, c = weigh(
-        found, near, likeness, memories, asked, scale, vectors, first_row, query, zero, unit
-    )
-    if seeds > 0:
+    weighed = weigh(candidates, memories, question)
+    if pulse[0] > 0:
+        base = share * weighed[1] + weighed[2]
         associated, activation = associations(
-            brought,
-            share * b + c,
-            seeds,
-            mention_offset,
-            mention_entity,
-            mention_memory,
-            mention_previous,
-            entity_head,
-            allowed,
-            memories,
-            hub,
-            budget,
-            out_hubs,
+            weighed[0], base, mentions, allowed, memories, pulse, out_hubs
         )
     else:
         associated, activation = np.empty(0, np.uint32), np.empty(0, np.float64)
-    members, b, c, places, beside = surround(
-        brought,
-        b,
-        c,
-        share,
-        associated,
-        widened,
-        document,
-        said_at,
-        visible,
-        allowed,
-        reach,
-        window,
-        asked,
-        scale,
-        vectors,
-        first_row,
-        query,
-        zero,
-        unit,
-    )
+    members = surround(weighed, share, associated, talk, allowed, around, question)
     newest = memories - 1
     age = now - said_at[newest]
     present = np.int64(-1)
     if document[newest] != NONE and 0 <= age <= progress:
         present = np.int64(document[newest])
+    clock = now, recent, int(said_at[timeline[0]]), int(said_at[timeline[newest]])
+    received = associated, activation
     parts, scores, order = parts_of(
-        members,
-        b,
-        c,
-        share,
-        places,
-        beside,
-        associated,
-        activation,
-        document,
-        text,
-        text_offset,
-        lengths,
-        brevity,
-        speaker,
-        named,
-        said_at,
-        event_start,
-        event_end,
-        anchors,
-        width,
-        start,
-        end,
-        quoted,
-        shares,
-        now,
-        recent,
-        said_at[timeline[0]],
-        said_at[timeline[newest]],
-        int(present),
-        weights,
-        tabled,
+        *(members, share, received, talk, texts, span, cues, moment),
+        *(clock, int(present), weights, tabled),
     )
-    signs = standing(members, b, c, share, places, place, speaker, named, scores, weights[SPEAKER])
+    ids, keyword, semantic, places, _ = members
+    naming = weights[SPEAKER]
+    signs = standing(ids, keyword, semantic, share, places, place, speaker, cues[0], scores, naming)
     table = parts[:, order] if tabled else np.empty((0, 0), np.float64)
     return (
-        members[places[order]],
+        ids[places[order]],
         scores[order],
         associated,
         activation.astype(np.float32),

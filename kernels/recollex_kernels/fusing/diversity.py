@@ -8,8 +8,8 @@ import numpy as np
 
 from recollex_kernels.fusing._pairs import SIDE, pair_similarities
 from recollex_kernels.machine.jit import F32, F64, I64, U8, U16, U32, U64, kernel
-from recollex_kernels.machine.ordering import unit
 from recollex_kernels.machine.prefetch import prefetch_row
+from recollex_kernels.machine.top_k import unit
 from recollex_kernels.vectors.similarity import decode_row, similarity
 
 _PAIRED = 3  # times that a similarity costs alone what it costs among all pairs

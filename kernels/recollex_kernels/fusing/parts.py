@@ -1,12 +1,16 @@
 """What a memory means where it stands: the parts of a candidate's score (see `parts_of`)."""
 
+from typing import TypeAlias
+
 import numpy as np
 
 from recollex_kernels.fusing._moments import moments
+from recollex_kernels.fusing.inputs import Cues, Members, Moment, Span, Talk, Texts
+from recollex_kernels.graph.association import Associated
 from recollex_kernels.machine.exp import exp
-from recollex_kernels.machine.jit import F32, F64, I64, U8, U32, U64, kernel
-from recollex_kernels.machine.ordering import best_first
+from recollex_kernels.machine.jit import F64, I64, U8, U32, U64, kernel
 from recollex_kernels.machine.prefetch import prefetch
+from recollex_kernels.machine.top_k import best_first
 
 NONE = np.uint32(0xFFFFFFFF)
 PARTS = (
@@ -107,36 +111,21 @@ def _add(part: F64, number: int, table: F64, scores: F64) -> None:
         table[number] = part
 
 
+Clock: TypeAlias = tuple[int, float, int, int]
+"""The times that a memory's time is compared with: now, recent, first, last; see `parts_of`."""
+
+
 @kernel
 def parts_of(
-    members: U32,
-    keyword: F64,
-    semantic: F64,
+    members: Members,
     share: float,
-    places: I64,
-    beside: I64,
-    associated: U32,
-    activation: F64,
-    document: U32,
-    text: U8,
-    text_offset: U64,
-    words: U32,
-    brevity: F64,
-    speaker: U32,
-    named: U32,
-    said_at: I64,
-    event_start: I64,
-    event_end: I64,
-    anchors: int,
-    width: float,
-    start: int,
-    end: int,
-    quoted: U32,
-    shares: F32,
-    now: int,
-    recent: float,
-    first: int,
-    last: int,
+    received: Associated,
+    talk: Talk,
+    texts: Texts,
+    span: Span,
+    cues: Cues,
+    moment: Moment,
+    clock: Clock,
     present: int,
     weights: F64,
     tabled: bool,
@@ -161,19 +150,20 @@ def parts_of(
         present      1 if its document is the label ``present``; -1 is no document
     A part whose weight is 0 is not looked at. The sum runs in this order. Ties: the newer memory.
 
-    Shapes, for m members, n candidates, P = 19 parts:
-        members, keyword, semantic, places, beside   as `_neighbourhood.surround` returns them
-        associated, activation   uint32[], float64[]   candidates, each once
-        document, words, speaker uint32[M]; said_at, event_start, event_end int64[M]
-        text, text_offset        as for `asks`
-        brevity   float64[>= 1]
-        named     uint32[]
-        quoted, shares  uint32[], float32[]   memories, ascending, each once; aligned
+    Shapes, for n candidates, P = 19 parts (see `inputs` for the tuples):
+        received  candidates, each once, and their activation
         weights   float64[P]     in the order of `PARTS`
         returned  float64[P, n], float64[n], int64[n]; the first float64[0, 0] unless ``tabled``
     """
+    ids, keyword, semantic, places, beside = members
+    document, said_at, speaker, _ = talk
+    text, text_offset, words, brevity = texts
+    event_start, event_end, start, end = span
+    named, (quoted, shares) = cues
+    now, recent, first, last = clock
+    associated, activation = received
     n = places.shape[0]
-    memories = members[places]
+    memories = ids[places]
     for i in range(n):
         m = int(memories[i])
         prefetch(text_offset, m + 1)
@@ -183,24 +173,24 @@ def parts_of(
             prefetch(event_start, m)
     asked = np.empty(n, np.int64)
     for i in range(n):
-        asked[i] = -1 if beside[i, 0] < 0 else np.int64(members[beside[i, 0]])
+        asked[i] = -1 if beside[i, 0] < 0 else np.int64(ids[beside[i, 0]])
     x = share * keyword + semantic
     own, when = x[places], said_at[memories]
     for i in range(n):  # neighbours stand beside each other, and so do the ends of their texts
         prefetch(text, int(np.int64(text_offset[memories[i] + 1]) - 1))
-    best = best_of_document(document[members], x)
-    moment, fresh = np.zeros(n, np.float64), np.zeros(n, np.float64)
+    best = best_of_document(document[ids], x)
+    at_once, fresh = np.zeros(n, np.float64), np.zeros(n, np.float64)
     if weights[_MOMENT] != 0:
-        moment = moments(own, when, anchors, width)
+        at_once = moments(own, when, moment[0], moment[1])
     if weights[_RECENCY] != 0:
         exponents = np.empty(n, np.float64)
         for i in range(n):
             exponents[i] = -(max(now - when[i], 0) / recent)
         exp(exponents, np.empty(n, np.int64), fresh)
-    received = np.zeros(n, np.float64)
+    activated = np.zeros(n, np.float64)
     at_associated = np.searchsorted(memories, associated)
     for i in range(associated.shape[0]):
-        received[at_associated[i]] = activation[i]
+        activated[at_associated[i]] = activation[i]
     questions = asks(memories, text, text_offset)
     answers = asks(asked, text, text_offset)
     table = np.zeros((weights.shape[0], n) if tabled else (0, 0), np.float64)
@@ -232,9 +222,9 @@ def parts_of(
                 if speaker[memories[i]] == named[s]:
                     part[i] = weights[SPEAKER]
         _add(part, SPEAKER, table, scores)
-    _add(weights[_ASSOCIATION] * received, _ASSOCIATION, table, scores)
+    _add(weights[_ASSOCIATION] * activated, _ASSOCIATION, table, scores)
     if weights[_MOMENT] != 0:
-        _add(weights[_MOMENT] * moment, _MOMENT, table, scores)
+        _add(weights[_MOMENT] * at_once, _MOMENT, table, scores)
     if weights[_IN_RANGE] != 0:
         for i in range(n):
             since, until = event_start[memories[i]], event_end[memories[i]]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from recollex_kernels.machine.jit import F64, I64, kernel
-from recollex_kernels.machine.ordering import best_first, unit
+from recollex_kernels.machine.top_k import best_first, unit
 
 _DAY = 86_400_000_000.0
 _YEAR = 5.902633333401366  # ln(1 + 365)

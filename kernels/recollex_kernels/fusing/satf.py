@@ -4,7 +4,7 @@ import numpy as np
 
 from recollex_kernels.machine.exp import exp
 from recollex_kernels.machine.jit import F64, I64, kernel
-from recollex_kernels.machine.ordering import best_first, unit
+from recollex_kernels.machine.top_k import best_first, unit
 
 
 @kernel

@@ -1,24 +1,38 @@
-"""Which memories does an entity name? Chains of mentions, newest first, walked as far as needed."""
+"""Which memories mention an entity? Chains of mentions, newest first, walked as far as needed."""
+
+from typing import TypeAlias
 
 import numpy as np
 
 from recollex_kernels.graph._frontier import key, push
 from recollex_kernels.graph._time_links import NONE
-from recollex_kernels.machine.jit import F32, I64, U8, U16, U32, U64, kernel
+from recollex_kernels.graph.links import Query
+from recollex_kernels.machine.jit import F32, U8, U32, U64, kernel
 from recollex_kernels.machine.prefetch import prefetch, prefetch_row
 from recollex_kernels.vectors.similarity import similarity
 
 HALF = np.uint64(32)  # an entry's memory stands in the upper half of its tag
 
+Chain: TypeAlias = tuple[U32, U32]
+"""Of each mention its memory, and the mention before it of the same entity: see `Mentions`."""
+
+Seen: TypeAlias = tuple[np.uint32, np.uint32, F32, U32]
+"""What a walk knows of the memories: stamp, visited, closeness, scratch.
+
+stamp      scratch[m] - stamp is the place of a known memory m in ``closeness``
+visited    what scratch[m] holds once memory m was visited
+closeness  float32[K]   cosines of the known memories
+scratch    uint32[M]
+"""
+
 
 @kernel
-def best_cosine(
-    memory: int | np.int64 | np.uint32, first_row: U32, vectors: U16, query: F32
-) -> np.float32:
+def best_cosine(memory: int | np.int64 | np.uint32, query: Query) -> np.float32:
     """Return a memory's similarity to the query: its best row's."""
+    first_row, vectors, vector = query
     best = np.float32(-np.inf)
     for row in range(np.int64(first_row[memory]), np.int64(first_row[memory + 1])):
-        best = max(best, similarity(vectors, row, query))
+        best = max(best, similarity(vectors, row, vector))
     return best
 
 
@@ -26,9 +40,8 @@ def best_cosine(
 def next_named(
     i: np.uint32,
     looked: int,
-    mention_memory: U32,
-    mention_previous: U32,
-    n_memories: int,
+    chain: Chain,
+    end: int,
     hub: int,
     allowed: U8,
     visited: np.uint32,
@@ -36,11 +49,13 @@ def next_named(
 ) -> tuple[np.uint32, int]:
     """Return the mention from ``i`` on whose memory may be visited, NONE if none, and the count.
 
-    ``looked``: how many of the entity's memories were met before; at most ``hub`` are.
+    ``looked``: how many of the entity's memories were met before; at most ``hub`` are. Memories
+    from ``end`` on are passed over.
     """
+    mention_memory, mention_previous = chain
     while i != NONE:
         m = mention_memory[i]
-        if m < n_memories:
+        if m < end:
             if looked == hub:
                 break
             looked += 1
@@ -60,30 +75,28 @@ def next_named(
 def open_newest(
     mention: np.uint32,
     activation: np.float32,
-    mention_memory: U32,
-    mention_previous: U32,
-    n_memories: int,
+    chain: Chain,
+    end: int,
     fresh: int,
     allowed: U8,
-    visited: np.uint32,
-    stamp: np.uint32,
-    known: int,
-    scratch_memories: U32,
-    first_row: U32,
-    vectors: U16,
-    query: F32,
+    seen: Seen,
+    query: Query,
     n: int,
     heap: U64,
 ) -> tuple[np.uint32, int, int]:
     """Push those of an entity's ``fresh`` newest memories that are not known, with their cosines.
 
-    Returned are the mention behind them, how many were looked at, and the heap's size.
+    Return the mention after them, how many memories were looked at, and the heap's size.
     """
+    mention_memory, mention_previous = chain
+    stamp, visited, closeness, scratch_memories = seen
+    first_row, vectors, _ = query
+    known = closeness.shape[0]
     members = np.empty(fresh, np.uint32)
     looked = met = 0
     while mention != NONE and looked < fresh:
         m = mention_memory[mention]
-        if m < n_memories:
+        if m < end:
             prefetch(scratch_memories, int(m))
             prefetch(allowed, int(m))
             prefetch(first_row, int(m))
@@ -98,13 +111,13 @@ def open_newest(
             members[met] = m
             met += 1
     for i in range(met):
-        near = best_cosine(members[i], first_row, vectors, query)
+        near = best_cosine(members[i], query)
         n = push(n, key(activation, near), np.uint64(members[i]) << HALF, heap)
     return mention, looked, n
 
 
 @kernel
-def known_pairs(known: U32, entity_offsets: U64 | I64, mention_entity: U32) -> tuple[U32, U32]:
+def known_pairs(known: U32, entity_offsets: U64, mention_entity: U32) -> tuple[U32, U32]:
     """Return the entities that the known memories name, and the place of each one's memory."""
     count = 0
     for k in range(known.shape[0]):

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from recollex_kernels.machine.jit import F32, I64, U8, U32, kernel
+from recollex_kernels.graph.links import Times
+from recollex_kernels.machine.jit import F32, U8, U32, kernel
 
 NONE = np.uint32(0xFFFFFFFF)
 _FLOOR = np.float32(0.3)  # the least weight of a temporal link
@@ -11,17 +12,16 @@ _FLOOR = np.float32(0.3)  # the least weight of a temporal link
 @kernel
 def near_in_time(
     memory: np.int64,
-    time_order: U32,
-    time_rank: U32,
-    event_at: I64,
+    times: Times,
     window_us: int,
     hub: int,
     allowed: U8,
-    n_memories: int,
+    end: int,
     out_memories: U32,
     out_weights: F32,
 ) -> int:
     """Return how many temporal neighbours were written to ``out_memories``, nearest first."""
+    time_order, time_rank, event_at = times
     n = 0
     if memory >= time_rank.shape[0] or time_rank[memory] == NONE:
         return n
@@ -36,7 +36,7 @@ def near_in_time(
             left -= 1
             while left >= 0:
                 m = time_order[left]
-                if m < n_memories:
+                if m < end:
                     if seen_left == hub or when - event_at[m] >= window_us:
                         left = np.int64(-1)
                         break
@@ -49,7 +49,7 @@ def near_in_time(
             right += 1
             while right < size:
                 m = time_order[right]
-                if m < n_memories:
+                if m < end:
                     if seen_right == hub or event_at[m] - when >= window_us:
                         right = size
                         break

@@ -1,12 +1,26 @@
 """One pulse of activation, from the best memories to all that share a rare entity with them."""
 
+from typing import TypeAlias
+
 import numpy as np
 
+from recollex_kernels.graph.links import Mentions
 from recollex_kernels.machine.bitmap import bitmap, listed, mark, place_of
-from recollex_kernels.machine.jit import F64, I64, U8, U32, U64, kernel
-from recollex_kernels.machine.ordering import strongest
+from recollex_kernels.machine.jit import F64, I64, U8, U32, kernel
+from recollex_kernels.machine.top_k import strongest
 
 NONE = np.uint32(0xFFFFFFFF)
+
+Pulse: TypeAlias = tuple[int, int, int]
+"""How far a pulse goes: seeds, hub, k.
+
+seeds  how many of the best memories send activation
+hub    an entity that more memories mention is not followed
+k      how many memories are returned at most
+"""
+
+Associated: TypeAlias = tuple[U32, F64]
+"""Memories, each once, and the activation that each receives: uint32[n], float64[n]."""
 
 
 @kernel
@@ -43,19 +57,13 @@ def _walked(
 def associations(
     memories: U32,
     weights: F64,
-    seeds: int,
-    mention_offset: U64,
-    mention_entity: U32,
-    mention_memory: U32,
-    mention_previous: U32,
-    entity_head: U32,
+    mentions: Mentions,
     allowed: U8,
     end: int,
-    hub: int,
-    k: int,
+    pulse: Pulse,
     out_hubs: U32,
-) -> tuple[U32, F64]:
-    """Return the ``k`` best of what shares an entity with a seed, and the activation they receive.
+) -> Associated:
+    """Return the ``k`` best memories that share an entity with a seed, and their activation.
 
     Equation, S the ``seeds`` greatest of ``memories`` by weight (ties: the lower memory) that weigh
     more than 0, n(e) the memories before ``end`` that mention entity e, S(e) the seeds among them:
@@ -70,29 +78,28 @@ def associations(
 
     Shapes, for n of M memories, E entities:
         memories, weights  uint32[n], float64[n]  each once, ascending, in [0, end)
-        mention_offset     uint64[>= M+1]  CSR: memory -> its entities in mention_entity
-        mention_memory     uint32[]        aligned with mention_entity: who mentions
-        mention_previous   uint32[]        the entry before with the same entity, or NONE
-        entity_head        uint32[E]       the newest entry of each entity, perhaps beyond ``end``
+        mentions, pulse    see `Mentions` and `Pulse`
         allowed            uint8[M]
-        out_hubs           uint32[>= E]    a memory up to which more than ``hub`` name the entity,
-                                           or NONE: written where found, so that no later call,
-                                           whose ``end`` lies behind it, walks the chain again
+        out_hubs           uint32[>= E]    for each entity, a memory by which more than ``hub`` had
+                                           mentioned it, or NONE. It is written when it is found:
+                                           no later call with a greater ``end`` walks that chain
 
-    Cost: O(mentions of the seeds' entities), at most ``hub`` + 1 each behind ``end``.
+    Cost: O(mentions of the seeds' entities), at most ``hub`` + 1 each before ``end``.
     """
+    mention_offset, mention_entity, mention_memory, mention_previous, entity_head = mentions
+    seeds, hub, k = pulse
     best = strongest(weights, seeds)
     count = 0
     while count < best.shape[0] and weights[best[count]] > 0:
         count += 1
     seed, strengths = memories[best[:count]], weights[best[:count]]
-    mentions = 0
+    size = 0
     for s in range(count):
         strengths[s] /= weights[best[0]]
-        mentions += int(mention_offset[seed[s] + 1] - mention_offset[seed[s]])
-    entities, entries = np.empty(mentions, np.uint32), np.empty(mentions, np.uint32)
-    firsts, seconds = np.empty(mentions, np.float64), np.zeros(mentions, np.float64)
-    speakers = np.empty(mentions, np.uint32)  # the strongest seed that mentions the entity
+        size += int(mention_offset[seed[s] + 1] - mention_offset[seed[s]])
+    entities, entries = np.empty(size, np.uint32), np.empty(size, np.uint32)
+    firsts, seconds = np.empty(size, np.float64), np.zeros(size, np.float64)
+    speakers = np.empty(size, np.uint32)  # the strongest seed that mentions the entity
     met = 0
     for s in range(count):
         for at in range(np.int64(mention_offset[seed[s]]), np.int64(mention_offset[seed[s] + 1])):

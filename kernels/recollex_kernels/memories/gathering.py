@@ -1,5 +1,7 @@
 """What is said of several memories, read from their columns in one pass."""
 
+from typing import TypeAlias
+
 import numpy as np
 
 from recollex_kernels.machine.copying import copy_bytes
@@ -13,30 +15,38 @@ SEVERAL, CONTEXT, DOCUMENT, SPEAKER, MENTIONS, LABELS, METADATA, VALID_END, CLOS
 """Bits of what it says that any of the memories has."""
 
 
+Times: TypeAlias = tuple[I64, I64, I64, U64, I64]
+"""When: said, start, end, op int64 and uint64[N]; recorded int64[O], of operation op from 1 on."""
+
+Sizes: TypeAlias = tuple[U8, U32, U32]
+"""What and how much: network, tokens [N], first_row [N + 1]."""
+
+Labels: TypeAlias = tuple[U32, U32, U32]
+"""Where and who: context, document, speaker [N]."""
+
+Offsets: TypeAlias = tuple[U64, U64, U64]
+"""Where the lists of each begin: mentions, labels, metadata [N + 1]."""
+
+Ends: TypeAlias = tuple[I64, U64]
+"""How each ended: valid_end, closed_by [N]."""
+
+Ids: TypeAlias = tuple[U32, U8, I64]
+"""The ids: id uint32[N], in [0, S); heap uint8[], in UTF-8, one after another; ends int64[S]."""
+
+Heap: TypeAlias = tuple[U8, U64]
+"""The texts: heap uint8[], in UTF-8, one after another; offsets [N + 1]."""
+
+
 @kernel
 def gather_memories(
     places: I64,
-    said: I64,
-    start: I64,
-    end: I64,
-    op: U64,
-    recorded: I64,
-    network: U8,
-    tokens: U32,
-    first_row: U32,
-    context: U32,
-    document: U32,
-    speaker: U32,
-    mention_offset: U64,
-    label_offset: U64,
-    metadata_offset: U64,
-    valid_end: I64,
-    closed_by: U64,
-    id: U32,
-    id_heap: U8,
-    id_ends: I64,
-    text_heap: U8,
-    text_offset: U64,
+    times: Times,
+    sizes: Sizes,
+    labels: Labels,
+    offsets: Offsets,
+    endings: Ends,
+    ids: Ids,
+    texts: Heap,
     none: int,
     open_end: int,
 ) -> tuple[I64, U8, I64, int]:
@@ -48,18 +58,19 @@ def gather_memories(
     rows, a label ``none`` is not, mentions, tags, metadata, an end of validity that ``open_end`` is
     not, and an operation that closed it.
 
-    Shapes, for N memories, n asked for, O operations, S ids:
+    Shapes, for N memories, n asked for, O operations, S ids (see the tuples):
         places                  int64[n]    in [0, N)
-        said .. op, network .. tokens, context .. speaker, valid_end, closed_by   [N]
-        recorded                int64[O]    of operation op, counted from 1
-        first_row, .._offset    [N + 1]
-        id                      uint32[N]   in [0, S)
-        id_heap, text_heap      uint8[]     UTF-8, one after another
-        id_ends                 int64[S]    where each ends in id_heap
         returned                int64[6, n], uint8[], int64[2 n]
 
     Cost: O(n), 30 bytes here and there for each, and its id and text.
     """
+    said, start, end, op, recorded = times
+    network, tokens, first_row = sizes
+    context, document, speaker = labels
+    mention_offset, label_offset, metadata_offset = offsets
+    valid_end, closed_by = endings
+    id, id_heap, id_ends = ids
+    text_heap, text_offset = texts
     n = places.shape[0]
     found, ends = np.empty((6, n), np.int64), np.empty(2 * n, np.int64)
     has = 0

@@ -3,9 +3,9 @@
 import numpy as np
 
 from recollex_kernels.machine.jit import F32, U16, U32, kernel
-from recollex_kernels.machine.ordering import strongest
 from recollex_kernels.machine.prefetch import prefetch_row
-from recollex_kernels.vectors._pruned import prune
+from recollex_kernels.machine.top_k import strongest
+from recollex_kernels.vectors._top_buffer import prune
 from recollex_kernels.vectors.similarity import similarity
 
 _AHEAD = 16  # rows asked of memory before they are read

@@ -11,7 +11,7 @@ A row of width D is D / 2 bytes: byte j holds component j in its low half and j 
 """
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from llvmlite import ir
@@ -30,6 +30,9 @@ _ROUNDING = 2.0**-23  # twice float32's unit roundoff
 _TINY = 1e-37
 TOGETHER = 4
 """Rows whose sums are computed at once."""
+
+QueryCode: TypeAlias = tuple[np.float32, np.float32, np.float32, np.int32]
+"""What a bound needs of a query: step, per_norm, per_loss, shift; see `encode_query`."""
 
 
 def _vector(element: Any, n: int) -> Any:
@@ -247,15 +250,10 @@ def encode_query(query: F32, out_codes: I8) -> tuple[float, float, float, int]:
 @kernel
 def bounds(
     sums: I32,
-    steps: F32,
-    norms: F32,
-    losses: F32,
+    rows: tuple[F32, F32, F32],
     first: int,
     count: int,
-    step: np.float32,
-    per_norm: np.float32,
-    per_loss: np.float32,
-    shift: np.int32,
+    query: QueryCode,
     out_likely: F32,
     out_most: F32,
     to: int,
@@ -264,12 +262,13 @@ def bounds(
 
     ``out_likely[i]`` is its estimate. Places are given, not slices: a slice costs 10 ns.
 
-    Shapes: sums int32[>= count] from ``four_sums``; steps, norms, losses float32[N] from
-    ``encode_row``; step, per_norm, per_loss, shift from ``encode_query``, rounded to float32 (its
-    slack covers that).
+    Shapes: sums int32[>= count] from ``four_sums``; rows: steps, norms, losses float32[N] from
+    ``encode_row``; query from ``encode_query``, rounded to float32 (its slack covers that).
 
     Cost: O(count), in vector code.
     """
+    steps, norms, losses = rows
+    step, per_norm, per_loss, shift = query
     for p in range(count):
         row, i = np.uint64(first + p), np.uint64(p)
         whole = np.float32(np.int32(np.int32(2) * sums[i] - shift))

@@ -11,16 +11,17 @@ import numpy as np
 
 from recollex_kernels.machine.bit_masks import TILE, above, lowest
 from recollex_kernels.machine.jit import F32, I32, U8, U16, U32, U64, kernel
-from recollex_kernels.machine.ordering import kth_greatest
 from recollex_kernels.machine.prefetch import prefetch, prefetch_row
+from recollex_kernels.machine.top_k import kth_greatest
 from recollex_kernels.vectors._allowed_rows import rows_of_allowed
 from recollex_kernels.vectors._best_rows import best_rows
 from recollex_kernels.vectors._four_bits import TOGETHER as FOUR
 from recollex_kernels.vectors._four_bits import encode_query, four_sums
-from recollex_kernels.vectors._levels import PLANES, encode_levels, level_sums
 from recollex_kernels.vectors._one_bit import encode_bits, turn
-from recollex_kernels.vectors._pruned import prune, room
+from recollex_kernels.vectors._query_levels import PLANES, encode_levels, level_sums
 from recollex_kernels.vectors._row_sums import TOGETHER
+from recollex_kernels.vectors._top_buffer import prune, room
+from recollex_kernels.vectors.codes import Estimated, OneBit
 from recollex_kernels.vectors.similarity import decode_row
 
 _BLOCK = 1024  # rows whose estimates are computed together
@@ -50,8 +51,7 @@ def encode_signs(vectors: U16, out_bits: U64, out_factors: F32) -> None:
 
 @kernel
 def _estimate(
-    bits: U64,
-    factors: F32,
+    signs: OneBit,
     chosen: U32,
     first: int,
     low: int,
@@ -59,15 +59,14 @@ def _estimate(
     planes: U64,
     total: np.int32,
     out: F32,
-    tile: U64,
-    own: F32,
-    sums: I32,
+    scratch: tuple[U64, F32, I32],
 ) -> None:
     """Set ``out[p]`` to the estimate of row chosen[low + p], of first + low + p where none is.
 
-    For p < size, at most `_BLOCK`; it is -inf from there to the end of the `TILE`. ``tile``,
-    ``own`` and ``sums`` are room.
+    For p < size, at most `_BLOCK`; it is -inf from there to the end of the `TILE`.
     """
+    bits, factors = signs
+    tile, own, sums = scratch
     whole = 0
     if chosen.shape[0] == 0:
         whole = size // TOGETHER * TOGETHER
@@ -107,8 +106,7 @@ def _first_limit(scores: F32, share: float) -> np.float32:
 
 @kernel
 def _proposed(
-    bits: U64,
-    factors: F32,
+    signs: OneBit,
     chosen: U32,
     first: int,
     count: int,
@@ -124,13 +122,13 @@ def _proposed(
     ``every`` one may be allowed: then nobody looks each up. A sample says
     what most rows need not be compared with; where it said too much, all are gone through again.
     """
-    words = bits.shape[1]
+    words = signs[0].shape[1]
     turned, spare = np.empty_like(query), np.empty_like(query)
     turn(query, turned, spare)
     planes = np.empty((PLANES, TOGETHER * words), np.uint64)
     total = np.int32(encode_levels(turned, planes))
     tile, own = np.empty((_BLOCK, words), np.uint64), np.empty(_BLOCK, np.float32)
-    sums, estimates = np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.float32)
+    scratch, estimates = (tile, own, np.empty(_BLOCK, np.int32)), np.empty(_BLOCK, np.float32)
     best = np.empty(room(2 * most), np.float32)
     rows, spare_rows = np.empty_like(best, np.uint32), np.empty_like(best, np.uint32)
     listed = chosen.shape[0] > 0
@@ -139,20 +137,7 @@ def _proposed(
         sample = np.empty(_SAMPLED * _OF_EACH, np.float32)
         for i in range(_SAMPLED):
             low, to = i * count // _SAMPLED, i * _OF_EACH
-            _estimate(
-                bits,
-                factors,
-                chosen,
-                first,
-                low,
-                _OF_EACH,
-                planes,
-                total,
-                estimates,
-                tile,
-                own,
-                sums,
-            )
+            _estimate(signs, chosen, first, low, _OF_EACH, planes, total, estimates, scratch)
             for p in range(_OF_EACH):
                 row = chosen[low + p] if listed else np.uint32(first + low + p)
                 admitted = every or allowed[memory_of_row[row]] != 0
@@ -164,20 +149,7 @@ def _proposed(
         n = 0
         for low in range(0, count, _BLOCK):
             size = min(_BLOCK, count - low)
-            _estimate(
-                bits,
-                factors,
-                chosen,
-                first,
-                low,
-                size,
-                planes,
-                total,
-                estimates,
-                tile,
-                own,
-                sums,
-            )
+            _estimate(signs, chosen, first, low, size, planes, total, estimates, scratch)
             for part in range(0, size, TILE):
                 reached = above(estimates, part, limit)
                 while reached != 0:
@@ -200,7 +172,7 @@ def _proposed(
 
 
 @kernel
-def _chosen(codes: U8, steps: F32, near: U32, query: F32, most: int) -> U32:
+def _chosen(coded: Estimated, near: U32, query: F32, most: int) -> U32:
     """Return the ``most`` of rows ``near`` whose estimates by four bits are the greatest.
 
     Ties: the lower row. ``near`` ascends, and so do they.
@@ -208,6 +180,7 @@ def _chosen(codes: U8, steps: F32, near: U32, query: F32, most: int) -> U32:
     n = near.shape[0]
     if n <= most:
         return near
+    codes, steps = coded
     query_codes = np.empty(query.shape[0], np.int8)
     shift = encode_query(query, query_codes)[3]
     sums, estimates = np.empty(n + FOUR, np.int32), np.empty(n, np.float32)
@@ -227,10 +200,8 @@ def _chosen(codes: U8, steps: F32, near: U32, query: F32, most: int) -> U32:
 @kernel
 def cascade_top(
     vectors: U16,
-    codes: U8,
-    steps: F32,
-    bits: U64,
-    factors: F32,
+    coded: Estimated,
+    signs: OneBit,
     first: int,
     end: int,
     memory_of_row: U32,
@@ -254,8 +225,7 @@ def cascade_top(
     576 proposed by a query of three bits a component held as many of the ten and 96.6 % of the
     hundred. Made-up vectors stand closer: 100 % and 98.1 %, 98.5 % with all 576 scored.
 
-    Shapes: as for `scan_top`; codes uint8[N, D / 2] and steps float32[N] from `vectors.encode`;
-    bits uint64[N, ceil(D / 64)] and factors float32[N] from `encode_signs`.
+    Shapes: as for `scan_top`; coded from `codes.encode`, signs from `encode_signs`.
 
     Cost: O(rows * D / 64), about 0.8 ns a row of 384, 8 ns where a filter lists its rows, and 10 to
     30 ns for each proposed row.
@@ -268,18 +238,9 @@ def cascade_top(
     if size == 0:
         return memories[:0], rows[:0], best[:0]
     near = _proposed(
-        bits,
-        factors,
-        chosen,
-        first,
-        count,
-        memory_of_row,
-        allowed,
-        every,
-        query,
-        max(1, proposed),
+        signs, chosen, first, count, memory_of_row, allowed, every, query, max(1, proposed)
     )
-    near = _chosen(codes, steps, near, query, max(1, scored))
+    near = _chosen(coded, near, query, max(1, scored))
     return best_rows(
         vectors, near, memory_of_row, query, np.float32(floor), size, best, memories, rows
     )

@@ -4,11 +4,24 @@ Vectors are float16, given as their bit patterns (``vectors.view(np.uint16)``), 
 width D that is a multiple of 8, and finite. Their norm is about 1, but nothing here relies on it.
 """
 
+from typing import TypeAlias
+
 import numpy as np
 
-from recollex_kernels.machine.jit import F32, I8, U8, U16, U32, kernel
+from recollex_kernels.machine.jit import F32, I8, U8, U16, U32, U64, kernel
 from recollex_kernels.vectors._four_bits import encode_row
 from recollex_kernels.vectors.similarity import decode_row, similarity
+
+FourBits: TypeAlias = tuple[U8, F32, F32, F32]
+"""Rows in four bits a component, from `encode`: codes uint8[N, D / 2]; steps, norms, losses
+float32[N]."""
+
+Estimated: TypeAlias = tuple[U8, F32]
+"""The first two of `FourBits`, which estimate a similarity without a bound: codes, steps."""
+
+OneBit: TypeAlias = tuple[U64, F32]
+"""Rows in one bit a component, from `cascade.encode_signs`: bits uint64[N, ceil(D / 64)], factors
+float32[N]."""
 
 
 @kernel

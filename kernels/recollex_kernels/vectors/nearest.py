@@ -7,11 +7,12 @@ width D that is a multiple of 8, and finite. Their norm is about 1, but nothing 
 import numpy as np
 
 from recollex_kernels.machine.jit import F32, U8, U16, U32, kernel
-from recollex_kernels.machine.ordering import kth_greatest, strongest
+from recollex_kernels.machine.top_k import kth_greatest, strongest
 from recollex_kernels.vectors._allowed_rows import rows_of_allowed
 from recollex_kernels.vectors._best_rows import best_rows
 from recollex_kernels.vectors._four_bits import TOGETHER, bounds, encode_query, four_sums
-from recollex_kernels.vectors._pruned import prune, room
+from recollex_kernels.vectors._top_buffer import prune, room
+from recollex_kernels.vectors.codes import FourBits
 from recollex_kernels.vectors.similarity import similarity
 
 _DIRECT = 256  # fewer rows than this are scored without looking at their codes
@@ -59,10 +60,7 @@ def _least_of_best(
 
 @kernel
 def _bound_rows(
-    codes: U8,
-    steps: F32,
-    norms: F32,
-    losses: F32,
+    coded: FourBits,
     chosen: U32,
     first: int,
     memory_of_row: U32,
@@ -77,10 +75,10 @@ def _bound_rows(
     Returned are rows that are likely the best: the ``k`` allowed ones of the greatest estimates,
     as far as these are above ``floor``.
     """
+    codes, steps, norms, losses = coded
     query_codes = np.empty(query.shape[0], np.int8)
-    parts = encode_query(query, query_codes)
-    step, shift = np.float32(parts[0]), np.int32(parts[3])
-    per_norm, per_loss = np.float32(parts[1]), np.float32(parts[2])
+    code = encode_query(query, query_codes)
+    asked = np.float32(code[0]), np.float32(code[1]), np.float32(code[2]), np.int32(code[3])
     sums, likely = np.empty(_TILE + TOGETHER, np.int32), np.empty(_TILE, np.float32)
     own = np.empty((3, _TILE), np.float32)
     best = np.empty(room(k), np.float32)
@@ -106,21 +104,7 @@ def _bound_rows(
             for p in range(size):
                 row = chosen[low + p]
                 own[0, p], own[1, p], own[2, p] = steps[row], norms[row], losses[row]
-            bounds(
-                sums,
-                own[0],
-                own[1],
-                own[2],
-                0,
-                size,
-                step,
-                per_norm,
-                per_loss,
-                shift,
-                likely,
-                out_most,
-                low,
-            )
+            bounds(sums, (own[0], own[1], own[2]), 0, size, asked, likely, out_most, low)
         else:
             at = first + low
             for p in range(0, whole, TOGETHER):
@@ -130,21 +114,7 @@ def _bound_rows(
                 last = at + size - 1
                 second, third = min(at + whole + 1, last), min(at + whole + 2, last)
                 four_sums(codes, at + whole, second, third, last, query_codes, sums, whole)
-            bounds(
-                sums,
-                steps,
-                norms,
-                losses,
-                at,
-                size,
-                step,
-                per_norm,
-                per_loss,
-                shift,
-                likely,
-                out_most,
-                low,
-            )
+            bounds(sums, (steps, norms, losses), at, size, asked, likely, out_most, low)
         if size == _TILE and not _any_reaches(likely, 0, limit):
             continue
         for p in range(size):
@@ -162,10 +132,7 @@ def _bound_rows(
 @kernel
 def scan_top(
     vectors: U16,
-    codes: U8,
-    steps: F32,
-    norms: F32,
-    losses: F32,
+    coded: FourBits,
     first: int,
     end: int,
     memory_of_row: U32,
@@ -186,7 +153,7 @@ def scan_top(
 
     Shapes, for N vectors of width D, M memories:
         vectors            uint16[N, D]  float16 bit patterns
-        codes              uint8[N, D / 2], with steps, norms, losses float32[N] from ``encode``
+        coded              from ``encode``
         memory_of_row      uint32[N]     ascending, so rows of one memory are consecutive
         first_row          uint32[>= M+1]  rows of memory m are first_row[m]:first_row[m + 1]
         allowed            uint8[M]
@@ -205,30 +172,17 @@ def scan_top(
     best = np.empty(room(size), np.float32)
     memories = np.empty(room(size), np.uint32)
     rows = np.empty(room(size), np.uint32)
-    coded = count >= _DIRECT
-    most = np.empty(count if coded else 0, np.float32)
-    if coded:
-        likely = _bound_rows(
-            codes,
-            steps,
-            norms,
-            losses,
-            listed,
-            first,
-            memory_of_row,
-            allowed,
-            query,
-            limit,
-            size,
-            most,
-        )
+    bounded = count >= _DIRECT
+    most = np.empty(count if bounded else 0, np.float32)
+    if bounded:
+        likely = _bound_rows(coded, listed, first, memory_of_row, allowed, query, limit, size, most)
         limit = _least_of_best(vectors, likely, memory_of_row, query, limit, size)
     near, reached = np.empty(count, np.uint32), 0
     for low in range(0, count, _TILE):
-        if coded and not _any_reaches(most, low, limit):
+        if bounded and not _any_reaches(most, low, limit):
             continue
         for place in range(low, min(low + _TILE, count)):
-            if not coded or most[place] >= limit:
+            if not bounded or most[place] >= limit:
                 i = listed[place] if few else np.uint32(first + place)
                 if allowed[memory_of_row[i]] != 0:
                     near[reached] = i

@@ -4,16 +4,21 @@ Vectors are float16, given as their bit patterns (``vectors.view(np.uint16)``), 
 width D that is a multiple of 8, and finite.
 """
 
+from typing import TypeAlias
+
 import numpy as np
 
 from recollex_kernels.machine.bit_masks import TILE, above, lowest
-from recollex_kernels.machine.jit import F32, I64, U8, U16, U32, U64, kernel
+from recollex_kernels.machine.jit import F32, I64, U8, U16, U32, kernel
 from recollex_kernels.vectors._four_bits import TOGETHER as FOUR
 from recollex_kernels.vectors._four_bits import bounds, encode_query, four_sums
 from recollex_kernels.vectors._one_bit import PLANES, encode_planes, plane_sums, scale_of, turn
 from recollex_kernels.vectors._row_sums import TOGETHER
+from recollex_kernels.vectors.codes import FourBits, OneBit
 from recollex_kernels.vectors.similarity import decode_row, similarity
 
+Found: TypeAlias = tuple[U32, F32, I64]
+"""What `links` finds of new rows: memories, weights, counts."""
 _TILE = 64  # rows of codes that stay in the first-level cache while new rows pass over them
 _BLOCK = 512  # the same, of rows of bits
 _MARGIN = 0.12  # three standard deviations of an estimate from one bit a component
@@ -50,10 +55,7 @@ def _insert(memory: np.uint32, weight: np.float32, n: int, memories: U32, weight
 @kernel
 def links(
     vectors: U16,
-    codes: U8,
-    steps: F32,
-    norms: F32,
-    losses: F32,
+    coded: FourBits,
     memory_of_row: U32,
     allowed: U8,
     first_scan: int,
@@ -61,14 +63,12 @@ def links(
     end_new: int,
     threshold: float,
     limit: int,
-    out_memories: U32,
-    out_weights: F32,
-    out_counts: I64,
+    out: Found,
 ) -> None:
     """Find, for each new row, the most similar earlier memories: the semantic links.
 
-    For row first_new + i, ``out_counts[i]`` memories stand in ``out_memories[i]`` and their
-    similarities in ``out_weights[i]``: those earlier than the row's own memory, with
+    For row first_new + i, counts[i] memories stand in memories[i] of ``out`` and their
+    similarities in weights[i]: those earlier than the row's own memory, with
     ``allowed[memory]``, whose best row in [first_scan, ...) has similarity >= ``threshold``, at
     most ``limit``, by higher similarity, then lower memory. (TEMPR 2.4.2: threshold 0.7, weight =
     cosine.) The similarities are those of ``cosines``, the lists those of comparing every pair.
@@ -77,18 +77,20 @@ def links(
 
     Shapes, for N vectors of width D, M memories, n = end_new - first_new new rows:
         vectors            uint16[N, D]  float16 bit patterns
-        codes              uint8[N, D / 2], with steps, norms, losses float32[N] from ``encode``
+        coded              from ``encode``
         memory_of_row      uint32[N]     ascending
         allowed            uint8[M]
-        out_memories, out_weights, out_counts  uint32[n, limit], float32[n, limit], int64[n]
+        out                uint32[n, limit], float32[n, limit], int64[n]
 
     Cost: O(n * rows * D), about 3 ns a pair at width 384; codes are read a cache block at a time.
     """
+    codes, steps, norms, losses = coded
+    out_memories, out_weights, out_counts = out
     width = vectors.shape[1]
     fresh = end_new - first_new
     query = np.empty(width, np.float32)
     query_codes = np.empty((fresh, width), np.int8)
-    parts = np.empty((fresh, 3), np.float32)  # what `bounds` needs of a query
+    factors = np.empty((fresh, 3), np.float32)  # what `bounds` needs of a query
     shifts = np.empty(fresh, np.int32)
     ends = np.empty(fresh, np.int64)  # the first row of each new row's own memory
     sums = np.empty(_TILE + FOUR, np.int32)
@@ -100,7 +102,7 @@ def links(
         out_counts[i] = 0
         decode_row(vectors, row, query)
         step, per_norm, per_loss, shift = encode_query(query, query_codes[i])
-        parts[i, 0], parts[i, 1], parts[i, 2], shifts[i] = step, per_norm, per_loss, shift
+        factors[i, 0], factors[i, 1], factors[i, 2], shifts[i] = step, per_norm, per_loss, shift
         ends[i] = row
         while ends[i] > 0 and memory_of_row[ends[i] - 1] == memory_of_row[row]:
             ends[i] -= 1
@@ -125,21 +127,8 @@ def links(
                     sums,
                     p,
                 )
-            bounds(
-                sums,
-                steps,
-                norms,
-                losses,
-                first,
-                size,
-                parts[i, 0],
-                parts[i, 1],
-                parts[i, 2],
-                shifts[i],
-                likely,
-                most,
-                0,
-            )
+            asked = factors[i, 0], factors[i, 1], factors[i, 2], shifts[i]
+            bounds(sums, (steps, norms, losses), first, size, asked, likely, most, 0)
             decoded = False
             for p in range(size):
                 row = first + p
@@ -165,8 +154,7 @@ def links(
 @kernel
 def likely_links(
     vectors: U16,
-    bits: U64,
-    factors: F32,
+    signs: OneBit,
     memory_of_row: U32,
     allowed: U8,
     first_scan: int,
@@ -174,9 +162,7 @@ def likely_links(
     end_new: int,
     threshold: float,
     limit: int,
-    out_memories: U32,
-    out_weights: F32,
-    out_counts: I64,
+    out: Found,
 ) -> None:
     """Find nearly what `links` finds, in a third of the time.
 
@@ -184,11 +170,12 @@ def likely_links(
     threshold, or below the weight of the last of a full list: one of a thousand that are just as
     similar as that is missed. The similarities are those of ``cosines``.
 
-    Shapes: as for `links`; bits uint64[N, ceil(D / 64)] and factors float32[N] from
-    `encode_signs`.
+    Shapes: as for `links`; signs from `encode_signs`.
 
     Cost: O(n * rows * D / 64), about 1.2 ns a pair at width 384.
     """
+    bits, row_factors = signs
+    out_memories, out_weights, out_counts = out
     width, words = vectors.shape[1], bits.shape[1]
     fresh = end_new - first_new
     query, turned = np.empty(width, np.float32), np.empty(width, np.float32)
@@ -231,7 +218,7 @@ def likely_links(
             total = totals[i]
             for p in range(size):
                 doubled = np.float32(np.int32(np.int32(2) * sums[p] - total))
-                estimates[p] = doubled * factors[np.uint64(first + p)]
+                estimates[p] = doubled * row_factors[np.uint64(first + p)]
             estimates[size:] = -np.float32(np.inf)
             decoded = False
             for part in range(0, size, TILE):

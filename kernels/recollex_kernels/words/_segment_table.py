@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 
 from recollex_kernels.machine.jit import I64, U8, U16, U32, U64, kernel
 from recollex_kernels.machine.prefetch import prefetch
-from recollex_kernels.words._impact_codes import DENSE
+from recollex_kernels.words._impact_decoding import DENSE
 from recollex_kernels.words._positions import position_of
 
 Texts: TypeAlias = tuple[U32, U32, U8, U32, U32, U64, U32]
@@ -27,9 +27,9 @@ limits, dense (see `impacts.grade_postings`); dense_cuts; greatest, columns; fir
 FIRST, END, TERMS, POSTINGS, DENSE_TERMS = 9, 10, 11, 12, 13
 FIELDS = 14
 """Columns of the table: nine addresses, in the order of `Lists`, and these."""
-PART_BITS = 16
-PART = 1 << PART_BITS
-"""Documents of a part of a segment, whose numbers within it have 16 bits."""
+SLICE_BITS = 16
+SLICE = 1 << SLICE_BITS
+"""Documents of a slice of a segment: their numbers within it have 16 bits."""
 _NUMBA: Any = numba
 _carray = _NUMBA.carray
 
@@ -73,20 +73,20 @@ def extent(table: I64, s: int) -> tuple[int, int]:
 
 
 @kernel
-def parts_in(size: int) -> int:
-    """Return into how many parts so many documents are divided, at least 1."""
-    return max(1, (size + PART - 1) >> PART_BITS)
+def slices_in(size: int) -> int:
+    """Return into how many slices so many documents are divided, at least 1."""
+    return max(1, (size + SLICE - 1) >> SLICE_BITS)
 
 
 @kernel
-def parts_of(table: I64, s: int) -> int:
-    """Return into how many parts the documents of segment ``s`` are divided."""
-    return parts_in(table[s, END] - table[s, FIRST])
+def slices_of(table: I64, s: int) -> int:
+    """Return into how many slices the documents of segment ``s`` are divided."""
+    return slices_in(table[s, END] - table[s, FIRST])
 
 
 @kernel
 def postings_of(table: I64, s: int) -> tuple[U16, U8]:
-    """Return the documents, as numbers within their part, and codes of segment ``s``."""
+    """Return the documents, as numbers within their slice, and codes of segment ``s``."""
     n = table[s, POSTINGS]
     return (
         _carray(_pointer(table[s, 2]), (n,), np.uint16),
@@ -111,7 +111,7 @@ def list_of(table: I64, s: int, term: np.uint32) -> tuple[int, int]:
 @kernel
 def ask_for_stops(table: I64, s: int, term: np.uint32) -> None:
     """Ask memory for what `set_stops` reads of a term besides `list_of`."""
-    cuts = parts_of(table, s) - 1
+    cuts = slices_of(table, s) - 1
     near = _carray(_pointer(table[s, 1]), (table[s, TERMS] * cuts,), np.uint16)
     prefetch(near, int(term) * cuts)
 
@@ -120,39 +120,40 @@ def ask_for_stops(table: I64, s: int, term: np.uint32) -> None:
 def set_stops(
     table: I64, s: int, term: np.uint32, end_document: int, q: int, out: I64
 ) -> tuple[int, int]:
-    """Set where a term's postings of documents before ``end_document`` begin, and end in each part.
+    """Set where a term's postings of documents before ``end_document`` begin and end, by slice.
 
-    Returned is where they begin and end, were the view as long as the segment. Postings of part p
-    are those from out[q, p] to out[q, p + 1]; out int64[Q, > parts], whose last say where all end.
+    Return where they would begin and end if the view were as long as the segment. Postings of
+    slice p are those from out[q, p] to out[q, p + 1]; out int64[Q, > slices], whose last entries
+    say where all end.
 
     Cost: two loads, and a search if the view ends within the segment.
     """
     begin, end = list_of(table, s, term)
     first, last = extent(table, s)
-    cuts = parts_of(table, s) - 1
+    cuts = slices_of(table, s) - 1
     out[q, 0] = begin
     if cuts > 0 and (end - begin) * DENSE > last - first:
         dense = columns_of(table, s)[0]
         row = cuts * np.searchsorted(dense, term)
         far = _carray(_pointer(table[s, 6]), (dense.shape[0] * cuts,), np.uint32)
-        for part in range(cuts):
-            out[q, part + 1] = begin + np.int64(far[row + part])
+        for slice_ in range(cuts):
+            out[q, slice_ + 1] = begin + np.int64(far[row + slice_])
     elif begin < end:
         near = _carray(_pointer(table[s, 1]), (table[s, TERMS] * cuts,), np.uint16)
-        for part in range(cuts):
-            out[q, part + 1] = begin + np.int64(near[np.int64(term) * cuts + part])
+        for slice_ in range(cuts):
+            out[q, slice_ + 1] = begin + np.int64(near[np.int64(term) * cuts + slice_])
     else:
         cuts = 0
     stop = end
     if end_document < last:
         behind = max(0, end_document - first)
-        part = behind >> PART_BITS
-        final = out[q, part + 1] if part < cuts else end
+        slice_ = behind >> SLICE_BITS
+        final = out[q, slice_ + 1] if slice_ < cuts else end
         documents = postings_of(table, s)[0]
-        stop = position_of(documents, out[q, min(part, cuts)], final, behind & (PART - 1))
-        cuts = min(part, cuts)
-    for part in range(cuts + 1, out.shape[1]):
-        out[q, part] = stop
+        stop = position_of(documents, out[q, min(slice_, cuts)], final, behind & (SLICE - 1))
+        cuts = min(slice_, cuts)
+    for slice_ in range(cuts + 1, out.shape[1]):
+        out[q, slice_] = stop
     return begin, end
 
 

@@ -1,42 +1,48 @@
 """BM25: what a document scores. Words are added in one order, so its bits are always the same."""
 
+from typing import TypeAlias
+
 import numpy as np
 
-from recollex_kernels.machine.jit import F32, I64, U32, U64, kernel
+from recollex_kernels.machine.jit import F32, U32, U64, kernel
 from recollex_kernels.machine.prefetch import prefetch
 
 NONE = np.uint32(0xFFFFFFFF)
 _TABLE = 1024
 _AHEAD = 8  # documents asked of memory before they are read
 
+Forward: TypeAlias = tuple[U32, U32, U64, U32]
+"""The words of memories in text order: lengths, first_row, offsets, terms.
+
+lengths    uint32[>= M]    how many words each memory has, without stop words
+first_row  uint32[>= M+1]  the passages of memory m are rows first_row[m]:first_row[m + 1]
+offsets    uint64[>= R+1]  the terms of row r are terms[offsets[r]:offsets[r + 1]]
+terms      uint32[]
+"""
+
+Weights: TypeAlias = tuple[U32, F32, np.float32, np.float32]
+"""The words of a question and what they weigh: terms, idf, fixed, per_word.
+
+terms  uint32[Q]
+idf    float32[Q]        aligned with terms
+fixed, per_word          the norm of a document is fixed + per_word * its length
+"""
+
 
 @kernel
-def best_rows(
-    first_row: U32,
-    forward_offsets: U64 | I64,
-    forward_terms: U32,
-    memories: U32,
-    terms: U32,
-    idf: F32,
-    fixed: np.float32,
-    per_word: np.float32,
-    end_memory: int,
-    out: U32,
-) -> None:
+def best_rows(forward: Forward, memories: U32, weights: Weights, end_memory: int, out: U32) -> None:
     """Set ``out``, for each memory, to the passage in which the query's words weigh most.
 
-    The weight of a passage is its BM25 score as if it were a document (see `_chains.add_chains`),
+    The weight of a passage is its BM25 score as if it were a document (see `chains.add_chains`),
     its length in tokens. Ties: the first passage.
 
-    Shapes, for n memories, M memories and R rows in all, Q query terms:
-        first_row        uint32[>= M+1]  passages of m are rows first_row[m]:first_row[m + 1]
-        forward_offsets  int64 or uint64[>= R+1]  the terms of each passage
-        memories         uint32[n]       in [0, end_memory), which is at most M
-        terms, idf       uint32[Q], float32[Q]
-        out              uint32[>= n]
+    Shapes, for n memories of M: memories uint32[n], in [0, end_memory), which is at most M;
+    out uint32[>= n]. The lengths of ``forward`` are not read.
 
     Cost: nothing for a memory of one passage, else O(its tokens * Q).
     """
+    _, first_row, forward_offsets, forward_terms = forward
+    terms, idf, fixed, per_word = weights
     if np.int64(first_row[end_memory]) == end_memory:  # each has one
         out[: memories.shape[0]] = memories
         return
@@ -66,27 +72,17 @@ def best_rows(
 
 
 @kernel
-def scores_of(
-    documents: U32,
-    first_row: U32,
-    forward_offsets: U64 | I64,
-    forward_terms: U32,
-    lengths: U32,
-    fixed: np.float32,
-    per_word: np.float32,
-    terms: U32,
-    idf: F32,
-    out: F32,
-) -> None:
+def scores_of(documents: U32, forward: Forward, weights: Weights, out: F32) -> None:
     """Set ``out`` to the BM25 scores of documents, each read from its own words.
 
-    Equation and order of the sum: those of `_chains.add_chains`, to the bit, counts at most 255.
+    Equation and order of the sum: those of `chains.add_chains`, to the bit, counts at most 255.
 
-    Shapes: documents uint32[n], out float32[n]; the others as for `best_rows` and
-    `_chains.add_chains`.
+    Shapes: documents uint32[n], out float32[n].
 
     Cost: 15 ns a document of 25 words, whose words are asked of memory beforehand.
     """
+    lengths, first_row, forward_offsets, forward_terms = forward
+    terms, idf, fixed, per_word = weights
     n, n_terms = documents.shape[0], terms.shape[0]
     asked, counts = np.zeros(_TABLE, np.uint8), np.zeros(n_terms, np.int64)
     for term in terms:

@@ -1,13 +1,20 @@
 """The chains of a tail, see ``tail``: how many documents hold a term, what do its words add?"""
 
+from typing import TypeAlias
+
 import numpy as np
 
 from recollex_kernels.machine.jit import F32, I64, U8, U32, kernel
 from recollex_kernels.machine.prefetch import prefetch
+from recollex_kernels.words.bm25 import Weights
 
 BLOCK = 8
 """Places of a block: a link and seven postings. Most terms of a small agent have one or two."""
 _FIRST = ~(BLOCK - 1)
+
+Chains: TypeAlias = tuple[U32, U32, U8]
+"""The chains of a tail: head, postings, counts, as `extend_chains` and `publish_chains` leave them.
+"""
 
 
 @kernel
@@ -38,14 +45,9 @@ def chain_frequency(head: U32, postings: U32, terms: U32, end_document: int) -> 
 
 @kernel
 def add_chains(
-    head: U32,
-    postings: U32,
-    counts: U8,
+    chains: Chains,
     lengths: U32,
-    fixed: np.float32,
-    per_word: np.float32,
-    terms: U32,
-    idf: F32,
+    weights: Weights,
     first_document: int,
     end_document: int,
     out: F32,
@@ -58,16 +60,15 @@ def add_chains(
 
     evaluated in float32 as ``idf * (f / (f + norm))``, query terms in their order.
 
-    Shapes, for Q query terms, D documents:
-        head, postings, counts   as `extend_chains` and `publish_chains` leave them
+    Shapes, for D documents, V terms with a chain:
         lengths  uint32[D]     of the documents from ``first_document`` on, the first of the chains
-        fixed, per_word  float32, from k1, b and the mean length
-        terms    uint32[Q]     a term >= V adds nothing; a repeated term counts again
-        idf      float32[Q]    aligned with terms
+        weights  a term >= V adds nothing; a repeated term counts again
         out      float32[>= end_document - first_document]  changed in place; the caller zeroes it
 
     Cost: O(postings of the Q terms), no allocation.
     """
+    head, postings, counts = chains
+    terms, idf, fixed, per_word = weights
     for q in range(terms.shape[0]):
         if terms[q] >= head.shape[0]:
             continue

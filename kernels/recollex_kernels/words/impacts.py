@@ -9,7 +9,7 @@ k1 and b. Of short texts every pair has a code of its own.
 import numpy as np
 
 from recollex_kernels.machine.jit import I64, U8, U32, kernel
-from recollex_kernels.words._impact_codes import DENSE
+from recollex_kernels.words._impact_decoding import DENSE
 
 _EXACT = 256  # lengths below have a class each, above 16 an octave
 _LENGTHS = _EXACT + 24 * 16

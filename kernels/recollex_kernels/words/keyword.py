@@ -8,26 +8,26 @@ small one.
 import numpy as np
 
 from recollex_kernels.machine.bit_masks import lowest
-from recollex_kernels.machine.jit import F32, I64, U8, U32, U64, kernel
-from recollex_kernels.machine.ordering import kth_greatest
+from recollex_kernels.machine.jit import F32, I64, U8, U32, kernel
 from recollex_kernels.machine.prefetch import prefetch
+from recollex_kernels.machine.top_k import kth_greatest
 from recollex_kernels.words._bounds import count_reaching, keep_reaching
-from recollex_kernels.words._found_scores import score_found
-from recollex_kernels.words._impact_codes import DENSE
+from recollex_kernels.words._exact_scores import score_found
+from recollex_kernels.words._impact_decoding import DENSE
 from recollex_kernels.words._lanes import LANES, reaching
-from recollex_kernels.words._list_search import search_list
+from recollex_kernels.words._max_score import Admitted, search_segment
 from recollex_kernels.words._segment_table import (
     ask_for_stops,
     chains_of,
     extent,
     forward_of,
     list_of,
-    parts_of,
     postings_of,
     set_stops,
+    slices_of,
 )
-from recollex_kernels.words.bm25 import best_rows, scores_of
-from recollex_kernels.words.chains import add_chains, chain_frequency
+from recollex_kernels.words.bm25 import Forward, Weights, best_rows, scores_of
+from recollex_kernels.words.chains import Chains, add_chains, chain_frequency
 
 NONE = np.uint32(0xFFFFFFFF)
 SCRATCH = 7
@@ -48,7 +48,7 @@ def document_frequency(table: I64, s: int, terms: U32, end_document: int) -> I64
     Cost: O(Q), and of a view that ends within the segment O(Q log P), for P postings.
     """
     frequency = np.zeros(terms.shape[0], np.int64)
-    stops = np.empty((1, parts_of(table, s) + 1), np.int64)
+    stops = np.empty((1, slices_of(table, s) + 1), np.int64)
     for q in range(terms.shape[0]):
         if end_document < extent(table, s)[1]:
             set_stops(table, s, terms[q], end_document, 0, stops)
@@ -121,24 +121,13 @@ def word_weights(
 @kernel
 def search_weighed(
     table: I64,
-    head: U32,
-    chain_postings: U32,
-    chain_counts: U8,
-    lengths: U32,
-    first_row: U32,
-    forward_offsets: U64 | I64,
-    forward_terms: U32,
-    terms: U32,
-    idf: F32,
-    fixed: np.float32,
-    per_word: np.float32,
-    end_document: int,
-    allowed: U8,
-    every: bool,
+    chains: Chains,
+    forward: Forward,
+    weights: Weights,
+    admitted: Admitted,
     k: int,
     scratch: U32,
-    out_memories: U32,
-    out_scores: F32,
+    out: tuple[U32, F32],
     out_tail: F32,
 ) -> int:
     """Set the best ``k`` allowed memories with a score above 0, and their scores; return how many.
@@ -147,58 +136,51 @@ def search_weighed(
 
     Shapes, for documents [0, end) in segments and [end, end_document) in chains:
         table           int64[S, 14]   as `segments.table` returns it
-        head .. chain_counts, lengths   as for `_chains.add_chains`
-        first_row .. forward_terms      as for `_bm25.best_rows`
-        terms .. k      as for `_word_lists.search_list`
+        weights .. k    as for `search_segment`
         scratch         uint32[SCRATCH, >= end_document + 128]   of which the first two rows are 0,
                         and so they are left
-        out_memories, out_scores   uint32[k], float32[k]
+        out             memories uint32[k], scores float32[k]
         out_tail        float32[max(end_document - end, 0)]   0; set to the score of each of those
                         in chains, allowed or not
 
     Cost: that of its steps.
     """
-    n, limit, end, apart, segments = 0, 0, 0, 1.0, table.shape[0]
+    lengths, (end_document, allowed, _) = forward[0], admitted
+    reached, end, segments = (0, 0, 1.0), 0, table.shape[0]
     if segments > 0:
         end = extent(table, segments - 1)[1]
     found, scores = scratch[4], scratch[6].view(np.float32)
-    if k > 0 and terms.shape[0] > 0:
-        parts = 0
+    if k > 0 and weights[0].shape[0] > 0:
+        slices, n_terms = 0, weights[0].shape[0]
         for s in range(segments):
-            parts = max(parts, parts_of(table, s))
-        stops = np.empty((segments, terms.shape[0], parts + 1), np.int64)
-        columned = np.empty((segments, terms.shape[0]), np.int64)
+            slices = max(slices, slices_of(table, s))
+        stops = np.empty((segments, n_terms, slices + 1), np.int64)
+        columned = np.empty((segments, n_terms), np.int64)
         sums = scratch[5].view(np.uint16)
         for s in range(segments):
-            n, limit, apart = search_list(
-                *(table, s, terms, idf, fixed, per_word, end_document, allowed, every, k),
-                *(limit, apart, n, scratch[0].view(np.uint16), scratch[2]),
-                *(stops[s], columned[s], found, sums),
+            reached = search_segment(
+                *(table, s, weights, admitted, k, reached),
+                *((scratch[0].view(np.uint16), scratch[2]), stops[s], columned[s]),
+                (found, sums),
             )
-        n = keep_reaching(limit, 0, n, found, sums)
+        n = keep_reaching(reached[1], 0, reached[0], found, sums)
         start = 0
         for s in range(segments):
             last = start
             while last < n and found[last] < extent(table, s)[1]:
                 last += 1
             score_found(
-                *(table, s, terms, idf, stops[s], columned[s], fixed, per_word, lengths),
-                found[start:last],
-                *(scratch[0].view(np.uint16), scratch[1], scratch[3], scores[start:last]),
+                *(table, s, weights, stops[s], columned[s], lengths, found[start:last]),
+                (scratch[0].view(np.uint16), scratch[1], scratch[3]),
+                scores[start:last],
             )
             start = last
-        _settle(
-            *(found[:n], scores[:n], first_row, forward_offsets, forward_terms),
-            *(lengths, fixed, per_word, terms, idf),
-        )
+        _settle(found[:n], scores[:n], forward, weights)
         if end < end_document:
-            add_chains(
-                *(head, chain_postings, chain_counts, lengths[end:], fixed, per_word),
-                *(terms, idf, end, end_document, out_tail),
-            )
+            add_chains(chains, lengths[end:], weights, end, end_document, out_tail)
             least = np.float32(kth_greatest(scores[:n], k)) if n >= k else np.float32(0)
             n = _reaching(out_tail, least, end, allowed, n, found, scores)
-    return _best(found[:n], scores[:n], k, out_memories, out_scores)
+    return _best(found[:n], scores[:n], k, out[0], out[1])
 
 
 @kernel
@@ -228,20 +210,14 @@ def _reaching(
 @kernel
 def search_words(
     table: I64,
-    texts: I64,
     terms: U32,
-    fixed: float,
-    per_word: float,
-    end_document: int,
-    allowed: U8,
-    every: bool,
+    texts: I64,
+    norm: tuple[float, float],
+    admitted: Admitted,
     k: int,
     scratch: U32,
-    out_memories: U32,
-    out_scores: F32,
-    out_rows: U32,
-    out_terms: U32,
-    out_idf: F32,
+    out: tuple[U32, F32, U32],
+    out_words: tuple[U32, F32],
     out_tail: F32,
 ) -> tuple[int, int, float, float]:
     """Do `word_weights`, `search_weighed` and `best_rows`; return how many memories and terms.
@@ -250,42 +226,27 @@ def search_words(
     caller's, because each one that a kernel makes costs .6 us to hand over, and each that it is
     given .1: so those of a view come as addresses.
 
-    Shapes: as for the three; texts int64[7, 2], see `segments.places`; out_memories, out_scores,
-    out_rows [k]; out_terms, out_idf [Q]; out_tail as there.
+    Shapes: as for the three; texts int64[7, 2], see `segments.places`; norm: fixed and per_word of
+    `Weights`; out: memories, scores and rows [k]; out_words: terms and idf [Q]; out_tail as there.
     """
-    head, chain_postings, chain_counts = chains_of(texts)
-    lengths, first_row, forward_offsets, forward_terms = forward_of(texts)
+    chains, forward = chains_of(texts), forward_of(texts)
+    out_memories, out_scores, out_rows = out
+    out_terms, out_idf = out_words
+    end_document = admitted[0]
     known, most, unmet = word_weights(
-        *(table, head, chain_postings, terms, end_document, out_terms, out_idf)
+        *(table, chains[0], chains[1], terms, end_document, out_terms, out_idf)
     )
-    terms, idf = out_terms[:known], out_idf[:known]
-    small, large = np.float32(fixed), np.float32(per_word)
+    weights = out_terms[:known], out_idf[:known], np.float32(norm[0]), np.float32(norm[1])
     found = search_weighed(
-        *(table, head, chain_postings, chain_counts, lengths, first_row),
-        *(forward_offsets, forward_terms, terms, idf, small, large),
-        *(end_document, allowed, every, k, scratch),
-        *(out_memories, out_scores, out_tail),
+        *(table, chains, forward, weights, admitted, k),
+        *(scratch, (out_memories, out_scores), out_tail),
     )
-    best_rows(
-        *(first_row, forward_offsets, forward_terms, out_memories[:found], terms, idf),
-        *(small, large, end_document, out_rows),
-    )
+    best_rows(forward, out_memories[:found], weights, end_document, out_rows)
     return found, known, most, unmet
 
 
 @kernel
-def _settle(
-    found: U32,
-    scores: F32,
-    first_row: U32,
-    forward_offsets: U64 | I64,
-    forward_terms: U32,
-    lengths: U32,
-    fixed: np.float32,
-    per_word: np.float32,
-    terms: U32,
-    idf: F32,
-) -> None:
+def _settle(found: U32, scores: F32, forward: Forward, weights: Weights) -> None:
     """Score the documents whose score is -inf by their own words."""
     count = 0
     for i in range(found.shape[0]):
@@ -297,18 +258,7 @@ def _settle(
             if scores[i] < 0:
                 unsure[at] = i
                 at += 1
-        scores_of(
-            found[unsure],
-            first_row,
-            forward_offsets,
-            forward_terms,
-            lengths,
-            fixed,
-            per_word,
-            terms,
-            idf,
-            true,
-        )
+        scores_of(found[unsure], forward, weights, true)
         for i in range(count):
             scores[unsure[i]] = true[i]
 

@@ -9,18 +9,18 @@ import numpy as np
 
 from recollex_kernels.machine.bitmap import Bits, place_of
 from recollex_kernels.machine.jit import F32, I64, U32, U64, kernel
-from recollex_kernels.words._impact_codes import DENSE, code_values
+from recollex_kernels.words._impact_decoding import DENSE, code_values
 from recollex_kernels.words._segment_table import (
-    PART,
+    SLICE,
     columns_of,
     extent,
     limits_of,
     list_of,
-    parts_of,
     postings_of,
     set_stops,
+    slices_of,
 )
-from recollex_kernels.words.bm25 import scores_of
+from recollex_kernels.words.bm25 import Weights, scores_of
 
 Asked: TypeAlias = tuple[I64, F32, U32, U64, U32, float, float, U32, F32]
 """What a question's words need to be scored: the table of segments (see `_segments`); tail, the
@@ -37,17 +37,15 @@ def _sum_lists(
     chosen: I64,
     table: I64,
     s: int,
-    fixed: np.float32,
-    per_word: np.float32,
-    terms: U32,
-    idf: F32,
+    weights: Weights,
     out: F32,
 ) -> None:
     """Add each word to the ``chosen`` memories of segment ``s`` that hold it, by their places."""
+    terms, idf, fixed, per_word = weights
     first, end = extent(table, s)
     documents, codes = postings_of(table, s)
-    parts = parts_of(table, s)
-    stops = np.empty((1, parts + 1), np.int64)
+    slices = slices_of(table, s)
+    stops = np.empty((1, slices + 1), np.int64)
     dense, _, columns = columns_of(table, s)
     values = np.empty(256, np.float32)
     code_values(limits_of(table, s), fixed, per_word, values)
@@ -66,9 +64,9 @@ def _sum_lists(
                 value = values[code]
                 out[i] += idf[q] * (value if code != 0 else np.float32(0))
             continue
-        for part in range(parts):
-            base = np.uint64(first + part * PART)
-            b, e = stops[0, part], stops[0, part + 1]
+        for slice_ in range(slices):
+            base = np.uint64(first + slice_ * SLICE)
+            b, e = stops[0, slice_], stops[0, slice_ + 1]
             held, own = documents[b:e], codes[b:e]
             for p in range(held.shape[0]):
                 d = base + np.uint64(held[p])
@@ -110,7 +108,8 @@ def scores_among(
     that has one, or 60 ns for each chosen; of those that ``asked`` has the scores of, 1 ns.
     """
     table, tail, lengths, forward_offsets, forward_terms, k_fixed, k_per_word, terms, idf = asked
-    fixed, per_word = np.float32(k_fixed), np.float32(k_per_word)
+    forward = lengths, first_row, forward_offsets, forward_terms
+    weights = terms, idf, np.float32(k_fixed), np.float32(k_per_word)
     n, end = chosen.shape[0], 0
     if table.shape[0] > 0:
         end = extent(table, table.shape[0] - 1)[1]
@@ -121,7 +120,7 @@ def scores_among(
     if listed > 0 and _walked(table, terms) < _PATIENCE * listed:
         sums = np.zeros(memories.shape[0], np.float32)
         for s in range(table.shape[0]):
-            _sum_lists(bits, before, memories, chosen, table, s, fixed, per_word, terms, idf, sums)
+            _sum_lists(bits, before, memories, chosen, table, s, weights, sums)
         for i in range(listed):
             scores[i] = sums[chosen[i]]
             unsure[count] = i
@@ -138,18 +137,7 @@ def scores_among(
             count += 1
     if count > 0:
         read = np.empty(count, np.float32)
-        scores_of(
-            memories[chosen[unsure[:count]]],
-            first_row,
-            forward_offsets,
-            forward_terms,
-            lengths,
-            fixed,
-            per_word,
-            terms,
-            idf,
-            read,
-        )
+        scores_of(memories[chosen[unsure[:count]]], forward, weights, read)
         for i in range(count):
             scores[unsure[i]] = read[i]
     return scores

@@ -11,12 +11,12 @@ import numpy as np
 from recollex_kernels.machine.jit import I64, U8, U16, U32, U64, kernel
 from recollex_kernels.words._positions import position_of
 from recollex_kernels.words._segment_table import (
-    PART,
+    SLICE,
     extent,
-    parts_in,
-    parts_of,
     postings_of,
     set_stops,
+    slices_in,
+    slices_of,
 )
 
 STOP = np.uint32(0xFFFFFFFF)
@@ -83,12 +83,12 @@ def build_postings(
 def divide_postings(
     starts: I64, documents: U32, dense: U32, first: int, end: int
 ) -> tuple[U32, U16, U16, U32]:
-    """Return starts, cuts, documents and dense cuts: numbers of 16 bits within parts of a segment.
+    """Return starts, cuts, documents and dense cuts: numbers of 16 bits within slices of a segment.
 
-    A part is 65,536 documents, the last what is left. A document is its number within its part, and
-    a cut says how many of a term's postings stand before a part.
+    A slice is 65,536 documents, the last one what is left. A document is its number within its
+    slice, and a cut says how many of a term's postings stand before a slice.
 
-    Shapes, for V terms, P postings, documents [first, end) in C + 1 parts, D terms with a column:
+    Shapes, for V terms, P postings, documents [first, end) in C + 1 slices, D terms with a column:
         starts, documents  int64[V+1], uint32[P]   as `build_postings` returns them
         dense              uint32[D]   as `impacts.grade_postings` returns them
     Returned:
@@ -100,22 +100,22 @@ def divide_postings(
 
     Cost: O(P + V C log P).
     """
-    cuts = parts_in(end - first) - 1
+    cuts = slices_in(end - first) - 1
     vocabulary = starts.shape[0] - 1
     near = np.zeros(vocabulary * cuts, np.uint16)
     far, at = np.zeros(dense.shape[0] * cuts, np.uint32), 0
     for t in range(vocabulary):
         p, has_column = starts[t], at < dense.shape[0] and dense[at] == t
-        for part in range(cuts):
-            p = position_of(documents, p, starts[t + 1], first + PART * (part + 1))
+        for slice_ in range(cuts):
+            p = position_of(documents, p, starts[t + 1], first + SLICE * (slice_ + 1))
             if has_column:
-                far[at * cuts + part] = p - starts[t]
+                far[at * cuts + slice_] = p - starts[t]
             else:
-                near[t * cuts + part] = p - starts[t]
+                near[t * cuts + slice_] = p - starts[t]
         at += int(has_column)
     numbers = np.empty(documents.shape[0], np.uint16)
     for p in range(documents.shape[0]):
-        numbers[p] = (np.int64(documents[p]) - first) & (PART - 1)
+        numbers[p] = (np.int64(documents[p]) - first) & (SLICE - 1)
     return starts.astype(np.uint32), near, numbers, far
 
 
@@ -129,22 +129,22 @@ def documents_of_all(table: I64, s: int, terms: U32, end_document: int) -> U32:
 
     Cost: O(postings of the terms), 1 ns each.
     """
-    documents, (first, _), parts = postings_of(table, s)[0], extent(table, s), parts_of(table, s)
-    stops, rarest = np.empty((terms.shape[0], parts + 1), np.int64), 0
+    documents, (first, _), slices = postings_of(table, s)[0], extent(table, s), slices_of(table, s)
+    stops, rarest = np.empty((terms.shape[0], slices + 1), np.int64), 0
     for q in range(terms.shape[0]):
         set_stops(table, s, terms[q], end_document, q, stops)
-        if stops[q, parts] - stops[q, 0] < stops[rarest, parts] - stops[rarest, 0]:
+        if stops[q, slices] - stops[q, 0] < stops[rarest, slices] - stops[rarest, 0]:
             rarest = q
-    found, count = np.empty(stops[rarest, parts] - stops[rarest, 0], np.uint32), 0
-    for part in range(parts):
+    found, count = np.empty(stops[rarest, slices] - stops[rarest, 0], np.uint32), 0
+    for slice_ in range(slices):
         n = count
-        for p in range(stops[rarest, part], stops[rarest, part + 1]):
+        for p in range(stops[rarest, slice_], stops[rarest, slice_ + 1]):
             found[n] = documents[p]
             n += 1
         for q in range(terms.shape[0]):
             if q == rarest:
                 continue
-            at, end, kept = stops[q, part], stops[q, part + 1], count
+            at, end, kept = stops[q, slice_], stops[q, slice_ + 1], count
             for i in range(count, n):
                 while at < end and documents[at] < found[i]:
                     at += 1
@@ -153,7 +153,7 @@ def documents_of_all(table: I64, s: int, terms: U32, end_document: int) -> U32:
                     kept += 1
             n = kept
         for i in range(count, n):
-            found[i] += np.uint32(first + PART * part)
+            found[i] += np.uint32(first + SLICE * slice_)
         count = n
     return found[:count]
 

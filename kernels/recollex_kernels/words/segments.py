@@ -8,7 +8,7 @@ from recollex_kernels.machine.jit import I64
 from recollex_kernels.words._segment_table import FIELDS, FIRST
 from recollex_kernels.words._segment_table import Lists as Lists
 from recollex_kernels.words._segment_table import Texts as Texts
-from recollex_kernels.words._segment_table import parts_in as parts_in
+from recollex_kernels.words._segment_table import slices_in as slices_in
 
 
 def table(segments: Sequence[Lists]) -> I64:

@@ -17,6 +17,7 @@ settings.load_profile("kernels")
 HOUR = 3_600_000_000
 SHARE, HUB, BUDGET, WIDENED, REACH, WINDOW, PLACE = 4.4, 3, 5, 4, 6, 9 * HOUR, 3
 
+MOMENT = 5, 12.0 * HOUR
 NEAR = np.empty(0, np.uint32), np.empty(0, np.float32)
 
 
@@ -56,13 +57,14 @@ class Agent:
         )
         self.named = np.sort(rng.choice([0, 1, 2], int(rng.integers(0, 3)), replace=False))
         start = self.said_at + rng.choice([0, -HOUR, HOUR], n)
-        self.events = (start, start + rng.choice([0, 1, 40 * HOUR], n), 5, 12.0 * HOUR)
+        self.events = start, start + rng.choice([0, 1, 40 * HOUR], n)
         self.range = sorted(int(hour) * HOUR for hour in rng.integers(0, 90, 2))
         shares = rng.choice([0.0, 0.5, 1.0], n).astype(np.float32)
         self.quoted = np.flatnonzero(shares).astype(np.uint32), shares[shares > 0]
         self.now = int(rng.integers(0, 120)) * HOUR
         self.timeline = np.argsort(self.said_at, kind="stable").astype(np.uint32)
         self.weights = rng.choice([0.0, 0.3, -1.5, 2.0], len(PARTS))
+        self.talk = self.document, self.said_at, self.speaker, self.visible
         for each in (
             *self.said,
             *self.quoted,
@@ -75,42 +77,34 @@ class Agent:
                 each.flags.writeable = False
 
     def whole(self, tabled):
+        pulse = self.seeds, HUB, BUDGET
         return contextual(
-            *(
-                self.found,
-                *NEAR,
-                *self.said,
-                self.seeds,
-                *self.mentions,
-                HUB,
-                BUDGET,
-                SHARE,
-                WIDENED,
-            ),
-            *(self.document, self.said_at, self.visible, self.allowed, REACH, WINDOW),
-            *(*self.texts, self.speaker, self.named.astype(np.uint32), *self.events, *self.range),
-            *(*self.quoted, self.now, 50.0 * HOUR, self.timeline, 12 * HOUR, self.weights),
-            *(PLACE, tabled, np.full(5, NONE, np.uint32)),
+            *((self.found, NEAR), self.said, self.mentions, self.talk, self.allowed, self.texts),
+            *((*self.events, *self.range), (self.named.astype(np.uint32), self.quoted)),
+            (self.now, 50.0 * HOUR, self.timeline, 12 * HOUR),
+            (SHARE, (WIDENED, REACH, WINDOW), MOMENT, pulse, PLACE),
+            *(self.weights, tabled, np.full(5, NONE, np.uint32)),
         )
 
     def in_pieces(self):
-        brought, b, c = weigh(self.found, *NEAR, self.n, *self.said)
+        weighed = brought, b, c = weigh((self.found, NEAR), self.n, self.said)
         associated, activation = np.empty(0, np.uint32), np.empty(0)
         if self.seeds:
             associated, activation = associations(
-                *(brought, SHARE * b + c, self.seeds, *self.mentions),
-                *(self.allowed, self.n, HUB, BUDGET, np.full(5, NONE, np.uint32)),
+                *(brought, SHARE * b + c, self.mentions, self.allowed, self.n),
+                *((self.seeds, HUB, BUDGET), np.full(5, NONE, np.uint32)),
             )
-        members, b, c, places, beside = surround(
-            *(brought, b, c, SHARE, associated, WIDENED, self.document, self.said_at),
-            *(self.visible, self.allowed, REACH, WINDOW, *self.said),
+        around = surround(
+            *(weighed, SHARE, associated, self.talk, self.allowed),
+            *((WIDENED, REACH, WINDOW), self.said),
         )
+        members, b, c, places, _ = around
         talks = 0 <= self.now - self.said_at[-1] <= 12 * HOUR and self.document[-1] != NONE
         named = self.named.astype(np.uint32)
         parts, scores, order = parts_of(
-            *(members, b, c, SHARE, places, beside, associated, activation, self.document),
-            *(*self.texts, self.speaker, named, self.said_at, *self.events, *self.range),
-            *(*self.quoted, self.now, 50.0 * HOUR, self.said_at.min(), self.said_at.max()),
+            *(around, SHARE, (associated, activation), self.talk, self.texts),
+            *((*self.events, *self.range), (named, self.quoted), MOMENT),
+            (self.now, 50.0 * HOUR, int(self.said_at.min()), int(self.said_at.max())),
             *(int(self.document[-1]) if talks else -1, self.weights, True),
         )
         signs = standing(

@@ -48,7 +48,8 @@ def keyword_of(said, m):
     fixed, per_word = np.float32(fixed), np.float32(per_word)
     found = np.empty(1, np.float32)
     one = np.array([m], np.uint32)
-    scores_of(one, first_row, offsets, words, lengths, fixed, per_word, terms, idf, found)
+    forward = lengths, first_row, offsets, words
+    scores_of(one, forward, (terms, idf, fixed, per_word), found)
     return float(found[0]) * scale
 
 
@@ -82,7 +83,9 @@ def test_weighs_each_memory_once_by_its_best_row(sizes, seed, data):
     found = data.draw(st.lists(st.integers(0, len(sizes) - 1), max_size=20))
     known = sorted({m for m in found if data.draw(st.booleans())}) if len(said[4]) else []
     near, likeness = frozen(known, np.uint32), frozen([alike(said, m) for m in known], np.float32)
-    memories, keyword, semantic = weigh(frozen(found, np.uint32), near, likeness, len(sizes), *said)
+    memories, keyword, semantic = weigh(
+        (frozen(found, np.uint32), (near, likeness)), len(sizes), tuple(said)
+    )
     assert memories.tolist() == sorted(set(found))
     check(said, memories, keyword, semantic)
 
@@ -90,7 +93,7 @@ def test_weighs_each_memory_once_by_its_best_row(sizes, seed, data):
 def test_a_known_similarity_is_believed_of_a_memory_of_one_row():
     said = bank([1, 2, 1], 3)
     found = frozen([0, 1, 2], np.uint32)
-    _, _, semantic = weigh(found, found[:2], frozen([0.8, 0.8], np.float32), 3, *said)
+    _, _, semantic = weigh((found, (found[:2], frozen([0.8, 0.8], np.float32))), 3, said)
     assert semantic[0] == (float(np.float32(0.8)) - ZERO) / UNIT
     assert semantic[1:].tolist() == [semantic_of(said, 1), semantic_of(said, 2)]
 
@@ -107,10 +110,11 @@ def test_members_are_the_candidates_and_whatever_stands_beside_one(sizes, seed, 
     found, associated = (data.draw(st.lists(memory, max_size=9)) for _ in range(2))
     said, around = bank(sizes, seed), (document, said_at, visible)
     nobody = frozen([], np.uint32), frozen([], np.float32)
-    brought, keyword, semantic = weigh(frozen(found, np.uint32), *nobody, end, *said)
+    weighed = weigh((frozen(found, np.uint32), nobody), end, said)
+    speaker = np.zeros(end, np.uint32)
     members, keyword, semantic, places, beside = surround(
-        *(brought, keyword, semantic, SHARE, frozen(associated, np.uint32), widened),
-        *(*around, allowed, 5, 4, *said),
+        *(weighed, SHARE, frozen(associated, np.uint32)),
+        *((document, said_at, speaker, visible), allowed, (widened, 5, 4), said),
     )
 
     def beside_of(memories):

@@ -41,12 +41,10 @@ def spread(
     memories, activation = associations(
         frozen(list(weights), np.uint32),
         frozen(list(weights.values()), np.float64),
-        seeds,
-        *threaded(of_memories, entities),
+        threaded(of_memories, entities),
         frozen(allowed, np.uint8),
         end,
-        hub,
-        k,
+        (seeds, hub, k),
         np.full(entities, NONE, np.uint32) if hubs is None else hubs,
     )
     return list(zip(memories.tolist(), activation.tolist(), strict=True))
@@ -126,12 +124,10 @@ def test_an_entity_newer_than_the_heads_is_passed_over():
     memories, activation = associations(
         frozen([0], np.uint32),
         frozen([1.0], np.float64),
-        5,
-        *(offsets, entity, memory, previous, head[:1]),
+        (offsets, entity, memory, previous, head[:1]),
         frozen([1, 1, 1], np.uint8),
         3,
-        9,
-        100,
+        (5, 9, 100),
         np.full(1, NONE, np.uint32),
     )
     assert (memories.tolist(), activation.tolist()) == ([1], [(1 - 2 / 3) / math.sqrt(2)])

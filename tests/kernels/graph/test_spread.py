@@ -22,7 +22,7 @@ def frozen(values, dtype):
 
 
 def offsets(lists):
-    return frozen(np.cumsum([0] + [len(x) for x in lists]), np.int64)
+    return frozen(np.cumsum([0] + [len(x) for x in lists]), np.uint64)
 
 
 def thread(keys, heads):
@@ -152,43 +152,31 @@ class World:
         rank = np.empty(self.size, np.uint32)
         rank[order] = np.arange(self.size)
         none = frozen([], np.uint32)
-        nowhere = frozen([], np.int64)
+        nowhere = frozen([], np.uint64)
         memories, reached = spread(
-            frozen(seeds, np.uint32),
-            frozen(activations, np.float32),
-            frozen(self.known, np.uint32),
-            frozen([self.cosine(m) for m in self.known], np.float32),
-            nowhere if "entities" in without else offsets(self.entities),
-            mention_entity,
-            mention_memory,
-            mention_previous,
-            entity_head,
+            (frozen(seeds, np.uint32), frozen(activations, np.float32)),
+            (
+                frozen(self.known, np.uint32),
+                frozen([self.cosine(m) for m in self.known], np.float32),
+            ),
+            (
+                nowhere if "entities" in without else offsets(self.entities),
+                *(mention_entity, mention_memory, mention_previous, entity_head),
+            ),
             self.weights,
-            nowhere if "links" in without else offsets(self.links),
-            link_target,
-            flat(self.link_weights, np.float32),
-            link_source,
-            link_previous,
-            none if "links" in without else link_head,
-            frozen(order, np.uint32),
-            frozen(rank, np.uint32),
-            self.event_at,
-            self.first_row,
-            self.vectors.view(np.uint16),
-            self.query,
+            (
+                nowhere if "links" in without else offsets(self.links),
+                *(link_target, flat(self.link_weights, np.float32), link_source, link_previous),
+                none if "links" in without else link_head,
+            ),
+            (frozen(order, np.uint32), frozen(rank, np.uint32), self.event_at),
+            (self.first_row, self.vectors.view(np.uint16), self.query),
             self.allowed,
             view,
-            o["decay"],
-            o["threshold"],
-            o["min_weight"],
-            o["window_us"],
-            o["neighbours"],
-            o["hub"],
-            o["fresh"],
-            o["min_cosine"],
+            tuple(o[name] for name in ("decay", "threshold", "min_weight", "min_cosine")),
+            tuple(o[name] for name in ("window_us", "neighbours", "hub", "fresh")),
             o["budget"],
-            epoch,
-            *scratch,
+            (epoch, *scratch),
         )
         return memories.tolist(), reached.tolist()
 

@@ -56,8 +56,14 @@ def test_equals_what_is_read_one_by_one(seed: int, places: list[int]) -> None:
         np.frombuffer(b"".join(texts), np.uint8),
         np.cumsum([0, *(len(each) for each in texts)]).astype(np.uint64),
     ]
-    told: list[Any] = [np.array(places, np.int64), *columns.values(), *strings, NONE, OPEN_END]
-    numbers, data, ends, has = gather_memories(*told)
+    groups = (
+        *(("said", "start", "end", "op", "recorded"), ("network", "tokens", "first_row")),
+        *(("context", "document", "speaker"), ("mentions", "labels", "metadata")),
+        ("valid_end", "closed_by"),
+    )
+    told: list[Any] = [tuple(columns[name] for name in names) for names in groups]
+    told += [tuple(strings[:3]), tuple(strings[3:]), NONE, OPEN_END]
+    numbers, data, ends, has = gather_memories(np.array(places, np.int64), *told)
 
     expected, bits = [], 0
     for m in places:

@@ -47,7 +47,7 @@ def similarities_and_bounds(vectors, query):
     assert sums.tolist() == (unpacked(codes).astype(int) @ query_codes.astype(int)).tolist()
     likely, most = np.empty(n, np.float32), np.empty(n, np.float32)
     given = np.float32(step), np.float32(per_norm), np.float32(per_loss), np.int32(shift)
-    bounds(sums, *rest, 0, n, *given, likely, most, 0)
+    bounds(sums, tuple(rest), 0, n, given, likely, most, 0)
     assert (likely <= most).all()
     return exact, most
 

@@ -26,7 +26,7 @@ def check_scan(vectors, query, memory_of_row, allowed, first_row, end_row, floor
     parts = encoded(vectors)
     found = scan_top(
         bits(vectors),
-        *parts,
+        parts,
         first_row,
         end_row,
         frozen(memory_of_row, np.uint32),

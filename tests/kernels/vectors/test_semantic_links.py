@@ -47,7 +47,7 @@ def test_links_equal_comparing_every_pair(seed, grid, threshold):
     counts = np.empty(n - first_new, np.int64)
     links(
         bits(vectors),
-        *encoded(vectors),
+        encoded(vectors),
         frozen(memory_of_row, np.uint32),
         frozen(allowed, np.uint8),
         first_scan,
@@ -55,9 +55,7 @@ def test_links_equal_comparing_every_pair(seed, grid, threshold):
         n,
         threshold,
         limit,
-        memories,
-        weights,
-        counts,
+        (memories, weights, counts),
     )
     for i, row in enumerate(range(first_new, n)):
         expected = nearest_earlier(
@@ -74,7 +72,7 @@ def found_likely(vectors, memory_of_row, allowed, first_scan, first_new, thresho
     counts = np.empty(n - first_new, np.int64)
     likely_links(
         bits(vectors),
-        *(frozen(part, part.dtype) for part in signs_of(vectors)),
+        tuple(frozen(part, part.dtype) for part in signs_of(vectors)),
         frozen(memory_of_row, np.uint32),
         frozen(allowed, np.uint8),
         first_scan,
@@ -82,9 +80,7 @@ def found_likely(vectors, memory_of_row, allowed, first_scan, first_new, thresho
         n,
         threshold,
         limit,
-        memories,
-        weights,
-        counts,
+        (memories, weights, counts),
     )
     return [
         (memories[i, :count].tolist(), weights[i, :count].tolist())

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.words._segment_table import PART, list_of, parts_of, postings_of, set_stops
+from recollex_kernels.words._segment_table import SLICE, list_of, postings_of, set_stops, slices_of
 from recollex_kernels.words.keyword import document_frequency
 from recollex_kernels.words.postings import STOP, build_postings, documents_of_all
 from recollex_kernels.words.segments import table
@@ -46,19 +46,19 @@ def test_they_hold_every_term_and_come_before_the_view_ends(texts, query, end, d
     assert document_frequency(*asked).tolist() == counts
 
 
-SIZES = [1, PART - 1, PART, PART + 1, 2 * PART, 3 * PART + 77]
+SIZES = [1, SLICE - 1, SLICE, SLICE + 1, 2 * SLICE, 3 * SLICE + 77]
 HOLDERS = "none", "few", "first and last", "edges", "one part", "many", "all"
 
 
 def holders(kind, size, rng):
     """Documents of a segment that hold a term."""
-    edges = np.arange(0, size + PART, PART)[:, None] + np.array([-1, 0, 1])
+    edges = np.arange(0, size + SLICE, SLICE)[:, None] + np.array([-1, 0, 1])
     chosen = {
         "none": [],
         "few": rng.integers(0, size, 9),
         "first and last": [0, size - 1],
         "edges": edges.ravel(),
-        "one part": np.arange(PART, 2 * PART),
+        "one part": np.arange(SLICE, 2 * SLICE),
         "many": np.flatnonzero(rng.random(size) < 0.05),
         "all": np.arange(size),
     }[kind]
@@ -76,19 +76,19 @@ def test_documents_of_several_parts_are_those_that_were_divided(size):
     counts, lengths = np.ones(len(documents), np.uint8), np.full(size, 7, np.uint32)
     kept = graded_lists(starts, documents, counts, lengths, first, first + size)
     lists = table([kept])
-    assert parts_of(lists, 0) == -(-size // PART)
-    numbers, stops = postings_of(lists, 0)[0], np.empty((2, parts_of(lists, 0) + 3), np.int64)
+    assert slices_of(lists, 0) == -(-size // SLICE)
+    numbers, stops = postings_of(lists, 0)[0], np.empty((2, slices_of(lists, 0) + 3), np.int64)
     ends = {0, first + size // 2, first + size, first + 2 * size}
-    ends |= {first + PART * part + step for part in range(5) for step in (-1, 0, 1)}
+    ends |= {first + SLICE * part + step for part in range(5) for step in (-1, 0, 1)}
     for end in sorted(ends):
         seen = [(own + first)[: np.searchsorted(own, end - first)] for own in held]
         for term, expected in enumerate(seen):
             set_stops(lists, 0, np.uint32(term), end, 1, stops)
             own = stops[1]
-            assert (own[parts_of(lists, 0) :] == own[-1]).all()
+            assert (own[slices_of(lists, 0) :] == own[-1]).all()
             read = [
-                numbers[own[part] : own[part + 1]].astype(np.int64) + first + PART * part
-                for part in range(parts_of(lists, 0))
+                numbers[own[part] : own[part + 1]].astype(np.int64) + first + SLICE * part
+                for part in range(slices_of(lists, 0))
             ]
             assert np.concatenate(read).tolist() == expected.tolist()
             assert own[0] == list_of(lists, 0, np.uint32(term))[0] == starts[term]

@@ -109,12 +109,13 @@ def test_scores_have_the_same_bits_by_chains_and_by_a_documents_own_words(texts,
     expected = naive(texts, n, query, idf, lengths, norm)
     out = np.zeros(max(end - split, 0), np.float32)
     chains = chained(texts, split, [(split + n) // 2])
-    add_chains(*chains, lengths[split:], *norm, terms, idf, split, end, out)
+    weights = terms, idf, *norm
+    add_chains(chains, lengths[split:], weights, split, end, out)
     assert out.tobytes() == expected[split:end].tobytes()
     first_row, (offsets, forward_terms) = frozen(np.arange(n + 1), np.uint32), forward(texts)
     found = np.empty(n, np.float32)
     every = frozen(rng.permutation(n), np.uint32)
-    scores_of(every, first_row, offsets, forward_terms, lengths, *norm, terms, idf, found)
+    scores_of(every, (lengths, first_row, offsets, forward_terms), weights, found)
     assert found.tobytes() == expected[every].tobytes()
 
 
@@ -125,7 +126,8 @@ def test_scores_count_a_word_at_most_255_times():
     first_row, one = frozen([0, 1, 2], np.uint32), np.float32(1)
     asked = frozen([3], np.uint32), frozen([2.0], np.float32)
     documents = frozen([0, 1], np.uint32)
-    scores_of(documents, first_row, *forward(texts), lengths, one, one, *asked, found)
+    held = lengths, first_row, *forward(texts)
+    scores_of(documents, held, (*asked, one, one), found)
     assert found[0] == found[1] > 0
 
 
@@ -165,11 +167,10 @@ def test_best_rows_equal_scoring_every_passage_of_every_memory(memories, query):
     ]
     found = np.empty(len(memories), np.uint32)
     best_rows(
-        frozen(first_row, np.uint32),
-        *forward(passages, np.uint64),
+        (frozen([], np.uint32), frozen(first_row, np.uint32), *forward(passages, np.uint64)),
         frozen(range(len(memories)), np.uint32),
-        frozen(query, np.uint32),
-        *(idf, fixed, per_word, len(memories), found),
+        (frozen(query, np.uint32), idf, fixed, per_word),
+        *(len(memories), found),
     )
     assert found.tolist() == expected
 

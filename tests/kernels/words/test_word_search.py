@@ -6,8 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.machine.bitmap import bitmap, listed, mark
-from recollex_kernels.words._impact_codes import DENSE, code_bounds, code_counts, code_values
-from recollex_kernels.words._segment_table import PART
+from recollex_kernels.words._impact_decoding import DENSE, code_bounds, code_counts, code_values
+from recollex_kernels.words._segment_table import SLICE
 from recollex_kernels.words.bm25 import scores_of
 from recollex_kernels.words.chains import BLOCK
 from recollex_kernels.words.keyword import NONE, SCRATCH, _best, search_weighed, search_words
@@ -74,8 +74,8 @@ class Bank:
     def scores(self, terms, idf):
         out = np.empty(self.n, np.float32)
         every = frozen(np.arange(self.n), np.uint32)
-        forward = self.first_row, self.offsets, self.terms, self.lengths
-        scores_of(every, *forward, FIXED, PER_WORD, terms, idf, out)
+        forward = self.lengths, self.first_row, self.offsets, self.terms
+        scores_of(every, forward, (terms, idf, FIXED, PER_WORD), out)
         return out
 
     def search(self, terms, idf, end, allowed, k):
@@ -84,9 +84,10 @@ class Bank:
         indexed = self.segments[-1][-1]
         tail = np.zeros(max(0, end - indexed), np.float32)
         count = search_weighed(
-            *(table(self.segments), *self.tail, self.lengths, self.first_row, self.offsets),
-            *(self.terms, terms, idf, FIXED, PER_WORD, end, allowed, bool(allowed.all()), k),
-            *(scratch, found, scores, tail),
+            *(table(self.segments), self.tail),
+            (self.lengths, self.first_row, self.offsets, self.terms),
+            *((terms, idf, FIXED, PER_WORD), (end, allowed, bool(allowed.all())), k),
+            *(scratch, (found, scores), tail),
         )
         assert not scratch[[0, 1, SCRATCH]].any()  # as they were
         if k > 0 and len(terms):
@@ -189,7 +190,7 @@ def test_documents_of_several_parts_equal_a_full_sort(holders):
     terms = frozen([5, 4_000, 3, 0, 2, 8_000, 1], np.uint32)
     idf = frozen([3.0, 6.0, 4.0, 4.5, 3.5, 6.5, 5.0], np.float32)
     allowed = frozen(rng.random(n) < 0.7, np.uint8)
-    for end in (n, n - 150, 777 + 2 * PART, 777 + PART - 9, 70_000):
+    for end in (n, n - 150, 777 + 2 * SLICE, 777 + SLICE - 9, 70_000):
         for k in (1, 100, 1_000):
             check(bank, terms, idf, end, allowed, k)
         check(bank, terms[1:2], idf[1:2], end, allowed, 100)
@@ -255,9 +256,9 @@ def test_words_are_weighed_by_the_view_and_searched_in_one_call(seed, count):
     texts = (*bank.tail, bank.lengths, bank.first_row, bank.offsets, bank.terms)
     tail = np.zeros(max(0, end - bank.segments[-1][-1]), np.float32)
     found, met, most, unmet = search_words(
-        *(table(bank.segments), places(texts), frozen(asked_for, np.uint32)),
-        *(float(FIXED), float(PER_WORD), end, frozen(np.ones(n), np.uint8), True, k),
-        *(np.zeros((SCRATCH, n + 128), np.uint32), best, scores, rows, known, idf, tail),
+        *(table(bank.segments), frozen(asked_for, np.uint32), places(texts)),
+        *((float(FIXED), float(PER_WORD)), (end, frozen(np.ones(n), np.uint8), True), k),
+        *(np.zeros((SCRATCH, n + 128), np.uint32), (best, scores, rows), (known, idf), tail),
     )
     assert known[:met].tolist() == asked_for[:-1]
     assert np.allclose(idf[:met], expected[:-1])

@@ -3,7 +3,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.vectors._levels import PLANES, encode_levels, level_sums
+from recollex_kernels.vectors._query_levels import PLANES, encode_levels, level_sums
 from recollex_kernels.vectors._row_sums import TOGETHER
 from tests.kernels.unit_vectors import (
     clustered,

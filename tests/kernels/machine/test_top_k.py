@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.machine.ordering import best_first, kth_greatest, strongest, unit
+from recollex_kernels.machine.top_k import best_first, kth_greatest, strongest, unit
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")

@@ -6,7 +6,7 @@ Selecting k of 2k costs a few nanoseconds an entry, a heap's sift some fifty.
 import numpy as np
 
 from recollex_kernels.machine.jit import F32, U32, kernel
-from recollex_kernels.machine.ordering import kth_greatest
+from recollex_kernels.machine.top_k import kth_greatest
 
 
 @kernel

@@ -4,24 +4,34 @@ A posting's code stands for one count, but for great ones, and a document's leng
 its score is that of `_bm25`, to the bit.
 """
 
+from typing import TypeAlias
+
 import numpy as np
 
 from recollex_kernels.machine.bit_masks import lowest
 from recollex_kernels.machine.jit import F32, I64, U8, U16, U32, kernel
 from recollex_kernels.machine.prefetch import prefetch
 from recollex_kernels.words._bounds import count_reaching
-from recollex_kernels.words._impact_codes import code_counts
+from recollex_kernels.words._impact_decoding import code_counts
 from recollex_kernels.words._lanes import LANES, reaching
 from recollex_kernels.words._positions import position_of
 from recollex_kernels.words._segment_table import (
-    PART,
-    PART_BITS,
+    SLICE,
+    SLICE_BITS,
     columns_of,
     extent,
     limits_of,
     postings_of,
 )
+from recollex_kernels.words.bm25 import Weights
 
+Room: TypeAlias = tuple[U16, U32, U32]
+"""Scratch of `score_found`, for documents [first, end): places, bits, hits.
+
+places  uint16[>= end - first], all 0, and so it is left
+bits    uint32[> (end - first) / 32], all 0, and so it is left
+hits    uint32[> postings of a term]
+"""
 _MOST = 0xFFFF
 _UNSURE = np.float32(-np.inf)
 _FEW = 160  # documents up to which each is compared with all, which takes less than to list bits
@@ -50,18 +60,18 @@ def _add_scores(
 ) -> None:
     """Add a word to those found that hold it; places[d] is 1 + where document d is found."""
     n = np.uint64(0)
-    for part in range(stops.shape[1] - 1):  # bits first: they stay in the first cache
-        start = np.uint64(part * PART)
-        for p in range(stops[q, part], stops[q, part + 1]):
+    for slice_ in range(stops.shape[1] - 1):  # bits first: they stay in the first cache
+        start = np.uint64(slice_ * SLICE)
+        for p in range(stops[q, slice_], stops[q, slice_ + 1]):
             at = start + np.uint64(documents[np.uint64(p)])
             scratch_hits[n] = p
             held = is_found[at >> np.uint64(5)] >> np.uint32(at & np.uint64(31))
             n += np.uint64(held & np.uint32(1))
-    part = 0
+    slice_ = 0
     for hit in scratch_hits[: np.int64(n)]:
-        while np.int64(hit) >= stops[q, part + 1]:
-            part += 1
-        at = np.uint64(part * PART) + np.uint64(documents[hit])
+        while np.int64(hit) >= stops[q, slice_ + 1]:
+            slice_ += 1
+        at = np.uint64(slice_ * SLICE) + np.uint64(documents[hit])
         place = np.uint64(places[at] - np.uint16(1))
         scores[place] += weight * _part(counts[codes[hit]], norms[place])
 
@@ -83,8 +93,8 @@ def _search_scores(
     p = stops[q, 0]
     for i in range(found.shape[0]):
         held = np.int64(found[i]) - first
-        part, d = held >> PART_BITS, np.uint16(held & (PART - 1))
-        p, end = max(p, stops[q, part]), stops[q, part + 1]
+        slice_, d = held >> SLICE_BITS, np.uint16(held & (SLICE - 1))
+        p, end = max(p, stops[q, slice_]), stops[q, slice_ + 1]
         while p + LANES <= end and documents[np.uint64(p + LANES - 1)] < d:
             p += LANES
         if p + LANES <= documents.shape[0]:
@@ -128,34 +138,29 @@ def _sort(found: U32, first: int, bits: U32) -> None:
 def score_found(
     table: I64,
     s: int,
-    terms: U32,
-    idf: F32,
+    weights: Weights,
     stops: I64,
     columned: I64,
-    fixed: np.float32,
-    per_word: np.float32,
     lengths: U32,
     found: U32,
-    scratch_places: U16,
-    scratch_bits: U32,
-    scratch_hits: U32,
+    scratch: Room,
     out: F32,
 ) -> None:
     """Set ``out`` to BM25 scores of documents of segment ``s``, or -inf where codes do not tell.
 
     Shapes, for documents [first, end) of the segment, Q terms:
-        table, s, terms, idf, fixed, per_word   as for `_word_lists.search_list`
-        stops           int64[Q, > parts of the segment]   the postings of each term that count
+        table, s, weights   as for `search_segment`
+        stops           int64[Q, > slices of the segment]   the postings of each term that count
         columned        int64[Q]     the number of its column, or -1
         lengths         uint32[>= end]
         found           uint32[n], each once, which are put in order; out float32[n]
-        scratch_places  uint16[>= end - first], scratch_bits uint32[> (end - first) / 32]   all 0,
-                        and so they are left
-        scratch_hits    uint32[> postings of a term]
+        scratch         see `Room`
 
     Cost: for each term .5 ns a posting, or 8 ns each found if they are few beside it, or
     2 ns each found if it has a column.
     """
+    terms, idf, fixed, per_word = weights
+    scratch_places, scratch_bits, scratch_hits = scratch
     first, end = extent(table, s)
     for d in found:
         prefetch(lengths, int(d))

@@ -6,16 +6,32 @@ the codes of its row, half the bytes of the graph's own, so that most of a walk,
 for memory, is spared. The walk only proposes: float16 vectors score what it found.
 """
 
+from typing import TypeAlias
+
 import numpy as np
 
 from recollex_kernels.machine.jit import F32, I64, U8, U32, kernel
 from recollex_kernels.machine.prefetch import prefetch, prefetch_row
 from recollex_kernels.vectors._beam import entry, longer, push, row_of, sink
 from recollex_kernels.vectors._four_bits import TOGETHER, encode_query, four_sums
-from recollex_kernels.vectors._pruned import prune, room
-from recollex_kernels.vectors.graph_file import WORD, links_at, prefetch_links, word_at
+from recollex_kernels.vectors._top_buffer import prune, room
+from recollex_kernels.vectors.hnsw_file import WORD, links_at, prefetch_links, word_at
 
 ARRIVED, TOO_FAR, OTHER_ROWS = 0, 1, 2
+
+Graph: TypeAlias = tuple[U8, I64, U32, int, int, int, int]
+"""A graph of n nodes: nodes, places, own_rows, first_row, connectivity, top, start.
+
+nodes         uint8[]    the graph's file, see `hnsw_file`
+places        int64[n]   where each slot's node begins, from `places_of`
+own_rows      uint32[n]  the row of each slot; empty: slot s is row ``first_row`` + s
+connectivity  neighbours of a node on the levels above 0; twice as many on level 0
+top, start    the highest level, and the slot where the walk begins on it
+"""
+
+Coded: TypeAlias = tuple[U8, F32, U32]
+"""Rows as a walk compares them: codes uint8[N, D / 2], steps float32[N], from `codes.encode`;
+memory_of_row uint32[N]."""
 _ABOVE = 16  # nodes kept on the levels above the lowest
 _ONE, _SIX, _LOW_SIX = np.uint64(1), np.uint64(6), np.uint64(63)
 
@@ -32,16 +48,8 @@ def slot_rows(nodes: U8, places: I64, out: U32) -> None:
 
 @kernel
 def near_rows(
-    nodes: U8,
-    places: I64,
-    own_rows: U32,
-    first_row: int,
-    connectivity: int,
-    top: int,
-    start: int,
-    codes: U8,
-    steps: F32,
-    memory_of_row: U32,
+    graph: Graph,
+    coded: Coded,
     allowed: U8,
     query: F32,
     wide: int,
@@ -56,25 +64,20 @@ def near_rows(
     farther it goes. `TOO_FAR`: it went on from ``farthest`` nodes without coming to that.
     `OTHER_ROWS`: a slot's row is not the one that it was said to be.
 
-    Shapes, for n nodes, N rows of width D, M memories:
-        nodes          uint8[]   the graph's file (see ``_tape``)
-        places         int64[n]  where each slot's node begins, from ``places_of``
-        own_rows       uint32[n] the row of each slot; empty: slot s is row ``first_row`` + s
-        top, start     the highest level, and the slot where the walk begins on it
-        codes          uint8[N, D / 2] and steps float32[N] from ``encode``
-        memory_of_row  uint32[N]
-        allowed        uint8[M]
-        query          float32[D]
+    Shapes, for M memories: graph, coded: see `Graph` and `Coded`; allowed uint8[M]; query
+    float32[D].
     wide, most: at least 1. A slot or a row out of range is passed over.
 
     Cost: .8 us for each node that it goes on from, of 384 components, where memory is cold.
     """
+    nodes, places, own_rows, first_row, connectivity, top, start = graph
+    codes, steps, memory_of_row = coded
     known = own_rows.shape[0] > 0
     slots_end = np.uint32(places.shape[0])
     rows_end = np.uint32(memory_of_row.shape[0])
     query_codes = np.empty(query.shape[0], np.int8)
-    parts = encode_query(query, query_codes)
-    step, shift = np.float32(parts[0]), np.int32(parts[3])
+    code = encode_query(query, query_codes)
+    step, shift = np.float32(code[0]), np.int32(code[3])
     width = max(_ABOVE, 2 * connectivity) + TOGETHER
     slots, rows = np.empty(width, np.uint32), np.empty(width, np.uint32)
     sums, scores = np.empty(width, np.int32), np.empty(width, np.float32)

@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from recollex_kernels.vectors._four_bits import encode_query
 from recollex_kernels.vectors.codes import encode
-from recollex_kernels.vectors.graph_file import places_of
-from recollex_kernels.vectors.graph_search import ARRIVED, OTHER_ROWS, TOO_FAR, near_rows, slot_rows
+from recollex_kernels.vectors.hnsw_file import places_of
+from recollex_kernels.vectors.hnsw_search import ARRIVED, OTHER_ROWS, TOO_FAR, near_rows, slot_rows
 
 D, CONNECTIVITY, ABOVE = 8, 2, 16
 
@@ -58,16 +58,11 @@ class World:
     def rows(self, allowed, wide, most, farthest=10**6, own_rows=()):
         memories = np.arange(self.n + self.first_row, dtype=np.uint32)
         state, rows = near_rows(
-            self.nodes,
-            self.places,
-            np.array(own_rows, np.uint32),
-            self.first_row,
-            CONNECTIVITY,
-            self.top,
-            self.start,
-            self.codes,
-            self.steps,
-            memories,
+            (
+                *(self.nodes, self.places, np.array(own_rows, np.uint32), self.first_row),
+                *(CONNECTIVITY, self.top, self.start),
+            ),
+            (self.codes, self.steps, memories),
             allowed,
             self.query,
             wide,
