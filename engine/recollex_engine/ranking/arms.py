@@ -39,7 +39,7 @@ SCORED_EACH = 1.5
 
 
 @dataclass(slots=True)
-class Ranked:
+class ArmList:
     """One arm's list, best first: memories uint32[n], scores float32[n], rows of best passages.
 
     The graph and temporal arms rank memories, not passages: their rows are empty.
@@ -50,13 +50,13 @@ class Ranked:
     rows: npt.NDArray[np.uint32]
 
     @classmethod
-    def empty(cls) -> "Ranked":
+    def empty(cls) -> "ArmList":
         """Return an empty list."""
         return cls(np.empty(0, np.uint32), np.empty(0, np.float32), np.empty(0, np.uint32))
 
-    def first(self, count: int) -> "Ranked":
+    def first(self, count: int) -> "ArmList":
         """Return the best ``count`` memories."""
-        return Ranked(self.memories[:count], self.scores[:count], self.rows[:count])
+        return ArmList(self.memories[:count], self.scores[:count], self.rows[:count])
 
 
 def holding(
@@ -110,7 +110,7 @@ class Words:
     tail: float32[n], the score of each memory that no posting list covers.
     """
 
-    ranked: Ranked
+    ranked: ArmList
     terms: npt.NDArray[np.uint32]
     idf: npt.NDArray[np.float32]
     fixed: float
@@ -123,7 +123,7 @@ class Words:
     def none(cls) -> "Words":
         """Return the result of a question without words."""
         nothing = np.empty(0, np.float32)
-        return cls(Ranked.empty(), np.empty(0, np.uint32), nothing, 0.0, 0.0, 0.0, 0.0, nothing)
+        return cls(ArmList.empty(), np.empty(0, np.uint32), nothing, 0.0, 0.0, 0.0, 0.0, nothing)
 
 
 def keyword(
@@ -166,7 +166,7 @@ def keyword(
         best, scores, rows = best[:found], scores[:found], rows[:found]
     if met < words:
         known, idf = known[:met], idf[:met]
-    return Words(Ranked(best, scores, rows), known, idf, fixed, per_word, most, unknown, tail)
+    return Words(ArmList(best, scores, rows), known, idf, fixed, per_word, most, unknown, tail)
 
 
 _scratch = WordScratch()
@@ -180,7 +180,7 @@ def semantic(
     floor: float,
     budget: int,
     exact: bool,
-) -> Ranked:
+) -> ArmList:
     """Rank by cosine, down to ``floor`` (TEMPR 3.1.1).
 
     With ``exact``, and for agents with few rows, all rows are scanned. Otherwise graphs propose
@@ -189,7 +189,7 @@ def semantic(
     score is the same number on each way.
     """
     if not view.rows:
-        return Ranked.empty()
+        return ArmList.empty()
     if exact:
         return scan(view, 0, view.rows, query, allowed, floor, budget)
     graphs = [graph for graph in view.indexes.graphs if graph.end_row <= view.rows]
@@ -228,7 +228,7 @@ def scan(
     allowed: npt.NDArray[np.uint8],
     floor: float,
     budget: int,
-) -> Ranked:
+) -> ArmList:
     """Rank the memories of rows [first_row, end_row) by exact cosine."""
     if not view.is_coded:  # then there are few rows
         everything = np.arange(first_row, end_row, dtype=np.uint32)
@@ -245,7 +245,7 @@ def scan(
         floor,
         budget,
     )
-    return Ranked(memories, scores, rows)
+    return ArmList(memories, scores, rows)
 
 
 def compare(
@@ -256,7 +256,7 @@ def compare(
     allowed: npt.NDArray[np.uint8],
     floor: float,
     budget: int,
-) -> Ranked:
+) -> ArmList:
     """Rank the memories of rows [first_row, end_row) by the cascade: one bit, four bits, exact.
 
     If there are few rows, all are compared exactly. The result depends only on the rows, the query
@@ -280,7 +280,7 @@ def compare(
         proposed,
         SCORED + int(SCORED_EACH * budget) if view.rows == view.memories else proposed,
     )
-    return Ranked(memories, scores, rows)
+    return ArmList(memories, scores, rows)
 
 
 def best_passages(
@@ -290,15 +290,15 @@ def best_passages(
     allowed: npt.NDArray[np.uint8],
     floor: float,
     budget: int,
-) -> Ranked:
+) -> ArmList:
     """Return the best memories of ``rows`` that are allowed and reach a cosine of ``floor``."""
     memories, best, scores = best_of_rows(
         view.vectors, rows, view.memory_of_row, allowed, query, floor, budget
     )
-    return Ranked(memories, scores, best)
+    return ArmList(memories, scores, best)
 
 
-def _merge(parts: list[Ranked], budget: int) -> Ranked:
+def _merge(parts: list[ArmList], budget: int) -> ArmList:
     """Return the best ``budget`` memories of several lists, each once, with its best row."""
     memories = np.concatenate([part.memories for part in parts])
     scores = np.concatenate([part.scores for part in parts])
@@ -308,4 +308,4 @@ def _merge(parts: list[Ranked], budget: int) -> Ranked:
     _, first = np.unique(memories, return_index=True)
     first.sort()
     first = first[:budget]
-    return Ranked(memories[first], scores[first], rows[first])
+    return ArmList(memories[first], scores[first], rows[first])

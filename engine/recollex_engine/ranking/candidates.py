@@ -10,7 +10,7 @@ import numpy.typing as npt
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.schema import NONE
 from recollex_engine.domain.turn import is_spoken
-from recollex_engine.ranking.arms import Ranked
+from recollex_engine.ranking.arms import ArmList
 from recollex_engine.state.view import View
 from recollex_engine.trace import Trace
 from recollex_kernels.vectors.codes import cosines
@@ -37,7 +37,7 @@ class Candidates:
     scores: npt.NDArray[np.float64]
     now: int
     vector: npt.NDArray[np.float32] | None = None
-    arms: Mapping[str, Ranked] | None = None
+    arms: Mapping[str, ArmList] | None = None
     trace: Trace = field(default_factory=Trace)
 
     def __len__(self) -> int:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from recollex_engine.clock import DAY
 from recollex_engine.domain.checks import check_number
-from recollex_engine.ranking.arms import Ranked, Words
+from recollex_engine.ranking.arms import ArmList, Words
 from recollex_engine.ranking.confidence import STANDS_OUT_OF, read_signs
 from recollex_engine.ranking.fusion import Evidence, Fused
 from recollex_kernels.fusing.contextual import contextual
@@ -160,7 +160,7 @@ class Contextual:
         memories, scores, associated, activation, seen, _ = contextual(*arguments, False, hubs)
         own = {}
         if self.associates:
-            own["graph"] = Ranked(associated, activation, np.empty(0, np.uint32))
+            own["graph"] = ArmList(associated, activation, np.empty(0, np.uint32))
         signs = None
         if evidence.query is not None and evidence.words is not None:
             signs = read_signs(seen, evidence.words.unknown)
@@ -189,7 +189,7 @@ class Contextual:
 
 
 _BREVITY = np.minimum(np.log1p(np.arange(FEW_WORDS + 1.0)) - np.log1p(FEW_WORDS), 0)
-_NOTHING = Ranked.empty()
+_NOTHING = ArmList.empty()
 _NO_QUOTES = np.empty(0, np.uint32), np.empty(0, np.float32)
 _NO_WORDS = Words.none()
 _IN_ORDER = attrgetter(*PARTS)

@@ -17,7 +17,7 @@ from recollex_engine.dates.time_range import TimeRange
 from recollex_engine.domain.checks import check_number
 from recollex_engine.errors import InputError
 from recollex_engine.models.description import Thresholds
-from recollex_engine.ranking.arms import Ranked, Words
+from recollex_engine.ranking.arms import ArmList, Words
 from recollex_engine.ranking.confidence import Signs
 from recollex_engine.state.view import View
 from recollex_engine.text.question_cues import Cues
@@ -43,7 +43,7 @@ class Evidence:
     """
 
     view: View
-    lists: Mapping[str, Ranked]
+    lists: Mapping[str, ArmList]
     words: Words | None
     query: npt.NDArray[np.float32] | None
     allowed: npt.NDArray[np.uint8]
@@ -67,7 +67,7 @@ class Fused:
     memories: npt.NDArray[np.uint32]
     scores: npt.NDArray[np.float64]
     parts: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
-    lists: Mapping[str, Ranked] = field(default_factory=dict)
+    lists: Mapping[str, ArmList] = field(default_factory=dict)
     signs: Signs | None = None
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.ranking.arms import Ranked
+from recollex_engine.ranking.arms import ArmList
 from recollex_kernels.fusing.ranks import ranks_in
 
 
@@ -24,7 +24,7 @@ class Ranking:
 
     memories: npt.NDArray[np.uint32]
     scores: npt.NDArray[np.float64]
-    lists: dict[str, Ranked]
+    lists: dict[str, ArmList]
     cut: dict[int, int] = field(default_factory=dict)
     collapsed: dict[int, tuple[int, ...]] = field(default_factory=dict)
     parts: dict[int, dict[str, float]] = field(default_factory=dict)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from recollex_engine.clock import DAY
 from recollex_engine.domain.checks import check_count, check_number
 from recollex_engine.models.description import Thresholds
-from recollex_engine.ranking.arms import Ranked
+from recollex_engine.ranking.arms import ArmList
 from recollex_engine.ranking.scratch import Scratch
 from recollex_engine.state.view import View
 from recollex_kernels.graph.links import Links, Mentions
@@ -67,12 +67,12 @@ class Spreading:
 def graph(
     view: View,
     query: npt.NDArray[np.float32],
-    entries: Ranked,
+    entries: ArmList,
     allowed: npt.NDArray[np.uint8],
     thresholds: Thresholds,
     budget: int,
     spreading: Spreading,
-) -> Ranked:
+) -> ArmList:
     """Rank by activation spread from the best semantic memories (TEMPR 3.1.3).
 
     It spreads over entities, semantic links and neighbours in time.
@@ -81,7 +81,7 @@ def graph(
     near = scores >= thresholds.entry
     seeds = entries.memories[: spreading.entry_points][near]
     if not len(seeds):
-        return Ranked.empty()
+        return ArmList.empty()
     started = np.ones(len(seeds), np.float32) if spreading.from_one else scores[near]
     memories, activations = activate(
         view,
@@ -97,14 +97,14 @@ def graph(
         threshold=spreading.threshold,
         rare_entities=spreading.rare_entities,
     )
-    return Ranked(memories, activations, np.empty(0, np.uint32))
+    return ArmList(memories, activations, np.empty(0, np.uint32))
 
 
 def activate(
     view: View,
     seeds: npt.NDArray[np.uint32],
     activations: npt.NDArray[np.float32],
-    known: Ranked,
+    known: ArmList,
     query: npt.NDArray[np.float32],
     allowed: npt.NDArray[np.uint8],
     *,

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from recollex_engine.dates.time_range import EARLIEST, LATEST, TimeRange
 from recollex_engine.models.description import Thresholds
-from recollex_engine.ranking.arms import Ranked, scan
+from recollex_engine.ranking.arms import ArmList, scan
 from recollex_engine.ranking.spreading import ANY_COSINE, DECAY, activate
 from recollex_engine.state.view import View
 from recollex_kernels.vectors.codes import cosines
@@ -38,7 +38,7 @@ def temporal(
     allowed: npt.NDArray[np.uint8],
     thresholds: Thresholds,
     budget: int,
-) -> Ranked:
+) -> ArmList:
     """Rank memories of a time range by nearness to its middle (TEMPR 3.1.4).
 
     Entry points are the memories in range with cosine >= the model's temporal threshold; scores
@@ -47,7 +47,7 @@ def temporal(
     """
     inside, entries = _in_range(view, query, found, allowed, thresholds.temporal, budget)
     if not len(entries.memories):
-        return Ranked.empty()
+        return ArmList.empty()
     distance, length = _distances(view, found, entries.memories)
     nearness: npt.NDArray[np.float32] = np.maximum(1 - distance / (length / 2), 0).astype(
         np.float32
@@ -64,7 +64,7 @@ def temporal(
         budget=budget,
         edges=False,
     )
-    return Ranked(memories, scores, np.empty(0, np.uint32))
+    return ArmList(memories, scores, np.empty(0, np.uint32))
 
 
 def memora_temporal(
@@ -74,7 +74,7 @@ def memora_temporal(
     allowed: npt.NDArray[np.uint8],
     thresholds: Thresholds,
     budget: int,
-) -> Ranked:
+) -> ArmList:
     """Rank memories of a time range as Memora does (Memora 3.1.4).
 
     Entry points are those of `temporal`. Scores spread along time links inside the range, decaying
@@ -84,7 +84,7 @@ def memora_temporal(
     """
     inside, entries = _in_range(view, query, found, allowed, thresholds.temporal, budget)
     if not len(entries.memories):
-        return Ranked.empty()
+        return ArmList.empty()
     distance, length = _distances(view, found, entries.memories)
     nearness: npt.NDArray[np.float32] = np.maximum(1 - distance / length, 0).astype(np.float32)
     memories, scores = activate(
@@ -100,7 +100,7 @@ def memora_temporal(
         edges=False,
     )
     kept = _similarity(view, memories, query) >= np.float32(thresholds.semantic)
-    return Ranked(memories[kept], scores[kept], np.empty(0, np.uint32))
+    return ArmList(memories[kept], scores[kept], np.empty(0, np.uint32))
 
 
 def _in_range(
@@ -110,7 +110,7 @@ def _in_range(
     allowed: npt.NDArray[np.uint8],
     floor: float,
     budget: int,
-) -> tuple[npt.NDArray[np.uint8], Ranked]:
+) -> tuple[npt.NDArray[np.uint8], ArmList]:
     """Return the mask of allowed memories whose event overlaps the range, and the entry points."""
     start, end = view.of_memories("event_start"), view.of_memories("event_end")
     inside = view.columns.event_times.overlapping(start, end, found.start, found.end, allowed)

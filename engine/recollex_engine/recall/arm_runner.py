@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.schema import NETWORKS
-from recollex_engine.ranking.arms import Ranked
+from recollex_engine.ranking.arms import ArmList
 from recollex_engine.state.view import View
 from recollex_engine.trace import Trace
 
 Mask: TypeAlias = npt.NDArray[np.uint8]
-Arm: TypeAlias = Callable[[Mask, int], Ranked]
+Arm: TypeAlias = Callable[[Mask, int], ArmList]
 """Returns the best of the memories that a mask allows, up to a budget."""
 
 
@@ -24,7 +24,7 @@ class ArmRunner:
         self._quotas = quotas
         self._trace = trace
 
-    def run(self, name: str, arm: Arm, allowed: Mask, budget: int) -> Ranked:
+    def run(self, name: str, arm: Arm, allowed: Mask, budget: int) -> ArmList:
         """Return an arm's list; an empty one where it fails, which the trace reports."""
         with self._trace.stage(name):
             try:
@@ -33,9 +33,9 @@ class ArmRunner:
                 return self._within(self._quotas, arm, allowed, budget)
             except Exception as error:  # one arm's fault must not cost the others' answers
                 self._trace.errors[name] = f"{type(error).__name__}: {error}"
-                return Ranked.empty()
+                return ArmList.empty()
 
-    def _within(self, quotas: Mapping[str, int], arm: Arm, allowed: Mask, budget: int) -> Ranked:
+    def _within(self, quotas: Mapping[str, int], arm: Arm, allowed: Mask, budget: int) -> ArmList:
         """Return an arm's list that has of each network no more than its quota."""
         network = self._view.of_memories("network")
         parts = []
@@ -46,4 +46,4 @@ class ArmRunner:
         scores = np.concatenate([part.scores for part in parts])
         rows = np.concatenate([part.rows for part in parts])
         order = np.lexsort((memories, -scores))
-        return Ranked(memories[order], scores[order], rows[order] if len(rows) else rows)
+        return ArmList(memories[order], scores[order], rows[order] if len(rows) else rows)

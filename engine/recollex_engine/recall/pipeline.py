@@ -16,7 +16,7 @@ from recollex_engine.facts.fact_view import FactView
 from recollex_engine.models.description import Thresholds
 from recollex_engine.models.embedder import QueryEmbedder
 from recollex_engine.ranking import arms
-from recollex_engine.ranking.arms import Ranked
+from recollex_engine.ranking.arms import ArmList
 from recollex_engine.ranking.candidates import Candidates
 from recollex_engine.ranking.fusion import ARMS, Evidence, Fused
 from recollex_engine.ranking.presets import Preset
@@ -128,7 +128,7 @@ class _Pipeline:
         self.words = words
         self.trace = trace
         self.runner = ArmRunner(view, preset.quotas, trace)
-        self.lists: dict[str, Ranked] = {}
+        self.lists: dict[str, ArmList] = {}
         if words.ranked is not None:
             self.lists["keyword"] = words.ranked
 
@@ -265,7 +265,7 @@ class _Pipeline:
             return True
         return bool(most - tokens < least_tokens(self.view, others))
 
-    def _run(self, name: str, arm: Arm, budget: int) -> Ranked:
+    def _run(self, name: str, arm: Arm, budget: int) -> ArmList:
         ranked = self.lists[name] = self.runner.run(name, arm, self.words.allowed, budget)
         return ranked
 

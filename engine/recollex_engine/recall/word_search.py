@@ -12,7 +12,7 @@ from recollex_engine.dates.time_range import TimeRange
 from recollex_engine.domain.question import Question
 from recollex_engine.domain.schema import NONE
 from recollex_engine.ranking import arms
-from recollex_engine.ranking.arms import Ranked, Words
+from recollex_engine.ranking.arms import ArmList, Words
 from recollex_engine.ranking.filters import admitted_memories
 from recollex_engine.ranking.fusion import Quoted
 from recollex_engine.ranking.presets import Preset
@@ -36,7 +36,7 @@ class WordSearch:
     cues: Cues
     allowed: Mask
     quoted: Quoted | None
-    ranked: Ranked | None
+    ranked: ArmList | None
     words: Words | None
 
 
@@ -65,7 +65,7 @@ def search_words(
         return WordSearch(time_range, cues, allowed, quoted, None, None)
     words: Words | None = None
 
-    def keyword(mask: Mask, budget: int) -> Ranked:
+    def keyword(mask: Mask, budget: int) -> ArmList:
         nonlocal words
         words = arms.keyword(view, terms, mask, budget, preset.k1, preset.b)
         return words.ranked

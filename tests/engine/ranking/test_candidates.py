@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine.ranking.arms import Ranked
+from recollex_engine.ranking.arms import ArmList
 from recollex_engine.ranking.candidates import Candidates
 
 AT = datetime(2025, 11, 6, 23, 30, tzinfo=UTC)
@@ -69,10 +69,10 @@ def test_a_later_passage_tells_its_speaker(agent):
 
 
 def test_an_arms_scores_stand_beside_the_memories(agent):
-    ranked = Ranked(
+    ranked = ArmList(
         np.array([2, 0], np.uint32), np.array([0.5, 0.25], np.float32), np.empty(0, np.uint32)
     )
-    found = candidates_of(agent, [0, 1, 2], arms={"semantic": ranked, "graph": Ranked.empty()})
+    found = candidates_of(agent, [0, 1, 2], arms={"semantic": ranked, "graph": ArmList.empty()})
     assert found.arm("semantic").tolist() == [0.25, 0, 0.5]
     assert found.arm("graph").tolist() == found.arm("keyword").tolist() == [0, 0, 0]
     assert candidates_of(agent, [1]).arm("semantic").tolist() == [0]

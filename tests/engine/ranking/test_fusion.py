@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from recollex_engine.errors import InputError
 from recollex_engine.models.description import PAPER_THRESHOLDS
-from recollex_engine.ranking.arms import Ranked
+from recollex_engine.ranking.arms import ArmList
 from recollex_engine.ranking.fusion import ARMS, Evidence, ReciprocalRank, ScoreSum
 from recollex_engine.text.question_cues import read_cues
 
@@ -17,7 +17,7 @@ arm_lists = st.dictionaries(
 
 def ranked(scores):
     memories = sorted(scores, key=lambda memory: (-scores[memory], memory))
-    return Ranked(
+    return ArmList(
         np.array(memories, np.uint32),
         np.array([scores[memory] for memory in memories], np.float32),
         np.empty(0, np.uint32),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import recollex
 from recollex_engine.clock import to_micros
 from recollex_engine.errors import InputError, RerankError
-from recollex_engine.ranking.arms import Ranked
+from recollex_engine.ranking.arms import ArmList
 from recollex_engine.ranking.candidates import Candidates
 from recollex_engine.ranking.heuristic_rerankers import Heuristic, MemoraHeuristic
 from recollex_engine.ranking.reranking import Combination, rerank
@@ -139,10 +139,10 @@ def test_an_irrelevant_recent_memory_leaps_over_no_relevant_one(view, memories, 
 
 def test_memoras_printed_heuristic_prefers_the_old(view):
     arms = {
-        "semantic": Ranked(
+        "semantic": ArmList(
             np.array([0, 4], np.uint32), np.array([0.5, 0.5], np.float32), np.empty(0, np.uint32)
         ),
-        "keyword": Ranked(
+        "keyword": ArmList(
             np.array([3], np.uint32), np.array([7.0], np.float32), np.empty(0, np.uint32)
         ),
     }
