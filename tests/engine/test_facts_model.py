@@ -1,9 +1,4 @@
-"""Facts, entities and events against a naive bitemporal model, through reopening and rebuilding.
-
-The model keeps every version in a list with the numbers of the transactions that recorded and
-closed it, and answers each cut by looking at all of them. A transaction's recorded time is its
-number in days, so cuts by time and by number are the same.
-"""
+"""Facts, entities and events against a naive bitemporal model, through reopening and rebuilding."""
 
 import os
 import shutil
@@ -21,11 +16,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 import recollex
 from recollex_engine.errors import InputError, MergeCycleError, UnknownIdError
 from recollex_engine.models.description import PAPER_THRESHOLDS
+from tests.engine.bitemporal_model import FACTS, NAMES, START, Model, year
+from tests.engine.model_comparison import ModelComparison
 
-START = datetime(2024, 1, 1, tzinfo=UTC)
-NAMES = ["Ann", "Bob", "Cy", "Oslo", "Rome"]
 OBJECTS = [*NAMES, recollex.Text("tea"), 3, 3.5, True, datetime(2000, 1, 1, tzinfo=UTC)]
-FACTS = ["f0", "f1", "f2", "f3"]
 NAME = st.sampled_from(NAMES)
 YEAR = st.integers(0, 5)
 SPAN = st.tuples(st.none() | YEAR, st.none() | YEAR).filter(
@@ -49,109 +43,6 @@ class OneVector:
 
     def count_tokens(self, text):
         return len(text.split())
-
-
-def year(number):
-    return None if number is None else datetime(2000 + number, 1, 1, tzinfo=UTC)
-
-
-def holds(span, world):
-    start, end = span
-    return world is None or ((start is None or start <= world) and (end is None or world < end))
-
-
-class Model:
-    """Every version ever recorded, and what a cut makes of them."""
-
-    def __init__(self):
-        self.now = 0
-        self.facts = []  # [id, content, recorded, closed]
-        self.events = []  # the same
-        self.links = []  # (recorded, source, relation, target, qualifier)
-        self.merges = []  # (recorded, source, target)
-        self.records = []  # (recorded, name)
-        self.met = {}  # name -> recorded
-        self.memories = set()
-
-    def meet(self, *names):
-        for name in names:
-            self.met.setdefault(name, self.now)
-
-    def open(self, versions, id):
-        return next((v for v in versions if v[0] == id and v[3] is None), None)
-
-    def put(self, versions, id, content):
-        old = self.open(versions, id)
-        if old is not None:
-            if old[1] == content:
-                return
-            old[3] = self.now
-        versions.append([id, content, self.now, None])
-
-    def seen(self, versions, at):
-        return [v for v in versions if v[2] <= at and (v[3] is None or v[3] > at)]
-
-    def parents(self, at):
-        links = [merge for merge in self.merges if merge[0] <= at]
-        for number, (_, content, recorded, _) in enumerate(self.facts):
-            if content["predicate"] == "alias_of" and self.facts[number] in self.seen(
-                self.facts, at
-            ):
-                links.append((recorded, content["subject"], content["object"]))
-        parent = {}
-        order = {name: place for place, name in enumerate(sorted(self.met, key=self.met_order))}
-        links.sort(key=lambda link: (link[0], order[link[1]], order[link[2]]))
-        for _, source, target in links:
-            one, other = self.top(parent, source), self.top(parent, target)
-            if one != other:
-                parent[one] = other
-        return parent
-
-    def met_order(self, name):
-        return list(self.met).index(name)
-
-    @staticmethod
-    def top(parent, name):
-        while name in parent:
-            name = parent[name]
-        return name
-
-    def refuses(self, source, target):
-        parent, above = self.parents(self.now), target
-        while above in parent:
-            above = parent[above]
-            if above == source:
-                return True
-        return source == target
-
-    def view(self, at, world):
-        parent = self.parents(at)
-        found = []
-        for id, content, _recorded, _ in self.seen(self.facts, at):
-            if holds(content["valid"], world):
-                shown = dict(content, subject=self.top(parent, content["subject"]))
-                if isinstance(content["object"], str):
-                    shown["object"] = self.top(parent, content["object"])
-                found.append((id, shown))
-        return found
-
-    def freshness(self, id, at, world):
-        """The recorded time of the latest of an event's facts; None where it is hidden."""
-        event = next((v for v in self.seen(self.events, at) if v[0] == id), None)
-        if event is None or event[1]["kind"] != "event":
-            return None
-        start = event[1]["span"][0]
-        if world is not None and start is not None and start > world:
-            return None
-        latest = []
-        for fact in event[1]["facts"]:
-            seen = [
-                v for v in self.seen(self.facts, at) if v[0] == fact and holds(v[1]["valid"], world)
-            ]
-            if not seen:
-                return None
-            latest.append(seen[0][2])
-        return max(latest, default=event[2])
 
 
 class Machine(RuleBasedStateMachine):
@@ -446,129 +337,13 @@ class Machine(RuleBasedStateMachine):
         if getattr(self, "checked", True) is not None:
             return
         now = self.model.now
+        comparison = ModelComparison(self.model)
         for agent in (self.agent, self.reader.agent("a")):
             for at in (None, now - 1, 1 + now // 2):
                 for world in (None, 3):
-                    self.compare(agent, at, world)
-            self.compare_history(agent)
+                    comparison.compare(agent, at, world)
+            comparison.compare_history(agent)
         self.checked = now
-
-    def compare(self, agent, at, world):
-        cut = {
-            "as_recorded": None if at is None else START + timedelta(days=at),
-            "as_world": year(world),
-        }
-        known = self.model.now if at is None else at
-        expected = self.model.view(known, world)
-        found = agent.facts.snapshot(**cut)
-        assert [self.plain(fact) for fact in found] == expected
-        for name in NAMES:
-            parent = self.model.parents(known)
-            met = self.model.met.get(name, known + 1) <= known
-            top = self.model.top(parent, name) if met else None
-            of_name = [fact for fact in expected if fact[1]["subject"] == top]
-            assert [self.plain(fact) for fact in agent.facts.find(subject=name, **cut)] == of_name
-            to_name = [fact for fact in expected if fact[1]["object"] == top and top]
-            assert [self.plain(fact) for fact in agent.facts.find(object=name, **cut)] == to_name
-        shown = {fact["subject"] for _, fact in expected}
-        shown |= {fact["object"] for _, fact in expected if isinstance(fact["object"], str)}
-        shown |= {
-            self.model.top(self.model.parents(known), name)
-            for recorded, name in self.model.records
-            if recorded <= known
-        }
-        assert {entity.name for entity in agent.facts.entities(**cut)} == shown
-        for fact in found:
-            clash = [
-                other
-                for other, content in expected
-                if other != fact.id
-                and (content["subject"], content["predicate"]) == (fact.subject, fact.predicate)
-                and (content["object"], type(content["object"]))
-                != (self.plain(fact)[1]["object"], type(self.plain(fact)[1]["object"]))
-                and overlap(content["valid"], self.plain(fact)[1]["valid"])
-            ]
-            assert [conflict.id for conflict in fact.conflicts] == clash
-        pairs = {(one.id, other.id) for one, other in agent.facts.conflicts(**cut)}
-        assert pairs | {(b, a) for a, b in pairs} == {
-            (fact.id, conflict.id) for fact in found for conflict in fact.conflicts
-        }
-        self.compare_events(agent, cut, known, world)
-
-    def compare_events(self, agent, cut, known, world):
-        fresh = {id: self.model.freshness(id, known, world) for id in ("e0", "e1")}
-        found = {event.id: event for event in agent.events.find(**cut)}
-        assert set(found) == {id for id, latest in fresh.items() if latest is not None}
-        parent = self.model.parents(known)
-        for id, event in found.items():
-            (version,) = [v for v in self.model.seen(self.model.events, known) if v[0] == id]
-            assert event.freshness == START + timedelta(days=fresh[id])
-            assert event.facts == tuple(version[1]["facts"])
-            tops = dict.fromkeys(self.model.top(parent, name) for name in version[1]["names"])
-            assert [each.name for each in event.participants] == list(tops)
-            assert [fact.id for fact in event.evidence] == sorted(
-                event.facts, key=[fact.id for fact in agent.facts.snapshot(**cut)].index
-            )
-            links = [name for recorded, name in self.model.links if recorded <= known]
-            expected = links if len(found) == 2 else []
-            assert [link.relation for link in event.links] == (expected if id == "e0" else [])
-            assert [link.relation for link in event.linked_from] == (expected if id == "e1" else [])
-        for name in NAMES:
-            met = self.model.met.get(name, known + 1) <= known
-            top = self.model.top(parent, name) if met else None
-            taking_part = [
-                id for id, event in found.items() if top in [p.name for p in event.participants]
-            ]
-            of_name = agent.events.find(participant=name, **cut)
-            assert sorted(event.id for event in of_name) == sorted(taking_part)
-        episodes = [v for v in self.model.seen(self.model.events, known) if v[0] == "p"]
-        seen = [id for id in episodes[0][1]["events"] if id in found] if episodes else []
-        assert [list(episode.events) for episode in agent.events.episodes(**cut)] == (
-            [seen] if seen else []
-        )
-
-    def compare_history(self, agent):
-        for id in FACTS:
-            versions = [v for v in self.model.facts if v[0] == id]
-            if not versions:
-                with pytest.raises(UnknownIdError):
-                    agent.facts.history(id)
-                continue
-            history = agent.facts.history(id)
-            assert [fact.recorded for fact in history] == [
-                (
-                    START + timedelta(days=recorded),
-                    None if closed is None else START + timedelta(days=closed),
-                )
-                for _, _, recorded, closed in versions
-            ]
-            starts = [fact.recorded[0] for fact in history]
-            assert starts == sorted(starts)
-            assert sum(fact.recorded[1] is None for fact in history) <= 1
-
-    @staticmethod
-    def plain(fact):
-        value = fact.object
-        if fact.kind == "text":
-            value = recollex.Text(value)
-        years = tuple(None if each is None else each.year - 2000 for each in fact.valid)
-        return fact.id, {
-            "subject": fact.subject,
-            "predicate": fact.predicate,
-            "object": value,
-            "valid": years,
-            "evidence": fact.evidence,
-            "confidence": fact.confidence,
-        }
-
-
-def overlap(one, other):
-    early, late = -100, 100
-    (a, b), (c, d) = (
-        (early if start is None else start, late if end is None else end)
-        for start, end in (one, other)
-    )
-    return a < d and c < b
 
 
 Machine.TestCase.settings = settings(

@@ -1,0 +1,8 @@
+"""Modules beside the tests whose assertions are shown in full when they fail."""
+
+import pytest
+
+pytest.register_assert_rewrite(
+    "tests.engine.faults.small_store",
+    "tests.engine.model_comparison",
+)

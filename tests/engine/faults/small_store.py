@@ -1,0 +1,73 @@
+"""A store of small memories, and what its recalls answer before and after damage."""
+
+from contextlib import contextmanager
+
+import numpy as np
+
+import recollex
+
+D = 32
+WORDS = "tea ink owl fig oak bay elm jam kit log map net pen rug sun van".split()  # noqa: SIM905
+
+
+def vectors(first, count):
+    return np.random.default_rng(first).normal(size=(count, D)).astype(np.float32)
+
+
+def text(n):
+    return f"Memory {n} of {WORDS[n % 16]} and {WORDS[n * 7 % 13]}."
+
+
+class Model:
+    """A model in miniature: its vectors depend on the text alone."""
+
+    dimension = D
+    fingerprint = "miniature"
+    thresholds = recollex.GivenVectors(D).thresholds
+
+    def __init__(self):
+        self.embedded = []
+
+    def embed(self, texts, threads=1, progress=None):
+        self.embedded += texts
+        return np.concatenate([self.embed_query(text)[None] for text in texts])
+
+    def embed_query(self, text):
+        vector = np.random.default_rng(list(text.encode())).normal(size=D)
+        return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+    def count_tokens(self, text):
+        return len(text.split())
+
+
+@contextmanager
+def opened(path, **options):
+    with recollex.open(path, **{"embedder": recollex.GivenVectors(D), **options}) as store:
+        yield store.agent("a")
+
+
+def fill(agent, first, count):
+    ids = [f"m{n}" for n in range(first, first + count)]
+    texts = [text(n) for n in range(first, first + count)]
+    return agent.retain(texts, id=ids, embedding=vectors(first, count))
+
+
+def contents(agent):
+    return [(memory.id, memory.text) for memory in agent.list(limit=100_000)]
+
+
+def answers(agent, exact=True):
+    """Recalls as ids and scores: the same before and after whatever happened to the files."""
+    return [
+        [
+            (memory.id, memory.score)
+            for memory in agent.recall(query, query_embedding=v, exact=exact)
+        ]
+        for query, v in zip(("tea ink", "owl", "Memory 7"), vectors(999, 3), strict=True)
+    ]
+
+
+def assert_holds(agent, held):
+    assert contents(agent) == held[0]
+    assert answers(agent) == held[1]
+    assert agent.verify().problems == ()

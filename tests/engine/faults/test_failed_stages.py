@@ -1,0 +1,34 @@
+"""Stages of a recall that fail."""
+
+import pytest
+
+from recollex_engine.dates import time_parser
+from recollex_engine.ranking import arms
+from recollex_engine.recall import pipeline as recall
+from tests.engine.faults.small_store import opened, vectors
+
+
+@pytest.mark.parametrize(
+    ("stage", "module", "name", "preset"),
+    [
+        ("parse", time_parser, "find_range", "default"),
+        ("keyword", arms, "keyword", "default"),
+        ("semantic", arms, "semantic", "default"),
+        ("graph", recall, "graph", "tempr"),
+        ("temporal", recall, "temporal", "default"),
+    ],
+)
+def test_a_recall_answers_without_the_part_that_failed(
+    path, held, monkeypatch, stage, module, name, preset
+):
+    def broken(*_, **__):
+        raise IndexError("broken")
+
+    with opened(path) as agent:
+        query = {"query_embedding": vectors(999, 1)[0], "preset": preset}
+        whole = agent.recall("tea in May", **query)
+        assert not whole.trace.errors
+        monkeypatch.setattr(module, name, broken)
+        found = agent.recall("tea in May", **query)
+    assert found.trace.errors == {stage: "IndexError: broken"}
+    assert len(found)
