@@ -25,14 +25,14 @@ def pair(monkeypatch: pytest.MonkeyPatch) -> Iterator[PAIR]:
 
 def looks_of(listening: SpinWait) -> list[int]:
     """Return what grows by one each time that it looks."""
-    found, look = [], listening._look
+    found, look = [], listening._poll
     assert look is not None
 
     def counted(timeout: int) -> list[object]:
         found.append(timeout)
         return look(timeout)
 
-    listening._look = counted
+    listening._poll = counted
     return found
 
 
@@ -83,14 +83,14 @@ def test_a_slow_answer_costs_no_more_than_the_bound(pair: PAIR) -> None:
     there.sendall(b"quick")
     received(listening)
     times: list[float] = []
-    look = listening._look
+    look = listening._poll
     assert look is not None
 
     def timed(timeout: int) -> list[object]:
         times.append(time.perf_counter())
         return look(timeout)
 
-    listening._look = timed
+    listening._poll = timed
     sender = threading.Timer(0.4, there.sendall, (b"slow",))
     sender.start()
     listening._at = 0.0  # whatever the other thread did is long ago
@@ -132,7 +132,7 @@ def test_one_core_is_left_to_the_other_end(monkeypatch: pytest.MonkeyPatch) -> N
     here, there = socket.socketpair()
     with here, there:
         listening = SpinWait(here)
-        assert listening._look is None
+        assert listening._poll is None
         there.sendall(b"one")
         assert received(listening) == b"one"
 
@@ -142,4 +142,4 @@ def test_tls_is_waited_for_asleep(monkeypatch: pytest.MonkeyPatch) -> None:
     here, there = socket.socketpair()
     context = ssl.create_default_context()
     with there, context.wrap_socket(here, server_hostname="x", do_handshake_on_connect=False) as on:
-        assert SpinWait(on)._look is None
+        assert SpinWait(on)._poll is None

@@ -19,9 +19,9 @@ _listener: ContextVar[ProgressListener | None] = ContextVar("listener", default=
 
 
 @contextmanager
-def reporting_to(told: ProgressListener) -> Iterator[None]:
-    """Report the progress of what this thread does in the body to ``told``, not to a terminal."""
-    token = _listener.set(told)
+def reporting_to(listener: ProgressListener) -> Iterator[None]:
+    """Report what this thread does in the body to ``listener``, not to a terminal."""
+    token = _listener.set(listener)
     try:
         yield
     finally:
@@ -36,12 +36,12 @@ def progress_bar(
 
     total: the number of items, None if unknown. delay: seconds before the bar is drawn.
     """
-    told = _listener.get()
-    if (total is not None and total < LONG) or not (told or sys.stderr.isatty()):
+    listener = _listener.get()
+    if (total is not None and total < LONG) or not (listener or sys.stderr.isatty()):
         yield None
         return
-    if told is not None:
-        yield _counting(told, total)
+    if listener is not None:
+        yield _counting(listener, total)
         return
     from tqdm import tqdm
 
@@ -65,8 +65,8 @@ def opening_bar(operations: int) -> AbstractContextManager[Callable[[int], None]
     return progress_bar(operations, "rebuilding from the log", "operations", delay=1)
 
 
-def _counting(told: ProgressListener, total: int | None) -> Callable[[int], None]:
-    """Return a callback that counts items, and calls ``told`` at most once in `PAUSE` seconds."""
+def _counting(listener: ProgressListener, total: int | None) -> Callable[[int], None]:
+    """Return a callback that counts items; it calls ``listener`` at most every `PAUSE` s."""
     done, last = 0, time.monotonic()
 
     def update(more: int) -> None:
@@ -74,6 +74,6 @@ def _counting(told: ProgressListener, total: int | None) -> Callable[[int], None
         done += more
         if time.monotonic() - last >= PAUSE:
             last = time.monotonic()
-            told(done, total)
+            listener(done, total)
 
     return update

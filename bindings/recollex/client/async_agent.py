@@ -80,8 +80,8 @@ class Transaction:
         self, send: _Send, by: str | None, why: str | None, recorded_at: datetime | None
     ) -> None:
         self._send = send
-        self._told: list[dict[str, Any]] = []
-        recorder = cast(engine.Agent, Recorder(self._told.append))
+        self._transactions: list[dict[str, Any]] = []
+        recorder = cast(engine.Agent, Recorder(self._transactions.append))
         self._transaction = embedded.Transaction(recorder, by, why, recorded_at)
 
     async def __aenter__(self) -> embedded.Transaction:
@@ -94,5 +94,5 @@ class Transaction:
         trace: TracebackType | None,
     ) -> None:
         self._transaction.__exit__(kind, error, trace)
-        for told in self._told:
-            await self._send("transact", told)
+        for transaction in self._transactions:
+            await self._send("transact", transaction)

@@ -64,17 +64,17 @@ class AsyncConnection(asyncio.Protocol):
         except RecollexError:  # some are a TimeoutError or an OSError too
             raise
         except TimeoutError:
-            self._take_back(id)
+            self._cancel(id)
             raise DeadlineError(call.method, True) from None
         except asyncio.CancelledError:
-            self._take_back(id)
+            self._cancel(id)
             raise
         finally:
             self._waiting.pop(id, None)
 
     async def close(self) -> None:
         """Close the connection, and wait until TLS and the socket are closed."""
-        self._hang_up()
+        self._close_transport()
         try:
             async with asyncio.timeout(GOODBYE):
                 await self._gone.wait()
@@ -82,11 +82,11 @@ class AsyncConnection(asyncio.Protocol):
             self._transport.abort()
             await self._gone.wait()
 
-    def _hang_up(self) -> None:
+    def _close_transport(self) -> None:
         self.is_open = False
         self._transport.close()
 
-    def _take_back(self, id: int) -> None:
+    def _cancel(self, id: int) -> None:
         if self.is_open and id in self._waiting:
             self._transport.write(notification("cancel", [id]))
 
@@ -107,7 +107,7 @@ class AsyncConnection(asyncio.Protocol):
                     waiting.set_result(answer)
         except RecollexError as error:
             self._inbox.closing = error
-            self._hang_up()
+            self._close_transport()
         if self._inbox.closing is not None:
             self.is_open = False
 

@@ -16,7 +16,7 @@ from recollex_engine.errors import DisconnectedError, OverloadedError
 KEY = 16
 """Random bytes in the key of a write, by which a server knows a write that it has executed."""
 
-PART = 1_000
+CHUNK_ITEMS = 1_000
 """Items in one chunk of a long list."""
 
 _WRITES = frozenset(name for name, method in METHODS.items() if method.scope == "write")
@@ -51,7 +51,7 @@ class Call:
             self.idempotent = is_idempotent(method, named)
             self._options = {**options, "key": os.urandom(KEY).hex()}
         elif method in _LISTS:
-            self._options = {**options, "parts": PART}
+            self._options = {**options, "parts": CHUNK_ITEMS}
 
     def params(self, reports_progress: bool) -> list[Any]:
         """Return what is sent: [agent, arguments, options].

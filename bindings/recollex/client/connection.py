@@ -25,7 +25,7 @@ from recollex_engine.errors import (
     RecollexError,
 )
 
-CHUNK = 1 << 18
+RECEIVE_BYTES = 1 << 18
 """Bytes that are read at once, at most."""
 GRACE = 0.1
 """Seconds after a deadline in which the server may still answer."""
@@ -40,9 +40,9 @@ class Connection:
 
     def __init__(self, made: socket.socket, token: str | None, end: float) -> None:
         self._socket = made
-        self._listening = SpinWait(made)
+        self._receiver = SpinWait(made)
         self._inbox = Inbox()
-        self._room = memoryview(bytearray(CHUNK))
+        self._buffer = memoryview(bytearray(RECEIVE_BYTES))
         self._last = -1
         self._timeout: float | None = None
         self._most = MOST_ID
@@ -84,12 +84,12 @@ class Connection:
         except RecollexError:  # sent by the server as it closed; some are an OSError too
             raise
         except TimeoutError:
-            self._take_back(id)
+            self._cancel(id)
             raise DeadlineError(method, sent) from None
         except OSError as error:
             raise LostError(error.strerror or str(error), sent) from error
         except BaseException:
-            self._take_back(id)
+            self._cancel(id)
             raise
         self.is_idle = self._inbox.closing is None
         return answer.result if answer.error is None else result_of(answer)
@@ -115,9 +115,9 @@ class Connection:
         while True:
             if deadline is not None:
                 self._wait_until(deadline)
-            count = self._listening.receive(self._room, method)
+            count = self._receiver.receive(self._buffer, method)
             if count:
-                inbox.feed(self._room[:count])
+                inbox.feed(self._buffer[:count])
             while (answer := inbox.take()) is not None:
                 if answer.id == id:
                     return answer
@@ -136,7 +136,7 @@ class Connection:
             raise TimeoutError
         self._socket.settimeout(self._timeout)
 
-    def _take_back(self, id: int) -> None:
+    def _cancel(self, id: int) -> None:
         """Cancel a call at the server, if that can be sent at once."""
         with contextlib.suppress(OSError):
             self._socket.settimeout(0)
@@ -145,8 +145,8 @@ class Connection:
 
 def hello(token: str | None) -> dict[str, Any]:
     """Return the arguments of the first call of every connection."""
-    told: dict[str, Any] = {"protocol": PROTOCOL, "client": f"recollex/{VERSION}"}
-    return told if token is None else told | {"token": token}
+    arguments: dict[str, Any] = {"protocol": PROTOCOL, "client": f"recollex/{VERSION}"}
+    return arguments if token is None else arguments | {"token": token}
 
 
 def read_welcome(welcome: object) -> tuple[str, int, frozenset[str]]:

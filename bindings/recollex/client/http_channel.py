@@ -117,11 +117,11 @@ def _answer(body: bytes) -> Answer:
 def _refused(status: int, body: bytes) -> RecollexError:
     """Return the error of a response that is a problem, or not of a recollex server."""
     try:
-        told = orjson.loads(body)
-        title, detail = told["title"], told["detail"]
+        problem = orjson.loads(body)
+        title, detail = problem["title"], problem["detail"]
     except (orjson.JSONDecodeError, KeyError, TypeError):
         return DisconnectedError(f"what listens there is no recollex server: it answers {status}")
     if title in ERRORS:
-        fields = {name: told[name] for name in ("retry_after", "begun") if name in told}
+        fields = {name: problem[name] for name in ("retry_after", "begun") if name in problem}
         return decode_error([title, detail, fields])
     return InputError(f"{title}: {detail}")

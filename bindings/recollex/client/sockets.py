@@ -78,9 +78,9 @@ def _left(end: float) -> float:
 def is_alive(made: socket.socket) -> bool:
     """Return whether the other end of an idle socket is open, and has sent nothing."""
     try:
-        look = select.poll()
-        look.register(made, select.POLLIN)
-        if not look.poll(0):
+        poll = select.poll()
+        poll.register(made, select.POLLIN)
+        if not poll.poll(0):
             return True
         if not isinstance(made, ssl.SSLSocket):
             return False

@@ -8,16 +8,16 @@ from typing import Any
 
 from recollex.wire import idle_spin
 
-NAP = 0.5
+SLEEP_SHARE = 0.5
 """The share of the usual time for which a call sleeps before it polls: cores often share more than
 they report, and a core that polls slows the one that works on the answer."""
-OVERSLEEPS = 6e-5
+OVERSLEEP = 6e-5
 """Seconds by which a sleep may be longer than asked for."""
-SLOWER = 0.1
+SLOWER_WEIGHT = 0.1
 """The weight of an answer slower than usual; a quicker answer sets the usual time."""
-BESIDE = 0.1
+BESIDE_SHARE = 0.1
 """Other threads count as idle if they used less than this share of a core since the last answer."""
-APART = 5e-6
+CLOCK_SKEW = 5e-6
 """Seconds by which two clocks may differ, since they are read one after the other."""
 
 
@@ -32,34 +32,34 @@ class SpinWait:
 
     def __init__(self, made: socket.socket) -> None:
         self._socket = made
-        self._look: Callable[[int], list[Any]] | None = None
+        self._poll: Callable[[int], list[Any]] | None = None
         if type(made) is socket.socket and hasattr(select, "poll") and idle_spin.is_useful():
             poll = select.poll()
             poll.register(made, select.POLLIN)
-            self._look = poll.poll
+            self._poll = poll.poll
         self._usual: dict[str, float] = {}
         self._beside = self._at = 0.0
 
-    def receive(self, room: memoryview, method: str) -> int:
+    def receive(self, buffer: memoryview, method: str) -> int:
         """Return the number of bytes received into ``room``; 0 if the other end closed.
 
         method: of the call; its answers take about the same time. Waits as long as the socket's
         timeout. Raises the errors of the socket.
         """
-        look = self._look
-        if look is None:
-            return self._socket.recv_into(room)
+        poll_once = self._poll
+        if poll_once is None:
+            return self._socket.recv_into(buffer)
         started = time.perf_counter()
         usual = self._usual.get(method, idle_spin.ANSWER_SECONDS)
         if self._is_alone(started) and usual < idle_spin.ANSWER_SECONDS:
-            if (nap := NAP * usual - OVERSLEEPS) > 0:
-                time.sleep(nap)
-            while not look(0) and time.perf_counter() - started < idle_spin.ANSWER_SECONDS:
+            if (sleep := SLEEP_SHARE * usual - OVERSLEEP) > 0:
+                time.sleep(sleep)
+            while not poll_once(0) and time.perf_counter() - started < idle_spin.ANSWER_SECONDS:
                 idle_spin.yield_core()
-        count = self._socket.recv_into(room)
+        count = self._socket.recv_into(buffer)
         took = time.perf_counter() - started
         if usual < took < idle_spin.ANSWER_SECONDS:
-            took = usual + SLOWER * (took - usual)
+            took = usual + SLOWER_WEIGHT * (took - usual)
         self._usual[method] = took
         return count
 
@@ -67,4 +67,4 @@ class SpinWait:
         """Return whether only this thread of its process worked since the last call of this."""
         before, since = self._beside, self._at
         self._beside, self._at = time.process_time() - time.thread_time(), now
-        return abs(self._beside - before) < BESIDE * (now - since) + APART
+        return abs(self._beside - before) < BESIDE_SHARE * (now - since) + CLOCK_SKEW

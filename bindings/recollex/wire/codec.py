@@ -149,14 +149,14 @@ class Decoder:
         try:
             if self._depth > MAX_DEPTH:
                 raise ProtocolError(f"records may be nested up to {MAX_DEPTH} deep")
-            name, told = msgpack.unpackb(
+            name, values = msgpack.unpackb(
                 _TWO + data,
                 ext_hook=self._within
                 if self._later and data.startswith(_RECALL)
                 else self.extension,
                 strict_map_key=True,
             )
-            return read_record(name, told, self._allowed)
+            return read_record(name, values, self._allowed)
         except InputError as error:
             self.refused = self.refused or error
             return None

@@ -45,11 +45,11 @@ def encode_error(error: BaseException) -> list[Any]:
     return [type(error).__name__, str(error), data]
 
 
-def decode_error(told: object) -> RecollexError:
+def decode_error(sent: object) -> RecollexError:
     """Return the error that a server sent; `InternalError` for a name that is not known here."""
-    if not isinstance(told, list) or len(told) != 3 or not isinstance(told[2], dict):
-        raise ProtocolError(f"an error is [name, message, data], got {str(told)[:200]}")
-    name, message, data = told
+    if not isinstance(sent, list) or len(sent) != 3 or not isinstance(sent[2], dict):
+        raise ProtocolError(f"an error is [name, message, data], got {str(sent)[:200]}")
+    name, message, data = sent
     kind = ERRORS.get(name) if isinstance(name, str) else None
     if kind is None:
         return InternalError(f"{name}: {message}")

@@ -44,20 +44,20 @@ _TRACES = (Undecoded, Trace, type(None))
 class ReceivedRecall(Recall):
     """A `Recall` from a server; memories, trace and signs are decoded when they are first used."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        get = told.get
+    def __init__(self, values: dict[str, Any]) -> None:
+        get = values.get
         for name, kind in _RECALL:
             if type(get(name)) is not kind:
                 raise ProtocolError(f"{name} of a recall must be a {kind.__name__}")
         if type(get("trace")) not in _TRACES:
             raise ProtocolError("trace of a recall must be a Trace, or nil")
         span = get("time_range")
-        self.query = told["query"]
-        self.tokens = told["tokens"]
-        self.token_counter = told["token_counter"]
+        self.query = values["query"]
+        self.tokens = values["tokens"]
+        self.token_counter = values["token_counter"]
         self.time_range = None if span is None else (span[0], span[1])
         self.confidence = get("confidence")
-        self._told = told
+        self._values = values
         self._columns: Columns | None = None
 
     @cached_property
@@ -81,22 +81,22 @@ class ReceivedRecall(Recall):
         return found
 
     def _read(self, name: str) -> Any:
-        found = self._told.get(name)
+        found = self._values.get(name)
         return found.read() if isinstance(found, Undecoded) else found
 
     def __len__(self) -> int:
-        return int(self._told["count"])
+        return int(self._values["count"])
 
     @property
     def packed(self) -> bytes:
         """The memories' columns, encoded as they were received."""
-        found: bytes = self._told["memories"]
+        found: bytes = self._values["memories"]
         return found
 
     def columns(self) -> Columns:
         """Return the columns of the memories."""
         if self._columns is None:
-            found = codec.decode_plain(self._told["memories"])
+            found = codec.decode_plain(self._values["memories"])
             if not isinstance(found, dict):
                 raise ProtocolError("the memories of a recall are columns")
             self._columns = found
@@ -111,7 +111,7 @@ class ReceivedRecall(Recall):
         """The memories. Those that a client sent are all read at once, since they may be wrong."""
         try:
             found = looked_at(self._held)
-            if type(self._told.get("trace")) is not Undecoded:
+            if type(self._values.get("trace")) is not Undecoded:
                 for memory in found:
                     memory.to_dict()
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -126,23 +126,23 @@ class ReceivedRecall(Recall):
     @property
     def op(self) -> int:
         """The number of the last operation that the recall saw."""
-        return int(self._told["op"])
+        return int(self._values["op"])
 
 
 class ReceivedFact(Fact):
     """A `Fact` from a server."""
 
-    __slots__ = ("_told",)
-    _told: dict[str, Any]
+    __slots__ = ("_values",)
+    _values: dict[str, Any]
 
-    source = property(lambda self: self._told["source"])
-    mentions = property(lambda self: self._told["mentions"])
-    uncertainty = property(lambda self: self._told["uncertainty"])
-    by = property(lambda self: self._told["by"])
-    why = property(lambda self: self._told["why"])
-    closed_by = property(lambda self: self._told["closed_by"])
-    closed_why = property(lambda self: self._told["closed_why"])
-    conflicts = property(lambda self: self._told["conflicts"])
+    source = property(lambda self: self._values["source"])
+    mentions = property(lambda self: self._values["mentions"])
+    uncertainty = property(lambda self: self._values["uncertainty"])
+    by = property(lambda self: self._values["by"])
+    why = property(lambda self: self._values["why"])
+    closed_by = property(lambda self: self._values["closed_by"])
+    closed_why = property(lambda self: self._values["closed_why"])
+    conflicts = property(lambda self: self._values["conflicts"])
 
     def active_at(self, moment: datetime) -> bool:
         """Return whether the valid time holds ``moment``."""
@@ -201,10 +201,10 @@ class ReceivedFacts(FactList):
 class ReceivedEvent(Event):
     """An `Event` from a server."""
 
-    __slots__ = ("_told",)
-    _told: dict[str, Any]
+    __slots__ = ("_values",)
+    _values: dict[str, Any]
 
-    evidence = property(lambda self: self._told["evidence"])
+    evidence = property(lambda self: self._values["evidence"])
 
     def active_fact_count(self, moment: datetime) -> int:
         """Return how many of its facts are valid at ``moment``."""
@@ -262,8 +262,8 @@ class _Recalls:
             "memories": codec.encode(value.columns()),
         }
 
-    def build(self, told: dict[str, Any]) -> Recall:
-        return ReceivedRecall(told)
+    def build(self, values: dict[str, Any]) -> Recall:
+        return ReceivedRecall(values)
 
 
 class _Facts:
@@ -272,11 +272,11 @@ class _Facts:
     def fields_of(self, value: Fact) -> dict[str, Any]:
         return {name: getattr(value, name) for name in (*_FACT, *_LOOKED_UP, "conflicts")}
 
-    def build(self, told: dict[str, Any]) -> Fact:
+    def build(self, values: dict[str, Any]) -> Fact:
         for name in ("valid", "recorded", "evidence", "mentions", "conflicts"):
-            told[name] = tuple(told[name])
-        fact = ReceivedFact(**{name: told[name] for name in _FACT}, view=cast(Any, None))
-        object.__setattr__(fact, "_told", told)
+            values[name] = tuple(values[name])
+        fact = ReceivedFact(**{name: values[name] for name in _FACT}, view=cast(Any, None))
+        object.__setattr__(fact, "_values", values)
         return fact
 
 
@@ -286,8 +286,8 @@ class _FactLists:
     def fields_of(self, value: FactList) -> dict[str, Any]:
         return {"facts": list(value), "entities": value.entities, "op": _op(value)}
 
-    def build(self, told: dict[str, Any]) -> FactList:
-        return ReceivedFacts(told["facts"], told["entities"], told["op"])
+    def build(self, values: dict[str, Any]) -> FactList:
+        return ReceivedFacts(values["facts"], values["entities"], values["op"])
 
 
 class _Events:
@@ -302,11 +302,11 @@ class _Events:
     def fields_of(self, value: Event) -> dict[str, Any]:
         return {name: getattr(value, name) for name in _EVENT} | {"evidence": value.evidence}
 
-    def build(self, told: dict[str, Any]) -> Event:
+    def build(self, values: dict[str, Any]) -> Event:
         for name, restore in self._restorers.items():
-            told[name] = restore(told[name])
-        event = ReceivedEvent(**{name: told[name] for name in _EVENT}, view=cast(Any, None))
-        object.__setattr__(event, "_told", told)
+            values[name] = restore(values[name])
+        event = ReceivedEvent(**{name: values[name] for name in _EVENT}, view=cast(Any, None))
+        object.__setattr__(event, "_values", values)
         return event
 
 

@@ -27,36 +27,36 @@ _NONE: dict[str, bytes] = {}
 class ReceivedColumns:
     """The columns of ``count`` memories, each an attribute as `MemoryColumns` has it.
 
-    told: the columns that the server's `MemoryColumns` gave. Columns that this version does not
+    columns: those that the server's `MemoryColumns` gave. Columns that this version does not
     know are ignored. Raises `ProtocolError` for a column that is missing, or has another size.
     """
 
-    def __init__(self, told: Columns, count: int) -> None:
+    def __init__(self, columns: Columns, count: int) -> None:
         for name, each in _BYTES.items():
-            _check(name, told.get(name), each * count)
-        if type(told.get("strings")) is not bytes:
+            _check(name, columns.get(name), each * count)
+        if type(columns.get("strings")) is not bytes:
             raise ProtocolError("the strings of memories must be bytes")
-        if type(ranks := told.get("ranks", _NONE)) is not dict:
+        if type(ranks := columns.get("ranks", _NONE)) is not dict:
             raise ProtocolError("the ranks of memories must be a map")
         for column in ranks.values():
             _check("ranks", column, _RANK * count)
-        for name, column in told.items():
+        for name, column in columns.items():
             if name in _LISTS and (type(column) is not list or len(column) != count):
                 raise ProtocolError(f"{name} of {count} memories must be as many values")
-        self._told = told
+        self._columns = columns
         self._count = count
 
     def __getattr__(self, name: str) -> Any:
         """Return a column of one value for each memory."""
         if name not in _LISTS:
             raise AttributeError(name)
-        column = self._told.get(name) or [_LISTS[name]] * self._count
+        column = self._columns.get(name) or [_LISTS[name]] * self._count
         setattr(self, name, column)
         return column
 
     @cached_property
     def _strings(self) -> list[str]:
-        return split_strings(self._told["strings"], self._read("q", self._told["ends"]))
+        return split_strings(self._columns["strings"], self._read("q", self._columns["ends"]))
 
     @property
     def id(self) -> list[str]:
@@ -71,18 +71,18 @@ class ReceivedColumns:
     @cached_property
     def score(self) -> Sequence[float]:
         """The scores."""
-        return self._read("d", self._told["score"])
+        return self._read("d", self._columns["score"])
 
     @cached_property
     def ranks(self) -> dict[str, Sequence[int]]:
         """Arm -> the rank of each memory in it; 0 if the arm did not find the memory."""
         return {
-            arm: self._read("I", ranks) for arm, ranks in self._told.get("ranks", _NONE).items()
+            arm: self._read("I", ranks) for arm, ranks in self._columns.get("ranks", _NONE).items()
         }
 
     @cached_property
     def _numbers(self) -> Sequence[Sequence[int]]:
-        all, count = self._read("q", self._told["numbers"]), self._count
+        all, count = self._read("q", self._columns["numbers"]), self._count
         return [all[row * count : (row + 1) * count] for row in range(_BYTES["numbers"] // 8)]
 
     @property

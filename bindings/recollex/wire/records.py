@@ -100,12 +100,12 @@ class Record:
     def _only(self, value: Any) -> tuple[Any, ...]:
         return tuple(getattr(value, name) for name in self._names)
 
-    def build(self, told: dict[str, Any]) -> Any:
+    def build(self, values: dict[str, Any]) -> Any:
         """Return the object of received fields; fields that this version does not know are ignored.
 
         Raises the error of the class for values that it does not accept.
         """
-        given = {name: told[name] for name in self._names if name in told}
+        given = {name: values[name] for name in self._names if name in values}
         for name, restore in self._restorers.items():
             if isinstance(given.get(name), list | dict):
                 given[name] = restore(given[name])
@@ -128,16 +128,16 @@ def name_of(given: type) -> str | None:
     return None
 
 
-def read_record(name: object, told: object, allowed: Mapping[str, str]) -> Any:
+def read_record(name: object, values: object, allowed: Mapping[str, str]) -> Any:
     """Return the object that was sent as a record.
 
     Raises `ProtocolError` for a name that is not allowed and for other fields, and the error of the
     class for values that it does not accept.
     """
-    if not isinstance(name, str) or name not in allowed or not isinstance(told, dict):
+    if not isinstance(name, str) or name not in allowed or not isinstance(values, dict):
         raise ProtocolError(f"a record must be one of {', '.join(allowed)}, got {str(name)[:80]!r}")
     try:
-        return record(name).build(told)
+        return record(name).build(values)
     except RecollexError:
         raise
     except Exception as error:  # missing fields, or fields of another type
