@@ -1,4 +1,5 @@
 import asyncio
+import inspect
 import threading
 import time
 from pathlib import Path
@@ -7,6 +8,8 @@ import pytest
 
 import recollex
 import recollex.aio
+from recollex.api.methods import AgentMethods, EventMethods, FactMethods, SessionMethods
+from recollex.api.proxies import rows
 from recollex_engine.errors import ClosedError, InputError
 
 
@@ -142,5 +145,28 @@ def test_facts_events_and_transactions_are_awaited(tmp_path: Path) -> None:
                     tx.facts.archive("nothing")
             assert await ann.apply([{"op": "ARCHIVE_EDGE", "id": fact}]) == 1
             assert await ann.events.find() == []
+
+    asyncio.run(main())
+
+
+def test_methods_have_the_signatures_and_the_documentation_of_the_embedded_ones(
+    tmp_path: Path,
+) -> None:
+    async def main() -> None:
+        async with recollex.aio.open(tmp_path, embedder=recollex.GivenVectors(8)) as store:
+            awaited, embedded = await store.agent("ann"), store._store.agent("ann")
+            for group, table in (
+                ("", AgentMethods),
+                ("facts", FactMethods),
+                ("events", EventMethods),
+                ("sessions", SessionMethods),
+            ):
+                here = getattr(awaited, group) if group else awaited
+                there = getattr(embedded, group) if group else embedded
+                for name in rows(table):
+                    method, original = getattr(here, name), getattr(there, name)
+                    assert inspect.iscoroutinefunction(method), name
+                    assert inspect.signature(method) == inspect.signature(original), name
+                    assert inspect.getdoc(method) == inspect.getdoc(original), name
 
     asyncio.run(main())
