@@ -70,7 +70,7 @@ def write(folder, lines):
 
 
 def read(lines):
-    return OperationParser(UTC, lambda: 0).lines(
+    return OperationParser(UTC, lambda: 0).parse_lines(
         [line if isinstance(line, str) else json.dumps(line) for line in lines]
     )
 
@@ -265,7 +265,7 @@ def test_a_wrong_line_is_named_and_nothing_of_its_transaction_is_applied(name, t
         ]
         text = [line if isinstance(line, str) else json.dumps(line) for line in lines]
         with pytest.raises(OperationError, match="^line 5.*" + message) as refused:
-            for group in OperationParser(UTC, agent.engine.clock).lines(text):
+            for group in OperationParser(UTC, agent.engine.clock).parse_lines(text):
                 agent.engine.transact(group.operations, group.notes, group.recorded_at, group.where)
         assert isinstance(refused.value.__cause__, kind)
         assert "nothing of its transaction was applied" in str(refused.value)

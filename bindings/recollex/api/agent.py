@@ -359,7 +359,8 @@ class Agent(History, MemoryChanges):
         """
         at = optional_micros(recorded_at, "recorded_at")
         given = as_list(operations, "operations", "a list of dicts")
-        group = dsl.OperationParser(now=self.engine.clock).one(given, checked_note(by, why), at)
+        parser = dsl.OperationParser(now=self.engine.clock)
+        group = parser.parse_transaction(given, checked_note(by, why), at)
         write = self.engine.writable().transact
         return write(group.operations, group.notes, group.recorded_at, group.where)
 

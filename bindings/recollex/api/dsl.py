@@ -129,13 +129,13 @@ class OperationParser:
         self.zone = zone
         self.now = now
 
-    def lines(self, lines: Iterable[str]) -> list[ParsedTransaction]:
+    def parse_lines(self, lines: Iterable[str]) -> list[ParsedTransaction]:
         """Return the transactions of a JSONL source, after all of them were checked.
 
         Raises `OperationError` naming the first line that is wrong.
 
         >>> line = '{"op": "MERGE_ENTITY", "src": "Bobby", "dst": "Bob"}'
-        >>> [group] = OperationParser().lines([line])
+        >>> [group] = OperationParser().parse_lines([line])
         >>> group.operations
         [MergeEntity(source='Bobby', target='Bob')]
         """
@@ -171,7 +171,7 @@ class OperationParser:
             raise OperationError(f"line {opened[0]}", missing) from missing
         return groups
 
-    def one(
+    def parse_transaction(
         self, operations: Iterable[object], said: dict[str, str], recorded: int | None
     ) -> ParsedTransaction:
         """Return objects as one transaction. Raises `OperationError` naming the first wrong one."""

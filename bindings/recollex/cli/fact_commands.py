@@ -26,14 +26,14 @@ from recollex_engine.facts.facts import Fact
 
 def apply(arguments: Arguments) -> int:
     """Record a file of operations, one transaction at a time."""
-    reader = dsl.OperationParser(find_zone(arguments.zone), system_clock)
+    parser = dsl.OperationParser(find_zone(arguments.zone), system_clock)
     shared = {
         name: given for name in ("by", "why") if (given := getattr(arguments, name)) is not None
     }
     file = arguments.file
     lines = sys.stdin if file == "-" else Path(file).read_text(encoding="utf-8").split("\n")
     try:
-        groups = reader.lines(lines)  # an error anywhere in the file creates no store
+        groups = parser.parse_lines(lines)  # an error anywhere in the file creates no store
     except InputError as error:
         raise InputError(f"{file}: {error}") from error
     if not groups:
