@@ -80,8 +80,7 @@ def test_it_naps_for_no_longer_than_half_of_the_usual_time(
 
 def test_a_slow_answer_costs_no_more_than_the_bound(pair: PAIR) -> None:
     there, listening = pair
-    there.sendall(b"quick")
-    received(listening)
+    assert quick_until_awake(there, listening, looks_of(listening))
     times: list[float] = []
     look = listening._poll
     assert look is not None
