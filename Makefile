@@ -36,8 +36,10 @@ setup: $(WARM) ## make the virtual environment .venv, convert the model, compile
 demo: $(WARM) ## run the demo: an agent remembers half a year of talk
 	$(BIN)/recollex demo
 
+# Two processes share the tests, a file at a time. The wheel's kernels compile for 40 s, so that file
+# goes first, and the others run beside it.
 test: $(WARM) ## run the tests, without the slow ones
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder tests/test_wheel.py tests
 
 test-slow: $(WARM) ## run the slow tests, which take minutes
 	$(BIN)/python -m pytest -q -m slow
