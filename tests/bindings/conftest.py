@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
-pytest.register_assert_rewrite("tests.bindings.contract")
+pytest.register_assert_rewrite(
+    "tests.bindings.contract",
+    "tests.bindings.bad_input.bad_values",
+)
 
 
 @pytest.fixture(scope="session")

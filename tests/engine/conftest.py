@@ -5,4 +5,5 @@ import pytest
 pytest.register_assert_rewrite(
     "tests.engine.faults.small_store",
     "tests.engine.model_comparison",
+    "tests.engine.writing.named_model",
 )

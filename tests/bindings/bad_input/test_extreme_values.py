@@ -1,0 +1,76 @@
+"""Extreme and odd values that are allowed."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import numpy as np
+import pytest
+
+import recollex
+from recollex_engine.errors import InputError
+from tests.bindings.bad_input.bad_values import AT, D, V, refuses
+
+
+@pytest.mark.parametrize(
+    "text", ["Last Friday.", "Next year we met in May, two weeks ago.", "In 9999, in 1."]
+)
+@pytest.mark.parametrize(
+    "zone", [UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))]
+)
+@pytest.mark.parametrize("moment", [datetime.min, datetime.max])
+def test_the_ends_of_time_are_times(tmp_path, moment, zone, text):
+    moment = moment.replace(tzinfo=zone)
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(D), durability="off") as store:
+        agent = store.agent("a")
+        agent.retain(text, event_at=moment, id="1", embedding=V)
+        agent.retain_dialogue(
+            [{"text": text, "at": moment.isoformat(), "id": "2"}], document_id="d"
+        ) if 0 else None
+        found = agent.recall(text, query_embedding=V, now=moment)
+        assert [each.id for each in found] == ["1"] and not found.trace.errors
+        assert found[0].event_at.year in (1, 9999)
+        assert found.to_prompt()
+        assert found.to_dict()["memories"][0]["event_at"]
+        after = agent.recall("text", query_embedding=V, since=AT)
+        assert len(after) == (moment.year == 9999)
+        assert agent.verify().ok
+
+
+@pytest.mark.parametrize("moment", [datetime.min, datetime.max])
+def test_recorded_at_the_ends_of_time(tmp_path, moment):
+    moment = moment.replace(tzinfo=UTC)
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(D), durability="off") as store:
+        agent = store.agent("a")
+        agent.retain("Said.", recorded_at=moment, id="1", embedding=V)
+        assert agent.get("1").recorded_at == moment
+        if moment.year == 9999:
+            refuses(lambda: agent.retain("x", recorded_at=moment, embedding=V), InputError, "later")
+        agent.retain("Said after.", id="2", embedding=V)
+        assert [each.id for each in agent.list()] == ["1", "2"]
+        assert agent.verify().ok
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(D)) as store:
+        assert len(store.agent("a").list()) == 2
+
+
+def test_what_looks_odd_and_is_allowed(tmp_path):
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(D), durability="off") as store:
+        agent = store.agent("a")
+        for text in (
+            "\0",
+            "\u202e",
+            "e\u0301" * 1000,
+            "\U0001f600",
+            "<|endoftext|>",
+            '"' * 99,
+            "x" * 10**6,
+        ):
+            (id,) = agent.retain(text, embedding=V.astype(int))
+            assert agent.get(id).text == text
+            agent.recall(text[:20_000], query_embedding=V.tolist())
+        agent.retain("x", metadata={"a": [2**63, -(2**63), None, True, {"": ""}]}, embedding=V)
+        agent.retain("x", tags=None, entities=None, metadata=None, id=[None], embedding=V)
+        agent.retain(
+            iter(["x", "y"]), embedding=(V, V), tags=("a", "b"), network=["world", "agent"]
+        )
+        assert agent.recall("x", where={"b": 1}, query_embedding=V).ids == []
+        agent.recall("x", thinking_budget=np.int64(5), max_tokens=2**31, query_embedding=V)
+        assert agent.verify().ok
