@@ -90,12 +90,12 @@ def moments(x: F64, said_at: I64, anchors: int, width: float) -> F64:
         moment(m) = A(m) / max(greatest A, 1.5)
     with w_m = 0 for a memory that is no anchor. An anchor farther than 8 widths adds nothing.
 
-    Why W / (W - w_m)? An anchor that is near itself would be lifted for being first, and one whose
-    own weight is only left out would be held down for it: the best of memories that were all said
-    at once would come last. So it is weighed by all the weight that there is beside its own.
+    Why W / (W - w_m)? If an anchor counted as near itself, it would gain from being first. If its
+    own weight were only left out, it would lose: the best of memories that were all said at once
+    would come last. So its affinity is scaled by the weight of the other anchors.
 
-    Why at least 1.5? It is the weight of the first two anchors. Where no moment has as much around
-    it, the anchors do not agree on one, and it counts for less.
+    Why at least 1.5? It is the weight of the first two anchors. If no moment has as much around
+    it, the anchors do not agree on a moment, and it counts for less.
 
     Shapes: x float64[n], said_at int64[n]. ``anchors`` at least 1, ``width``
     in microseconds.

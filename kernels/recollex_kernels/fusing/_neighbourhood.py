@@ -1,4 +1,4 @@
-"""Which memories are candidates, what do keyword and semantic search say of them, who is beside?"""
+"""The candidates of a recall, their neighbours, and the keyword and semantic evidence of each."""
 
 from typing import TypeAlias
 
@@ -13,14 +13,14 @@ from recollex_kernels.machine.top_k import strongest
 from recollex_kernels.vectors.similarity import similarity
 from recollex_kernels.words.memory_scores import scores_among
 
-_AHEAD = 16  # rows asked of memory before they are read: they lie anywhere, and waiting costs most
-_SEEN = 32  # rows whose pages are looked up before that: a page that nobody used takes as long
+_AHEAD = 16  # rows prefetched ahead: they lie anywhere, and waiting costs most
+_SEEN = 32  # rows whose pages are touched before that: a page used for the first time costs as much
 
 
 Around: TypeAlias = tuple[int, int, int]
 """Where neighbours are looked for: widened, reach, window.
 
-widened  of so many of the best candidates the neighbours become candidates too
+widened  of this many of the best candidates, the neighbours become candidates too
 reach, window   as for `neighbours`
 """
 
@@ -127,13 +127,13 @@ def surround(
     around: Around,
     question: Question,
 ) -> Members:
-    """Return all members (candidates and what stands beside one), their evidence, who is who.
+    """Return all members: the candidates and their neighbours, with evidence and places.
 
     Candidates are those ``weighed``, ``associated``, and the allowed neighbours of the ``widened``
     best of both by  share * keyword + semantic  (ties: the lower memory). Members are the
     candidates and their neighbours (see `neighbours`), which need not be allowed.
 
-    Shapes, for M memories, of which the view has those with a document:
+    Shapes, for M memories of the view:
         weighed            from `weigh`
         associated         uint32[]   in any order
         allowed            uint8[M]

@@ -1,7 +1,7 @@
 """Sixteen similarities at once: of each of four rows and each of four others.
 
-Each is, to the bit, the similarity of ``_float16``: the same products and sums in the same order.
-What it saves is reading: a row is read for four pairs, not for one.
+Each is to the bit that of `similarity`: the same products and sums in the same order. It saves
+reading: a row is read once for four pairs.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How does the best of a ranked list stand out? One pass over it."""
+"""How far does the best of a ranked list stand out? One pass over the list."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def standing(
     greatest of one that is not and has a speaker; 0 unless there are both.
 
     Shapes, for m members, n candidates, at least 1, M memories in all:
-        members, keyword, semantic, places   as `neighbourhood.surround` returns them
+        members, keyword, semantic, places   as `surround` returns them
         speaker   uint32[>= M]  a label, or NONE
         named     uint32[]      labels
         scores    float64[n]    of the candidates; naming is what naming its speaker added to one

@@ -1,4 +1,4 @@
-"""What does every candidate of a recall mean where it stands? All of it in one call."""
+"""Contextual fusion: the candidates of a recall, and the score of each, in one call."""
 
 from typing import TypeAlias
 

@@ -1,7 +1,7 @@
-"""What is unlike what was taken before, and what says the same? MMR, and fingerprints of words.
+"""Diversity of a list: maximal marginal relevance (MMR), and fingerprints that find duplicates.
 
-Both ways of computing MMR use the similarity of ``_float16``, which is the same number for (a, b)
-and (b, a), so they give the same order to the bit.
+Both ways of computing MMR use `similarity`, which is the same number for (a, b) and (b, a): they
+give the same order to the bit.
 """
 
 import numpy as np
@@ -102,7 +102,7 @@ def mmr(vectors: U16, rows: U32, scores: F64, balance: float, k: int) -> I64:
     Equation (Memora 3.4, after Carbonell & Goldstein 1998), lambda = ``balance``:
         next = argmax over c not taken of
                lambda * relevance[c] - (1 - lambda) * max over s taken of similarity(c, s)
-    For the first the second term is 0. relevance = unit(scores) (see ``_scores``), so that it lies
+    For the first the second term is 0. relevance = unit(scores) (see `top_k`), so that it lies
     in [0, 1] beside a cosine. Ties: the lower place.
 
     Shapes: as for `gram`; scores float64[n], finite; k >= 0, more than n gives all n.
@@ -144,7 +144,7 @@ def fingerprints(
 
     Equation (FNV-1a, on 32-bit words): h = (h xor w) * 1099511628211, over the speaker, the
     network and the terms of all passages in text order, a stop word being NONE. Unequal memories
-    share a number by chance, so whoever acts on it must compare the texts.
+    may share a number by chance, so the caller must compare the texts.
 
     Shapes, for n of M memories with R rows and T terms in all:
         memories     uint32[n]    in [0, M)

@@ -68,7 +68,7 @@ Weighed: TypeAlias = tuple[U32, F64, F64]
 float64[n]."""
 
 Members: TypeAlias = tuple[U32, F64, F64, I64, I64]
-"""Candidates and what stands beside one: members, keyword, semantic, places, beside.
+"""Candidates and their neighbours: members, keyword, semantic, places, beside.
 
 For m members, n candidates:
     members            uint32[m]     ascending, each once

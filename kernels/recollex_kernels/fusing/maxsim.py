@@ -18,7 +18,7 @@ def maxsim(query: I8, tokens: I8, starts: I64, out: F64) -> None:
         query   int8[Q, D]     127 for 1; of length 1 before it was rounded
         tokens  int8[T, D]     likewise
         starts  int64[n + 1]   tokens of text i are starts[i]:starts[i + 1]
-        out     float64[n]     in [-1, 1] but for rounding
+        out     float64[n]     in [-1, 1], up to rounding
 
     Cost: O(Q T D), 6 us for a text of 36 tokens and a query of 9, at D = 384.
     """

@@ -1,4 +1,4 @@
-"""What a memory means where it stands: the parts of a candidate's score (see `parts_of`)."""
+"""The parts of a candidate's score, which depend on its context (see `parts_of`)."""
 
 from typing import TypeAlias
 
@@ -53,7 +53,7 @@ def best_of_document(documents: U32, scores: F64) -> F64:
     while i < n:
         first, label, most = i, documents[i], scores[i]
         i += 1
-        while i < n and documents[i] == label:  # most stand beside their own
+        while i < n and documents[i] == label:  # most stand next to their own
             most = max(most, scores[i])
             i += 1
         if label == NONE:
@@ -88,7 +88,7 @@ def asks(memories: U32 | I64, text: U8, text_offset: U64) -> U8:
         if memories[i] < 0:
             continue
         first, end = np.int64(text_offset[memories[i]]), np.int64(text_offset[memories[i] + 1])
-        if end > first and 32 < text[end - 1] < 0x80:  # as most do; no branch on what it is
+        if end > first and 32 < text[end - 1] < 0x80:  # most texts; no branch on the byte
             out[i] = np.uint8(text[end - 1] == 0x3F)
             continue
         while end > first and text[end - 1] in (32, 9, 10, 13):
@@ -148,7 +148,7 @@ def parts_of(
         recency      e^(-(now - said_at) / recent), at most 1
         order        where it stands between ``first`` and ``last``, 0 to 1
         present      1 if its document is the label ``present``; -1 is no document
-    A part whose weight is 0 is not looked at. The sum runs in this order. Ties: the newer memory.
+    A part whose weight is 0 is not computed. The sum runs in this order. Ties: the newer memory.
 
     Shapes, for n candidates, P = 19 parts (see `inputs` for the tuples):
         received  candidates, each once, and their activation

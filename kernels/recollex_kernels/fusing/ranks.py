@@ -1,4 +1,4 @@
-"""Where do some memories stand in a list?"""
+"""The ranks of some memories in a list."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The arithmetic behind fusion: Memora's heuristic, its correction, two scores made one."""
+"""Reranking after fusion: Memora's heuristic, its correction, and two scores combined."""
 
 import numpy as np
 
@@ -81,7 +81,7 @@ def boosts(
 def combine(fused: F64, reranked: F64, form: int, weight: float) -> tuple[I64, F64]:
     """Return the new order as places in the given list, and the scores in that order.
 
-    Equation, f = unit(fused) (see ``_scores``), r = reranked where all of it lies in [0, 1], else
+    Equation, f = unit(fused) (see `top_k`), r = reranked where all of it lies in [0, 1], else
     unit(reranked):
         REPLACE   score = reranked
         ADD       score = f + weight * r

@@ -92,7 +92,7 @@ def self_anchor(
 ) -> tuple[I64, F64, float]:
     """Return the list's new order as places in the old one, its scores, its concentration.
 
-    Equation 4 (SATF 3.4), with s_i = 1/i if ``by_rank``, else unit(scores)_i (see ``_scores``):
+    Equation 4 (SATF 3.4), with s_i = 1/i if ``by_rank``, else unit(scores)_i (see `top_k`):
         s'_i = s_i * (1 + strength * A(t_i) / max_j A(t_j))
     Order: higher s', ties as given. With a concentration below ``gate`` the list stays as it is,
     with its own scores.

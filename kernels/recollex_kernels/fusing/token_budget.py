@@ -1,4 +1,4 @@
-"""Which entries of a list fit into a budget, taken in order?"""
+"""Which entries of a list, taken in order, fit into a token budget?"""
 
 import numpy as np
 
@@ -19,8 +19,8 @@ def fill(
 ) -> tuple[U32, F64, U32, int]:
     """Return the memories that fit, their scores, what each is cut to, and the tokens they take.
 
-    A memory that is longer than what is left gives its passage, if it has one that fits; if not it
-    is passed over, or with ``stop`` the list ends before the first that does not fit whole.
+    A memory that does not fit is cut to its passage, if that fits; otherwise it is passed over.
+    With ``stop`` the list ends before the first memory that does not fit whole.
 
     Shapes, for n of M memories, R rows:
         memories  uint32[n]        best first
@@ -28,7 +28,7 @@ def fill(
         tokens    uint32[M]        of the whole memory
         passages  uint32[n]        the row that stands for the memory, or NONE; may be empty
         passage_tokens  uint32[R]
-        returned  uint32[k], float64[k], uint32[k], int   in their order; NONE for what is whole
+        returned  uint32[k], float64[k], uint32[k], int   in their order; NONE for a whole memory
 
     Cost: O(n).
     """

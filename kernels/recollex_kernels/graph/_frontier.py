@@ -1,8 +1,8 @@
-"""What is to be looked at next? A heap of entries: activation, closeness and tag, greatest first.
+"""A heap of what to look at next: entries of activation, closeness and tag, greatest first.
 
 An entry is two numbers side by side, in an array in which the caller keeps room: ``key``, which
-orders as activation and then closeness do, and the tag. Two comparisons of integers tell which
-entry is the greater, so that on the way down no branch is guessed.
+orders by activation and then by closeness, and the tag. Two comparisons of integers order two
+entries, so the way down the heap needs no branch.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ _ZERO = np.float32(0)
 
 @kernel
 def _ordered(value: np.float32) -> np.uint32:
-    """Return a number that orders as the float does, which is not NaN; both zeros are one."""
+    """Return a number that orders as the float does; both zeros give one number, no NaN."""
     bits = np.float32(value + _ZERO).view(np.uint32)
     negative = np.uint32(bits >> _TOP)
     return np.uint32(bits ^ np.uint32(_SIGN | np.uint32(-np.int64(negative))))
@@ -26,7 +26,7 @@ def _ordered(value: np.float32) -> np.uint32:
 
 @kernel
 def _value(ordered: np.uint32) -> np.float32:
-    """Return the float of which this is `_ordered`."""
+    """Return the float whose `_ordered` number this is."""
     positive = np.uint32(ordered >> _TOP)
     flipped = np.uint32(_SIGN | np.uint32(np.int64(positive) - 1))
     return np.uint32(ordered ^ flipped).view(np.float32)

@@ -1,4 +1,4 @@
-"""Which memories are the nearest in time? The temporal links, which are computed, not stored."""
+"""Which memories are the nearest in time? Temporal links are computed, not stored."""
 
 import numpy as np
 

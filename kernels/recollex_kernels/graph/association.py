@@ -30,7 +30,7 @@ def _walked(
     """Return the memories before ``end`` of each chain of mentions, newest first, and how many.
 
     At most ``hub`` + 1 of each. The chains are walked side by side, a step of each in turn: a
-    step waits for memory, and so they wait together. ``entries`` are overwritten.
+    step waits for memory, and so they wait together. ``entries`` is overwritten.
     """
     count = entries.shape[0]
     chains, sizes = np.empty((count, hub + 1), np.uint32), np.zeros(count, np.int64)

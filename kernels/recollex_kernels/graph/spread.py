@@ -57,7 +57,7 @@ _FIRST = np.float32(np.inf)  # what is unknown comes before what is known
 
 # an entry of the heap: a memory or an entity in the upper half, then what it is, then its place
 _MEMORY = np.uint64(0)  # a memory
-_CURSOR = np.uint64(1 << 30)  # a memory, and behind it the others that its entity names
+_CURSOR = np.uint64(1 << 30)  # a memory, and after it the others that mention its entity
 _ENTITY = np.uint64(3 << 30)  # all memories of an entity, not looked at yet
 _KIND = np.uint64(3 << 30)
 _PLACE = np.uint64((1 << 30) - 1)

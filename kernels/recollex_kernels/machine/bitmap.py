@@ -1,4 +1,4 @@
-"""A set of memories as bits: lists them in order, each once, and tells where each stands.
+"""A set of memories as bits, which can be listed in order, each with its place.
 
 A set is two arrays: a bit a number, and above it a bit for each word of 64 that has any, so that
 listing a few of a million numbers looks at few words.

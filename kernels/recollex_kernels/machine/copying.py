@@ -1,4 +1,4 @@
-"""Copies bytes at once: a slice assigned to a slice is compared for overlaps, and copied slowly."""
+"""Copies bytes at once: assigning a slice to a slice checks for overlaps, and copies slowly."""
 
 from collections.abc import Callable
 from typing import Any, cast

@@ -18,7 +18,7 @@ def exp(x: F64, scratch: I64, out: F64) -> None:
         exp(x) = 2^n * (1 + r + r^2 / 2! + ... + r^12 / 12!)
 
     Relative error: below 4e-16 for x in [-708, 0] (2e-16 is cut off, the rest is rounding).
-    Below -708 the result is exp(-708) = 3.3e-308, which is 0 beside any sum that matters.
+    Below -708 the result is exp(-708) = 3.3e-308, which adds nothing to any sum that matters.
 
     Shapes: three arrays of one length, apart in memory; ``scratch`` is overwritten.
     """

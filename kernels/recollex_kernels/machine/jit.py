@@ -1,4 +1,4 @@
-"""The one decorator under which every kernel is compiled, and the names of the array types."""
+"""The one decorator that compiles every kernel, and the names of the array types."""
 
 import hashlib
 import os
@@ -57,56 +57,56 @@ def _cache_folder() -> Path | None:
 
 _CACHE = _cache_folder()
 _OWN = f"{os.getpid():x}-{os.urandom(4).hex()}"
-"""This process, in the names of the files that it writes into the cache."""
+"""The name of this process in the names of its cache files."""
 _REGISTER: Any = register
 _INSTALL: Any = install_listener
 _CONFIG: Any = numba.config  # its names are set at run time, out of mypy's sight
 
 
 class _Compiling(Listener):
-    """Tells of the first kernel that is compiled, not of those that are read from the folder."""
+    """Calls back before the first kernel is compiled; kernels read from the cache do not count."""
 
-    def __init__(self, told: Callable[[], None]) -> None:
-        self._told: Callable[[], None] | None = told
+    def __init__(self, callback: Callable[[], None]) -> None:
+        self._callback: Callable[[], None] | None = callback
 
     def on_start(self, event: Event) -> None:
-        if self._told is not None and _is_kernel(event):
-            told, self._told = self._told, None
-            told()
+        if self._callback is not None and _is_kernel(event):
+            callback, self._callback = self._callback, None
+            callback()
 
     def on_end(self, event: Event) -> None:
         pass
 
 
 class _Compiled(Listener):
-    """Tells of each kernel that was compiled."""
+    """Calls back after each kernel that was compiled."""
 
-    def __init__(self, told: Callable[[], None]) -> None:
-        self._told = told
+    def __init__(self, callback: Callable[[], None]) -> None:
+        self._callback = callback
 
     def on_start(self, event: Event) -> None:
         pass
 
     def on_end(self, event: Event) -> None:
         if _is_kernel(event):
-            self._told()
+            self._callback()
 
 
 def _is_kernel(event: Event) -> bool:
-    """Return whether what is compiled is ours, and not what numba compiles for us."""
-    home: str | None = event.data["dispatcher"].py_func.__module__  # none of what `exec` made
+    """Return whether it is one of our kernels that is compiled, not a function of numba's own."""
+    home: str | None = event.data["dispatcher"].py_func.__module__  # None for what `exec` made
     return home is not None and home.startswith(_ROOT.name)
 
 
-def tell_of_compiling(told: Callable[[], None]) -> None:
-    """Call ``told``, once, before a kernel is compiled for the first time."""
-    _REGISTER("numba:compile", _Compiling(told))
+def tell_of_compiling(callback: Callable[[], None]) -> None:
+    """Call ``callback`` once, before the first kernel is compiled."""
+    _REGISTER("numba:compile", _Compiling(callback))
 
 
 @contextmanager
-def each_compiled(told: Callable[[], None]) -> Iterator[None]:
-    """Call ``told`` behind each kernel that is compiled while the body runs, in its thread."""
-    with _INSTALL("numba:compile", _Compiled(told)):
+def each_compiled(callback: Callable[[], None]) -> Iterator[None]:
+    """Call ``callback`` after each kernel that is compiled in this thread while the body runs."""
+    with _INSTALL("numba:compile", _Compiled(callback)):
         yield
 
 
@@ -130,7 +130,7 @@ def kernel(function: Function) -> Function:
 
 
 def _name_own_files(compiled: Any) -> None:
-    """Let two processes that compile at once write no file of one name.
+    """Give the cache files names that no other process uses.
 
     Numba counts a kernel's files from 1 and writes the index before the file that it names. Of two
     processes that compile one kernel for different types, the index of the one could name the file

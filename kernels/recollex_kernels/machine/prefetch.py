@@ -1,4 +1,4 @@
-"""Asks for what will be read soon of an array, and waits for nothing."""
+"""Prefetches items of an array that will be read soon."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -13,13 +13,13 @@ from recollex_kernels.machine.arrays import contiguous, data_of, row_of
 
 _BUILD: Any = _cgutils  # its functions carry no types
 _I32, _I64, _BYTE = ir.IntType(32), ir.IntType(64), ir.IntType(8).as_pointer()
-_LINE = 64  # bytes that memory gives at once
+_LINE = 64  # bytes of a cache line
 
 
 def ask_for(b: Any, pointer: Any, kept: int = 3) -> None:
-    """Add to the code of ``b`` that memory is asked for the cache line of ``pointer``.
+    """Add to the code of ``b`` a prefetch of the cache line of ``pointer``.
 
-    kept: 0 for what is read once, and should drive nothing else out of the caches.
+    kept: 0 for data that is read once and should evict nothing from the caches.
     """
     kind = ir.FunctionType(ir.VoidType(), [_BYTE, _I32, _I32, _I32])
     fetch = _BUILD.get_or_insert_function(b.module, kind, "llvm.prefetch")

@@ -1,4 +1,4 @@
-"""What every stage behind fusion does to a list's scores: bring them to [0, 1], order by them."""
+"""Scores of a list: the greatest k, the k-th greatest, all in falling order, scaled to [0, 1]."""
 
 import numpy as np
 

@@ -1,8 +1,8 @@
-"""Masks over memories: each kernel clears the entries of ``out`` that its condition refuses.
+"""Masks over memories: each kernel clears the entries of ``out`` that fail its condition.
 
 Every kernel takes columns of n memories and ``out`` uint8[n] of 0 and 1, changed in place by AND,
-so conditions combine by calling one after another on a mask that starts as all ones. Those that are
-given another ``mask`` leave it as it is, and cost what they keep.
+so conditions combine by calling one after another on a mask that starts as all ones. Kernels with
+another ``mask`` do not change it, and cost what they keep.
 Cost of the others: O(n), no allocation. Inputs may be read-only maps.
 """
 
@@ -89,7 +89,7 @@ def overlap_of_runs(
     mask: U8,
     out: U8,
 ) -> None:
-    """Set ``out`` to ``mask`` narrowed as by `mask_overlap`, past runs that cannot meet the range.
+    """Set ``out`` to ``mask`` narrowed as by `mask_overlap`; runs outside the range are skipped.
 
     Shapes: firsts, latests, lasts int64[r], from `extremes_of_runs`, perhaps of more than the n
     memories; start, end int64[n]; mask, out uint8[n]; out holds zeros.
@@ -167,7 +167,7 @@ def keep_chain(head: int, previous: U32, memory: U32, mask: U8, out: U8) -> None
     """Set ``out`` to the mask of the memories along a chain: those of ``mask``, before its end.
 
     Shapes: ``head`` an entry, or NONE; previous, memory uint32[], of each entry the one before and
-    who holds it; mask, out uint8[n]; out is changed there alone.
+    its memory; mask, out uint8[n]; only entries of the chain change in ``out``.
 
     Cost: O(entries of the chain).
     """

@@ -1,4 +1,4 @@
-"""What is said of several memories, read from their columns in one pass."""
+"""The properties of several memories, read from their columns in one pass."""
 
 from typing import TypeAlias
 
@@ -54,9 +54,9 @@ def gather_memories(
 
     The numbers: when they were said, when what they speak of began and ended, when they were
     recorded, their networks and tokens, in rows that the constants above name. The bytes: the ids,
-    one after another, and then the texts; behind them, where each ends. The last: bits for several
-    rows, a label ``none`` is not, mentions, tags, metadata, an end of validity that ``open_end`` is
-    not, and an operation that closed it.
+    one after another, and then the texts; next, where each ends. The last: bits for several rows,
+    a label other than ``none``, mentions, tags, metadata, an end of validity other than
+    ``open_end``, and an operation that closed it.
 
     Shapes, for N memories, n asked for, O operations, S ids (see the tuples):
         places                  int64[n]    in [0, N)

@@ -30,10 +30,10 @@ def rows_of_allowed(
 ) -> tuple[bool, bool, U32]:
     """Return whether all memories of rows [first, end) are allowed, whether few are, their rows.
 
-    Where every third is allowed, or more, to look at all rows costs less: none is listed, else
-    they ascend.
+    If a third of the memories or more are allowed, looking at all rows costs less, and none is
+    listed. Otherwise the rows ascend.
 
-    Cost: a byte a memory, and 2 ns for each that is allowed, where few are.
+    Cost: a byte a memory, and 2 ns for each allowed one if few are.
     """
     low, high = int(memory_of_row[first]), int(memory_of_row[end - 1]) + 1
     words = _words_of(allowed, low, high)

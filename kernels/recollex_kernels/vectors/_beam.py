@@ -1,7 +1,7 @@
-"""Which rows of a search are to be looked at next, and which are its best? Heaps of one number.
+"""Heaps of a search: the rows to look at next, and the best rows so far. An entry is one number.
 
-An entry orders as its score does, which is not NaN, and by falling row where scores are equal: so
-one comparison of integers tells which of two entries is the greater.
+Entries order by score, which is not NaN, and equal scores by falling row: one comparison of
+integers orders two entries.
 """
 
 import numpy as np

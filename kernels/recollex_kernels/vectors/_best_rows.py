@@ -8,7 +8,7 @@ from recollex_kernels.machine.top_k import strongest
 from recollex_kernels.vectors._top_buffer import prune
 from recollex_kernels.vectors.similarity import similarity
 
-_AHEAD = 16  # rows asked of memory before they are read
+_AHEAD = 16  # rows prefetched ahead
 
 
 @kernel
@@ -25,7 +25,7 @@ def best_rows(
 ) -> tuple[U32, U32, F32]:
     """Return the best ``size`` memories of ``near``, which ascends, by scoring all of it.
 
-    ``best``, ``memories`` and ``rows`` are room for it.
+    ``best``, ``memories`` and ``rows`` are scratch, from `room`.
     """
     reached = near.shape[0]
     n = 0

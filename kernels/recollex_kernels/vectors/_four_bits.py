@@ -1,8 +1,8 @@
-"""What four bits a component of rows and eight bits of a query say about a similarity, for certain.
+"""Upper bounds of similarities, from four bits a component of a row and eight bits of a query.
 
 A row v is S (u - 7.5) plus what that loses, u in 0..15, S its step; a query q is t d plus what that
 loses, d in -127..127. With w = S (u - 7.5), r and e the norms of what the row and the query lose,
-the similarity in float32 (see ``_float16``) is at most
+the similarity in float32 (see `similarity`) is at most
     S t (u.d - 7.5 sum d) + |w| e + r |q| + g |q| (|w| + r) + tiny
 where g bounds float32's rounding, over the longest chain of sums there and over the few operations
 here, and ``tiny`` its underflow. The sums u.d are whole numbers, so every processor agrees.

@@ -1,12 +1,12 @@
 """What one bit a component says about a similarity: an estimate from 48 bytes of a row of 384.
 
 A row is turned (`turn`), and the sign of each component kept: b in {-1, 1}. The turn is orthogonal
-and mixes all components, so that whatever the vectors are, the signs carry about the same of each.
+and mixes all components, so the signs carry about as much of every component of any vector.
 With v and q turned, the estimate (Gao and Long, RaBitQ, SIGMOD 2024, section 3.2) is
     <v, q>  ~  <b, q> |v|^2 / <b, v>
 whose error does not depend on the direction of v; for vectors of length 1 and D = 384 its standard
 deviation is .038. Of q, three bits a component are used, d in -4..3 and q ~ t d, which makes it
-.040; a fourth took a third longer to gain what 64 more proposed rows do.
+.040; a fourth bit took a third longer and gained as much as 64 more proposed rows.
 With S the sum of d where b = 1, <b, q> = t (2 S - sum d): whole numbers, so every processor agrees.
 As t is the same for all rows, what is compared is (2 S - sum d) |v|^2 / <b, v>.
 
@@ -24,7 +24,7 @@ from recollex_kernels.vectors._row_sums import MIXED, TOGETHER, WORD, lanes_of, 
 
 _SHORT = ir.IntType(16)
 _ROUNDS = 4
-_WIDEST = 4.5  # steps in a query's largest component: few are so, and clipped they help the rest
+_WIDEST = 4.5  # steps in a query's largest component: clipping these few helps the rest
 PLANES = 3
 """Bits of a query's components."""
 
@@ -33,7 +33,7 @@ PLANES = 3
 def turn(row: F32, out: F32, spare: F32) -> None:
     """Fill ``out`` with the row, turned: the same for every row of a width, on every processor.
 
-    Rounds of flipping signs and a Walsh-Hadamard transform, by turns of the first and the last P
+    Rounds of flipping signs and a Walsh-Hadamard transform, alternately of the first and the last P
     components, P the greatest power of two up to D.
 
     Shapes: row, out, spare float32[D]. Cost: O(D log D), 1 us for 384.
@@ -103,7 +103,7 @@ def _step(turned: F32) -> float:
 
 @kernel
 def _digit(value: np.float32, step: float) -> int:
-    """Return d, a component in whole steps, of which there are as many as `PLANES` bits tell."""
+    """Return d: a component in whole steps, in the range that `PLANES` bits can hold."""
     if step == 0:
         return 0
     half = 1 << (PLANES - 1)
@@ -114,7 +114,7 @@ def _digit(value: np.float32, step: float) -> int:
 def scale_of(turned: F32) -> float:
     """Return t = |q|^2 / <q, d> of a turned query: an estimate times it is a similarity.
 
-    0 for a query of zeros. Cost: O(D).
+    It is 0 for a query of zeros. Cost: O(D).
     """
     step = _step(turned)
     square, along = 0.0, 0.0

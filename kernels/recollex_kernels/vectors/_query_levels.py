@@ -1,12 +1,12 @@
-"""What one bit a component of rows and four levels of a query say: a quicker guess than in _bits.
+"""Estimates from one bit a component of a row and four levels of a query; quicker than `_one_bit`.
 
-Of a turned query q (see ``_bits``) each component becomes s (1/2 + m) in steps of t: s its sign, m
+Of a turned query q (see `_one_bit`) each component becomes s (1/2 + m) in steps of t: s its sign, m
 1 where its size is above t, the root of the mean of its squares, which is nearly the step that
-loses least of normal components. A row's bits are b in {-1, 1}, x tells where b and s differ, so
+loses least if components are normal. A row's bits are b in {-1, 1}; x tells where b and s differ:
     <b, q>  ~  t (D/2 + sum m - S),   S = the number of x + 2 * the number of x and m
-whole numbers but for t, which is the same for all rows. What is compared is
+whole numbers except t, which is the same for all rows. What is compared is
     (D + 2 sum m - 2 S) |v|^2 / <b, v>
-It takes two thirds of the time of three bits, and a third more proposed rows hold what theirs hold.
+It takes two thirds of the time of three bits. A third more proposed rows hold as many of the best.
 
 The planes of a query are words like a row's: where it is negative no bit of s, and m. Beyond D both
 are 0, as a row's bits are.
@@ -28,7 +28,7 @@ from recollex_kernels.vectors._row_sums import (
     set_bits,
 )
 
-_AHEAD = 512  # words asked of memory before they are read: by itself it stops at the page's end
+_AHEAD = 512  # words prefetched ahead: the hardware stops at the end of a page
 PLANES = 2
 
 

@@ -1,7 +1,8 @@
-"""Code that sums something over the words of rows of bits, for a query that is planes of words.
+"""Code that sums a count over the words of rows of bits, for a query that is planes of words.
 
-What is counted in a word is the caller's: see ``_bits`` and ``_levels``. Rows of 384 components are
-summed eight at once in vector code, others a word at a time; the sums are the same.
+The caller says what is counted in a word: see `_one_bit` and `_query_levels`. Rows of 384
+components are summed eight at once in vector code, other widths a word at a time; the sums are the
+same.
 """
 
 from collections.abc import Callable
@@ -54,10 +55,10 @@ def row_sums(
 ) -> RowSums:
     """Return the intrinsic that writes the sum of what is counted in the words of each row.
 
-    counted(b, words, query): that of a word, or of each of `TOGETHER`, by the query's ``planes``.
+    counted(b, words, query): the count of a word, or of each of `TOGETHER`, by ``planes``.
     summed(b, counts): int32 of each row from `MIXED` vectors of what was counted, where vector j
-    holds words TOGETHER j to TOGETHER j + 7 of all rows. ahead: words that are asked of memory
-    before they are read, and need not stay in the caches; 0 leaves it to the processor.
+    holds words TOGETHER j to TOGETHER j + 7 of all rows. ahead: how many words ahead
+    to prefetch, without keeping them in the caches; 0 leaves it to the processor.
     """
 
     def code(typing: Any, bits: Any, first: Any, groups: Any, query: Any, out: Any) -> Any:

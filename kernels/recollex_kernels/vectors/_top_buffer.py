@@ -1,6 +1,6 @@
 """The best k of a stream of entries: a buffer with room for more, pruned when it is full.
 
-Selecting k of 2k costs a few nanoseconds an entry, a heap's sift some fifty.
+Selecting k of 2k costs a few nanoseconds an entry; a sift of a heap costs about 50 ns.
 """
 
 import numpy as np

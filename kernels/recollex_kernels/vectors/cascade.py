@@ -1,10 +1,10 @@
 """Nearly the nearest vectors: one bit a component proposes rows, four bits choose among them.
 
-The float16 vectors of the chosen ones are scored. Of 600 proposed rows, which lie anywhere, four
-bits are a quarter of the bytes, and say which 180 hold the best hundred.
+The float16 vectors of the chosen rows are scored. Codes of four bits are a quarter of the bytes of
+600 proposed rows, which lie anywhere, and tell which 180 of them hold the best hundred.
 
-What is found is a function of the rows, the query and what is allowed: where an index ends, how the
-rows were written and which processor runs it change nothing.
+The result is a function of the rows, the query and the mask of allowed memories. It does not depend
+on where an index ends, on how the rows were written, or on the processor.
 """
 
 import numpy as np
@@ -26,12 +26,12 @@ from recollex_kernels.vectors.similarity import decode_row
 
 _BLOCK = 1024  # rows whose estimates are computed together
 _SAMPLED, _OF_EACH = 16, 64  # parts, and their rows, that tell how great the greatest estimates are
-_AHEAD = 48  # rows asked of memory before they are read
+_AHEAD = 48  # rows prefetched ahead
 
 
 @kernel
 def encode_signs(vectors: U16, out_bits: U64, out_factors: F32) -> None:
-    """Approximate each row by one bit a component and a factor (see ``_bits``).
+    """Approximate each row by one bit a component and a factor (see `_one_bit`).
 
     Shapes, for n rows of width D:
         vectors      uint16[n, D]  float16 bit patterns, finite
@@ -118,9 +118,9 @@ def _proposed(
 ) -> U32:
     """Return the ``most`` allowed rows of the greatest estimates, ascending. Ties: the lower row.
 
-    Of the rows in ``chosen``, or, where none is, of the ``count`` from ``first`` on, of which
-    ``every`` one may be allowed: then nobody looks each up. A sample says
-    what most rows need not be compared with; where it said too much, all are gone through again.
+    The rows are those in ``chosen``; if it is empty, the ``count`` rows from ``first`` on. If
+    ``every`` row is allowed, none is looked up. A sample gives a first limit, so that most rows are
+    compared with nothing else; if fewer than ``most`` rows reach it, all rows are compared again.
     """
     words = signs[0].shape[1]
     turned, spare = np.empty_like(query), np.empty_like(query)
@@ -216,7 +216,7 @@ def cascade_top(
     """Return nearly the best ``k`` memories of rows [first, end): memories, rows, scores.
 
     They are the exact best of ``scored`` rows, whose estimates by four bits (``2 u.d - 15 sum d``
-    times the row's step, see ``_codes``) are the greatest of the ``proposed`` allowed rows whose
+    times the row's step, see `_four_bits`) are the greatest of the ``proposed`` allowed rows whose
     estimates by one bit are the greatest; of equal estimates, the lower row. Scores, ties and order
     are those of `scan_top`.
 

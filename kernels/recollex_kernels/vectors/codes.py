@@ -28,7 +28,7 @@ float32[N]."""
 def cosines(vectors: U16, rows: U32, query: F32, out: F32) -> None:
     """Set ``out[i]`` to the similarity of row ``rows[i]`` and the query.
 
-    Equation: the one at the top of ``_float16``; a cosine if both norms are 1.
+    Equation: the one at the top of `similarity`; a cosine if both norms are 1.
 
     Shapes, for N vectors of width D, n rows:
         vectors  uint16[N, D]  float16 bit patterns
@@ -44,7 +44,7 @@ def cosines(vectors: U16, rows: U32, query: F32, out: F32) -> None:
 
 @kernel
 def encode(vectors: U16, out_codes: U8, out_steps: F32, out_norms: F32, out_losses: F32) -> None:
-    """Approximate each row by four bits a component, and bound what that loses (see ``_codes``).
+    """Approximate each row by four bits a component, and bound what that loses (see `_four_bits`).
 
     Shapes, for n rows of width D:
         vectors     uint16[n, D]    float16 bit patterns, finite

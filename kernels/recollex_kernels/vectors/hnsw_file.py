@@ -1,4 +1,4 @@
-"""How are the nodes of a graph's file read? Numbers of four bytes that stand at any place.
+"""How are the nodes of an HNSW graph's file read? As numbers of four bytes, at any offset.
 
 usearch 2 writes, for each node: its key in 8 bytes, its highest level in 2, then for level 0 and
 each one above a count and room for so many slots of neighbours, 4 bytes each: twice the graph's
@@ -57,7 +57,7 @@ def places_of(levels: I16, connectivity: int, first: int, out: I64) -> int:
 def links_at(nodes: U8, place: int, level: int, connectivity: int) -> tuple[int, int]:
     """Return where the neighbours of the node at ``place`` stand on a level, and how many.
 
-    None where the file ends before them.
+    There are none if the file ends before them.
     """
     at = place + _HEAD
     most = connectivity
@@ -72,6 +72,6 @@ def links_at(nodes: U8, place: int, level: int, connectivity: int) -> tuple[int,
 
 @kernel
 def prefetch_links(nodes: U8, place: int, connectivity: int) -> None:
-    """Ask for a node's neighbours on level 0, which will be read soon, and wait for nothing."""
+    """Prefetch a node's neighbours on level 0."""
     for line in range(0, _HEAD + WORD * (1 + 2 * connectivity), _LINE):
         prefetch(nodes, place + line)

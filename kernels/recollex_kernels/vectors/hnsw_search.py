@@ -1,9 +1,9 @@
-"""Which rows are near a query? A walk through a graph of neighbours, by four bits a component.
+"""Which rows are near a query? A walk through an HNSW graph, by four bits a component.
 
 The graph is one of usearch's (Malkov and Yashunin, HNSW, 2016): levels, each a graph of fewer nodes
-than the one below. Its nodes name their neighbours by slot; what a slot's vector is like is told by
-the codes of its row, half the bytes of the graph's own, so that most of a walk, which is waiting
-for memory, is spared. The walk only proposes: float16 vectors score what it found.
+than the one below. A node names its neighbours by slot. The walk compares the query with the codes
+of a slot's row, which have half the bytes of the graph's own vectors: most of a walk is waiting for
+memory. The walk only proposes rows: their float16 vectors are scored afterwards.
 """
 
 from typing import TypeAlias
@@ -58,17 +58,17 @@ def near_rows(
 ) -> tuple[int, U32]:
     """Return `ARRIVED` and rows near ``query``, in no order; or why there are none.
 
-    They are, of the allowed rows that the walk looked at, the ``most`` of the greatest estimates
-    (see ``_codes``). On the lowest level it goes on from the best node that it has not gone on
-    from, allowed or not, until that is below ``wide`` allowed ones: so the fewer are allowed, the
-    farther it goes. `TOO_FAR`: it went on from ``farthest`` nodes without coming to that.
-    `OTHER_ROWS`: a slot's row is not the one that it was said to be.
+    They are, among the allowed rows that the walk looked at, the ``most`` with the greatest
+    estimates (see `_four_bits`). On the lowest level the walk expands the best node that it has not
+    expanded, allowed or not, until ``wide`` allowed ones are better than that node: the fewer rows
+    are allowed, the farther it goes. `TOO_FAR`: it expanded ``farthest`` nodes and had not ended.
+    `OTHER_ROWS`: a slot's row is not the expected one.
 
     Shapes, for M memories: graph, coded: see `Graph` and `Coded`; allowed uint8[M]; query
     float32[D].
     wide, most: at least 1. A slot or a row out of range is passed over.
 
-    Cost: .8 us for each node that it goes on from, of 384 components, where memory is cold.
+    Cost: 0.8 us for each expanded node, of 384 components, if memory is cold.
     """
     nodes, places, own_rows, first_row, connectivity, top, start = graph
     codes, steps, memory_of_row = coded

@@ -72,8 +72,8 @@ def _bound_rows(
 ) -> U32:
     """Set ``out_most[i]`` to a bound of row chosen[i], of row first + i where none is chosen.
 
-    Returned are rows that are likely the best: the ``k`` allowed ones of the greatest estimates,
-    as far as these are above ``floor``.
+    Return the rows that are likely the best: the ``k`` allowed rows with the greatest estimates
+    above ``floor``.
     """
     codes, steps, norms, losses = coded
     query_codes = np.empty(query.shape[0], np.int8)

@@ -73,7 +73,7 @@ def links(
     most ``limit``, by higher similarity, then lower memory. (TEMPR 2.4.2: threshold 0.7, weight =
     cosine.) The similarities are those of ``cosines``, the lists those of comparing every pair.
 
-    A pair is scored exactly only if its upper bound (see ``_codes``) reaches the threshold.
+    A pair is scored exactly only if its upper bound (see `_four_bits`) reaches the threshold.
 
     Shapes, for N vectors of width D, M memories, n = end_new - first_new new rows:
         vectors            uint16[N, D]  float16 bit patterns
@@ -164,9 +164,9 @@ def likely_links(
     limit: int,
     out: Found,
 ) -> None:
-    """Find nearly what `links` finds, in a third of the time.
+    """Find nearly what `links` finds, in a third of its time.
 
-    A pair is scored exactly if its estimate (see ``_bits``) is no more than `_MARGIN` below the
+    A pair is scored exactly if its estimate (see `_one_bit`) is no more than `_MARGIN` below the
     threshold, or below the weight of the last of a full list: one of a thousand that are just as
     similar as that is missed. The similarities are those of ``cosines``.
 

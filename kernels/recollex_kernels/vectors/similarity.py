@@ -10,8 +10,8 @@ where each product and each sum is rounded to float32, blocks in order, and ``tr
 half of the lanes to the lower half until one is left. No fused multiply-add, so every processor
 and every way of computing it gives the same bits.
 
-Kernels inline what stands here. Numba's cache would not notice a change in it; the name of the
-cache folder does (see ``_jit``).
+Kernels inline this code. Numba's cache would not notice a change in it; the name of the cache
+folder does (see `machine.jit`).
 """
 
 from collections.abc import Callable

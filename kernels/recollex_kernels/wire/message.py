@@ -1,8 +1,8 @@
 """Where does a MessagePack value end, and is it safe to read?
 
-Whoever reads a value allocates what its headers claim: an array of 2**32 - 1 items, 1,024 deep, is
-five kilobytes to send. So a stranger's bytes are looked at here first, without allocating: a value
-is read when all of it is there, and then holds every item that it claims.
+A decoder allocates what a value's headers claim, and five kilobytes can claim arrays of 2**32 - 1
+items, 1,024 deep. So bytes from a client are checked here first, without allocating. A value is
+decoded once all of it is there, and then it holds every item that it claims.
 """
 
 import numpy as np
@@ -26,23 +26,23 @@ def value_end(
 ) -> int:
     """Return one of the constants above; if `WHOLE`, the value ends before ``state[AT]``.
 
-    Reads one value from the first byte of ``data`` on, or goes on where the last call stopped for
-    want of bytes. ``record``: the extension type whose payload is two values, which are looked at
-    as well; the payload of others is passed over. `TOO_LARGE`, `TOO_MANY`: it claims more than
+    Reads one value from the first byte of ``data`` on, or goes on where the last call ran out
+    of bytes. ``record``: the extension type whose payload is two values, which are checked
+    too; other payloads are passed over. `TOO_LARGE`, `TOO_MANY`: it claims more than
     ``most_bytes`` bytes or ``most_items`` values, whether or not they are there.
 
     Shapes: data uint8[N], the value's bytes so far; state int64[FRAMES + 2 * D], zeroed at the
     beginning of a value; D is how deep containers may stand in containers, and of each two numbers
     are kept: values that it still lacks, and the byte at which it must end, 0 for any.
 
-    Cost: O(values) time, no allocation; every byte is looked at once, over all calls.
+    Cost: O(values) time, no allocation; every byte is read once, over all calls.
     """
     n = data.shape[0]
     deepest = (state.shape[0] - FRAMES) // 2
     while True:
         at = state[AT]
         depth = state[DEPTH]
-        if state[ITEMS] > 0:  # close the containers that lack nothing any more
+        if state[ITEMS] > 0:  # close the containers that are complete
             while depth > 0 and state[FRAMES + 2 * depth - 2] == 0:
                 end = state[FRAMES + 2 * depth - 1]
                 if end != 0 and end != at:
@@ -55,7 +55,7 @@ def value_end(
             return INCOMPLETE
         b = data[at]
         size = 0  # bytes of a length that follow
-        fixed = 0  # bytes behind it that are part of the value
+        fixed = 0  # bytes after it that are part of the value
         count = np.int64(0)  # values that a container holds
         bytes_of = np.int64(0)  # bytes of a payload
         is_container = False

@@ -33,7 +33,7 @@ def reached_by(values: U16, n: int, k: int) -> int:
 def reached_by_codes(codes: U8, first: int, end: int, k: int) -> int:
     """Return a code that ``k`` of ``codes[first:end]`` reach; 0 without one.
 
-    The greatest is at most 3 above it. What is behind the last whole 64 codes is not looked at.
+    The greatest is at most 3 above it. Codes after the last whole 64 are not looked at.
 
     Cost: (end - first) / 64 steps for each of 6 bits.
     """
@@ -52,7 +52,7 @@ def reached_by_codes(codes: U8, first: int, end: int, k: int) -> int:
 
 @kernel
 def count_reaching(sums: U16 | U32, size: int, least: int) -> int:
-    """Return how many of the first ``size`` sums are at least ``least``; those behind are below.
+    """Return how many of the first ``size`` sums are at least ``least``; the rest are below.
 
     Shapes: sums [>= size, to the next 64].
 
@@ -80,20 +80,20 @@ def take_reaching(
 
     Document ``first + i`` has sums[i]. All sums are 0 then.
 
-    Shapes: sums uint16[>= size, to the next 64], below ``least`` behind size; scratch_blocks
+    Shapes: sums uint16[>= size, to the next 64], below ``least`` after size; scratch_blocks
     uint32[> size / 64]; out, out_sums have room for 4 more than there are.
 
     Cost: 0.02 ns a sum, 2 ns an appended one.
     """
     limit, blocks, end = np.uint16(least), np.uint64(0), np.uint64(start)
-    for place in range(0, size, LANES):  # without a branch, which would be guessed wrong too often
+    for place in range(0, size, LANES):  # without a branch: it would be mispredicted too often
         scratch_blocks[blocks] = place
         blocks += np.uint64(reaching(sums, place, limit) != 0)
     for block in scratch_blocks[: np.int64(blocks)]:
         held = int(block)
         bits, place = reaching(sums, held, limit), first + held
         count = count_bits(bits)
-        for i in range(4):  # most have no more; what is written too much is written over
+        for i in range(4):  # most have no more; surplus entries are overwritten
             at = lowest(bits) & (LANES - 1)
             bits &= bits - np.uint64(1)
             out[end], out_sums[end] = place + at, sums[np.uint64(held + at)]
@@ -120,7 +120,7 @@ def keep_reaching(least: int, start: int, n: int, out: U32, out_sums: U16) -> in
 
 @kernel
 def all_allowed(least: int, start: int, n: int, out: U32, out_sums: U16, allowed: U8) -> bool:
-    """Return whether all of [start, n) whose sums reach ``least`` are; sums behind n are 0."""
+    """Return whether all of [start, n) whose sums reach ``least`` are allowed; the rest are 0."""
     refused = np.uint8(0)
     for place in range(start & ~(LANES - 1), n, LANES):
         bits = reaching(out_sums, place, np.uint16(least))
@@ -132,7 +132,7 @@ def all_allowed(least: int, start: int, n: int, out: U32, out_sums: U16, allowed
 
 @kernel
 def keep_allowed(start: int, n: int, out: U32, out_sums: U16, allowed: U8) -> int:
-    """Drop those of [start, n) that are not; return how many there are now."""
+    """Drop those of [start, n) that are not allowed; return how many there are now."""
     kept = np.uint64(start)
     for i in range(start, n):
         d = out[np.uint64(i)]

@@ -1,7 +1,7 @@
-"""What do the few documents score that a search found in a segment? Words in the question's order.
+"""The scores of the few documents that a search found in a segment, to the bit those of `bm25`.
 
-A posting's code stands for one count, but for great ones, and a document's length is read once: so
-its score is that of `_bm25`, to the bit.
+Words are added in the question's order. A posting's code stands for one count, except great ones,
+and a document's length is read once.
 """
 
 from typing import TypeAlias
@@ -28,8 +28,8 @@ from recollex_kernels.words.bm25 import Weights
 Room: TypeAlias = tuple[U16, U32, U32]
 """Scratch of `score_found`, for documents [first, end): places, bits, hits.
 
-places  uint16[>= end - first], all 0, and so it is left
-bits    uint32[> (end - first) / 32], all 0, and so it is left
+places  uint16[>= end - first], all 0 before and after
+bits    uint32[> (end - first) / 32], all 0 before and after
 hits    uint32[> postings of a term]
 """
 _MOST = 0xFFFF
@@ -107,7 +107,7 @@ def _search_scores(
 
 @kernel
 def _sort(found: U32, first: int, bits: U32) -> None:
-    """Put them in order, each once, by marking them among the ``bits``, which are 0."""
+    """Sort them, each once, by marking them among the ``bits``, which are 0."""
     low, high = np.uint32(0xFFFFFFFF), np.uint32(0)
     for d in found:
         at = d - np.uint32(first)

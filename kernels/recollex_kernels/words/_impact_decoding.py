@@ -13,9 +13,9 @@ _UNSURE = np.float32(-np.inf)
 def code_bounds(limits: U32, fixed: np.float32, per_word: np.float32, out: F32) -> float:
     """Set what a posting of each code adds at most for each unit of idf.
 
-    Returned is the greatest ratio of what one code adds at most to what it adds at least.
+    Return the greatest ratio of what one code adds at most to what it adds at least.
 
-    Equation: that of `_bm25.add_chains`, f / (f + (fixed + per_word * length)), in float32.
+    Equation: that of `chains.add_chains`, f / (f + (fixed + per_word * length)), in float32.
 
     Shapes: limits uint32[4 * 256] from `impacts.grade_postings`; out float32[256].
     """
@@ -52,7 +52,7 @@ def code_counts(limits: U32, out: F32) -> None:
 def code_values(limits: U32, fixed: np.float32, per_word: np.float32, out: F32) -> None:
     """Set what a posting of each code adds for each unit of idf: -inf where it stands for several.
 
-    So a sum with one of those is told from others. Equation and shapes: as for `code_bounds`.
+    So a sum that contains such a code can be recognised. Equation and shapes: as for `code_bounds`.
     """
     for code in range(256):
         f, length = np.float32(limits[code]), np.float32(limits[256 + code])

@@ -285,7 +285,7 @@ def search_segment(
         weights             idf above 0; a term >= V is in no document
         k                   at least 1
         reached             what the last call returned
-        scratch             sums uint16[>= end - first, to the next 64], all 0, and so it is left;
+        scratch             sums uint16[>= end - first, to the next 64], all 0 before and after;
                             blocks uint32[> (end - first) / 64]
         stops, columned     int64[Q, > slices of the segment], int64[Q]   stops as `set_stops`
                             sets them, or 0 if no document counts

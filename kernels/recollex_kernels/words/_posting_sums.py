@@ -12,7 +12,7 @@ from recollex_kernels.words._lanes import LANES, reaching
 from recollex_kernels.words._positions import position_of
 from recollex_kernels.words._segment_table import SLICE
 
-_AHEAD = 512  # postings
+_AHEAD = 512  # postings prefetched ahead
 
 
 @kernel
@@ -28,7 +28,7 @@ def add(documents: U16, codes: U8, added: U16, begin: int, end: int, base: int, 
 
 @kernel
 def _ask_ahead(documents: U16, codes: U8, p: int) -> None:
-    """Ask memory for 64 postings that will be read a little later than posting ``p``."""
+    """Prefetch 64 postings that will be read a little later than posting ``p``."""
     prefetch(codes, p + _AHEAD)
     prefetch(documents, p + _AHEAD)
     prefetch(documents, p + _AHEAD + LANES // 2)
@@ -58,7 +58,7 @@ def add_below(
 
 @kernel
 def ask_for(columns: U8, base: int, found: U32) -> None:
-    """Ask memory for what `look_up` will read."""
+    """Prefetch what `look_up` will read."""
     for d in found:
         prefetch(columns, base + int(d))
 

@@ -1,8 +1,8 @@
 """The posting lists of all segments as one argument: where the arrays of each lie in memory.
 
-A view has as many segments as its rows ask for, and a kernel is compiled for the number of its
-arguments, each of which costs 0.1 us to pass. So a kernel is given a table of addresses, a row a
-segment, and reads arrays through it. Whoever calls keeps the arrays alive until it returns.
+The number of segments differs between views, a kernel is compiled for the number of its arguments,
+and each argument costs 0.1 us to pass. So a kernel takes a table of addresses, a row for each
+segment, and reads arrays through it. The caller keeps the arrays alive until the kernel returns.
 """
 
 from typing import Any, TypeAlias
@@ -19,8 +19,8 @@ from recollex_kernels.words._impact_decoding import DENSE
 from recollex_kernels.words._positions import position_of
 
 Texts: TypeAlias = tuple[U32, U32, U8, U32, U32, U64, U32]
-"""What no segment has: head, postings and counts of the chains (see ``tail``); lengths, first_row,
-forward_offsets, forward_terms (see ``_bm25``)."""
+"""What is in no segment: head, postings and counts of the chains (see `tail`); lengths,
+first_row, forward_offsets, forward_terms (see `bm25.Forward`)."""
 Lists: TypeAlias = tuple[U32, U16, U16, U8, U32, U32, U32, U8, U8, int, int]
 """Of documents [first, end): starts, cuts, documents (see `postings.divide_postings`); codes,
 limits, dense (see `impacts.grade_postings`); dense_cuts; greatest, columns; first, end."""
@@ -68,7 +68,7 @@ def forward_of(texts: I64) -> tuple[U32, U32, U64, U32]:
 
 @kernel
 def extent(table: I64, s: int) -> tuple[int, int]:
-    """Return the first document of segment ``s`` and the one behind its last."""
+    """Return the first document of segment ``s`` and the one after its last."""
     return table[s, FIRST], table[s, END]
 
 
@@ -110,7 +110,7 @@ def list_of(table: I64, s: int, term: np.uint32) -> tuple[int, int]:
 
 @kernel
 def ask_for_stops(table: I64, s: int, term: np.uint32) -> None:
-    """Ask memory for what `set_stops` reads of a term besides `list_of`."""
+    """Prefetch what `set_stops` reads of a term besides `list_of`."""
     cuts = slices_of(table, s) - 1
     near = _carray(_pointer(table[s, 1]), (table[s, TERMS] * cuts,), np.uint16)
     prefetch(near, int(term) * cuts)

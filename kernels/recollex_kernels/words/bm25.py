@@ -1,4 +1,4 @@
-"""BM25: what a document scores. Words are added in one order, so its bits are always the same."""
+"""BM25: the score of a document. Words are added in one order, so its bits are always the same."""
 
 from typing import TypeAlias
 
@@ -9,7 +9,7 @@ from recollex_kernels.machine.prefetch import prefetch
 
 NONE = np.uint32(0xFFFFFFFF)
 _TABLE = 1024
-_AHEAD = 8  # documents asked of memory before they are read
+_AHEAD = 8  # documents prefetched ahead
 
 Forward: TypeAlias = tuple[U32, U32, U64, U32]
 """The words of memories in text order: lengths, first_row, offsets, terms.
@@ -79,7 +79,7 @@ def scores_of(documents: U32, forward: Forward, weights: Weights, out: F32) -> N
 
     Shapes: documents uint32[n], out float32[n].
 
-    Cost: 15 ns a document of 25 words, whose words are asked of memory beforehand.
+    Cost: 15 ns a document of 25 words, whose words are prefetched.
     """
     lengths, first_row, forward_offsets, forward_terms = forward
     terms, idf, fixed, per_word = weights

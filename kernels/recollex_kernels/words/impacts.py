@@ -1,9 +1,9 @@
-"""How much may one posting add to a score? A byte each, so that most are never looked at twice.
+"""How much may one posting add to a score? Its impact, graded to a code of one byte.
 
-What a posting adds depends on its count and on the length of its document, and on nothing else
-that a view could change but the mean length. So the pairs (count, length) of a segment are graded
-into at most 255 codes; what a code adds at least and at most is known under any mean length, idf,
-k1 and b. Of short texts every pair has a code of its own.
+What a posting adds depends on its count, on the length of its document, and on the mean length,
+which differs between views. So the pairs (count, length) of a segment are graded into at most 255
+codes; the least and the most that a code adds is known for any mean length, idf, k1 and b. In
+short texts every pair has its own code.
 """
 
 import numpy as np
@@ -39,18 +39,18 @@ def grade_postings(
 ) -> tuple[U8, U32, U32, U8, U8]:
     """Return the postings' codes, what each code stands for, and what is kept of frequent terms.
 
-    A code is from 1 on. A greater one adds more, under the mean length of the documents, ``k1`` and
-    ``b``. A code stands for one count, but for great ones, and for lengths that are one after
-    another and add about the same; for one length where there is room.
+    Codes begin at 1. A greater code adds more, under the mean length of the documents, ``k1`` and
+    ``b``. A code stands for one count, except great ones, and for consecutive lengths that add
+    about the same; for one length if there are codes enough.
 
     Shapes, for V terms, P postings, documents [first, end), D terms of more than
-    (end - first) / `_impacts.DENSE` postings:
+    (end - first) / `DENSE` postings:
         starts, documents, counts  int64[V+1], uint32[P], uint8[P]  as build_postings returns them
         lengths   uint32[end - first]
     Returned:
         codes     uint8[P]
-        limits    uint32[4 * 256]  of all codes the greatest count, then the least length, the least
-                  count, the greatest length; zeros for one that is not in use
+        limits    uint32[4 * 256]  of each code the greatest count, then the least length, the least
+                  count, the greatest length; zeros for an unused code
         dense     uint32[D]        ascending
         greatest  uint8[D]         the greatest code of each
         columns   uint8[D * (end - first)]

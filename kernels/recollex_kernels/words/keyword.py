@@ -1,8 +1,8 @@
 """BM25: what the words of a question weigh, and which memories hold them best.
 
 Documents stand in posting lists (see ``postings``) and, where none covers them yet, in chains (see
-``tail``). `search_words` runs all steps, because each call from the interpreter costs as much as a
-small one.
+``tail``). `search_words` runs all steps, because a call from the interpreter costs as much as
+a small search.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ from recollex_kernels.words.chains import Chains, add_chains, chain_frequency
 NONE = np.uint32(0xFFFFFFFF)
 SCRATCH = 7
 """Rows of what a search works in."""
-_ASKED = 32  # lines of a list that are asked of memory; it goes on by itself
+_ASKED = 32  # cache lines of a list that are prefetched; the hardware goes on by itself
 _FEW = 160  # scores up to which each is compared with all, which takes less than to sort them
 
 
@@ -61,7 +61,7 @@ def document_frequency(table: I64, s: int, terms: U32, end_document: int) -> I64
 
 @kernel
 def _ask_for_lists(table: I64, s: int, terms: U32) -> None:
-    """Ask memory for how the terms' lists begin, whence it goes on by itself."""
+    """Prefetch the beginnings of the terms' lists; the hardware prefetches the rest."""
     documents, codes = postings_of(table, s)
     first, last = extent(table, s)
     for t in terms:
@@ -87,15 +87,15 @@ def word_weights(
 ) -> tuple[int, float, float]:
     """Set the terms that are known and their idf; return how many, the sum of all idf, and a share.
 
-    It is the share of that sum which belongs to words that no document of the N holds.
+    The share is that of the words that no document of the N holds.
 
     Equation, N = ``end_document``, df the documents before it that hold the term:
         idf = ln(1 + (N - df + .5) / (df + .5))
 
     Shapes, for Q terms:
         table              int64[S, 14]  as `segments.table` returns it
-        head, chain_postings   see `_chains.chain_frequency`
-        terms              uint32[Q]    NONE for a word that nobody ever met
+        head, chain_postings   see `chains.chain_frequency`
+        terms              uint32[Q]    NONE for a word that the agent never met
         out_terms, out_idf   uint32[Q], float32[Q]   the terms in their order without NONE
 
     Cost: O(Q log P) and the chains of the terms.
@@ -132,13 +132,13 @@ def search_weighed(
 ) -> int:
     """Set the best ``k`` allowed memories with a score above 0, and their scores; return how many.
 
-    Scores are those of `_bm25.scores_of`. Order: higher score, then lower memory.
+    Scores are those of `bm25.scores_of`. Order: higher score, then lower memory.
 
     Shapes, for documents [0, end) in segments and [end, end_document) in chains:
         table           int64[S, 14]   as `segments.table` returns it
         weights .. k    as for `search_segment`
-        scratch         uint32[SCRATCH, >= end_document + 128]   of which the first two rows are 0,
-                        and so they are left
+        scratch         uint32[SCRATCH, >= end_document + 128]   the first two rows are 0 before and
+                        after
         out             memories uint32[k], scores float32[k]
         out_tail        float32[max(end_document - end, 0)]   0; set to the score of each of those
                         in chains, allowed or not
@@ -187,7 +187,7 @@ def search_weighed(
 def _reaching(
     tail: F32, least: np.float32, first: int, allowed: U8, n: int, found: U32, scores: F32
 ) -> int:
-    """Put what is above 0 and reaches ``least`` behind ``n`` that are found; return how many it is.
+    """Append to ``n`` found the allowed documents above 0 that reach ``least``; return the count.
 
     tail: scores of documents from ``first`` on.
     """
@@ -267,7 +267,7 @@ def _settle(found: U32, scores: F32, forward: Forward, weights: Weights) -> None
 def _best(found: U32, scores: F32, k: int, out: U32, out_scores: F32) -> int:
     """Set the ``k`` of greatest score, in order; ties to the lower document. Scores are above 0.
 
-    Returned is how many they are. Documents that ascend; their order is lost.
+    Return how many they are. ``found`` ascends; its order is lost.
 
     Cost: O(n + k log k) as a rule; up to 160, each is compared with all, 64 at a time.
     """

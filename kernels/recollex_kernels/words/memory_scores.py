@@ -1,6 +1,6 @@
-"""What do some memories score by a question's words? From lists, or from their own words.
+"""The BM25 scores of some memories, from posting lists or from their own words.
 
-Of those that no list has, the keyword arm scored each, and that is looked up.
+Memories that no list covers were scored by the keyword arm: those scores are looked up.
 """
 
 from typing import TypeAlias
@@ -23,9 +23,10 @@ from recollex_kernels.words._segment_table import (
 from recollex_kernels.words.bm25 import Weights, scores_of
 
 Asked: TypeAlias = tuple[I64, F32, U32, U64, U32, float, float, U32, F32]
-"""What a question's words need to be scored: the table of segments (see `_segments`); tail, the
-scores of the documents behind them as far as they are known, in order (see `search_weighed`);
-lengths, forward_offsets, forward_terms, fixed, per_word, terms, idf as for `_bm25.scores_of`."""
+"""What scores a question's words: table of segments (see `segments`); tail, the scores of the
+documents after them as far as they are known, in order (see `search_weighed`); lengths,
+forward_offsets, forward_terms (see `bm25.Forward`), fixed, per_word, terms, idf (see
+`bm25.Weights`)."""
 _PATIENCE = 128  # postings that take as long to walk as one memory's own words take
 
 
@@ -96,12 +97,12 @@ def scores_among(
     first_row: U32,
     asked: Asked,
 ) -> F32:
-    """Return the BM25 scores of the ``chosen`` of some memories: those of `_bm25.scores_of`.
+    """Return the BM25 scores of the ``chosen`` of some memories: those of `bm25.scores_of`.
 
     Shapes:
-        bits, before, memories   the set and what `_bitmap.listed` returns of it
+        bits, before, memories   the set and what `bitmap.listed` returns of it
         chosen      int64[n]     places in memories, ascending
-        first_row   as for `_bm25.scores_of`
+        first_row   see `bm25.Forward`
         returned    float32[n]
 
     Cost: 0.5 ns for each posting of the terms that have no column and 2 ns for each memory and term

@@ -1,4 +1,4 @@
-"""The table by which kernels know the posting lists of all segments, see ``_segments``."""
+"""The table through which kernels read the posting lists of all segments, see `_segment_table`."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from recollex_kernels.words._segment_table import slices_in as slices_in
 
 
 def table(segments: Sequence[Lists]) -> I64:
-    """Return the table of ``segments``: int64[S, 14], which is good as long as their arrays are."""
+    """Return the table of ``segments``: int64[S, 14], valid as long as their arrays live."""
     rows = np.zeros((len(segments), FIELDS), np.int64)
     for row, lists in zip(rows, segments, strict=True):
         arrays, (first, end) = lists[:-2], lists[-2:]
@@ -23,5 +23,5 @@ def table(segments: Sequence[Lists]) -> I64:
 
 
 def places(texts: Texts) -> I64:
-    """Return where the arrays of ``texts`` lie and their lengths: int64[7, 2], good as long."""
+    """Return the addresses and lengths of arrays that stay alive: int64[7, 2]."""
     return np.array([(array.ctypes.data, len(array)) for array in texts], np.int64)

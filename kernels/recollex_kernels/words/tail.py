@@ -1,13 +1,13 @@
 """BM25 over documents that no posting list covers yet: chains of blocks of postings, newest first.
 
 A posting says which document a term is in and how often. Those of a term stand in blocks of
-eight places, documents in the order in which they came: a walk waits for memory once a block, where
-one from posting to posting would at each. A block's first place tells where the last posting of
-the block before it stands, so no walk needs more than ``head``, the place of each term's newest
-posting; place 0 is none. So adding a document costs its words, and a reader who sees only the
-documents before ``end_document`` walks from the head and skips what is newer.
+eight places, documents in the order of arrival: a walk waits for memory once a block, not once
+a posting. A block's first place tells where the last posting of the block before it stands, so a
+walk needs only ``head``, the place of each term's newest posting; place 0 is none. Adding a
+document costs its words. A reader that sees only the documents before ``end_document`` walks from
+the head and skips newer ones.
 
-Two steps add documents, so that a reader in another thread never meets a posting half written:
+Two steps add documents, so that a reader in another thread never sees a half-written posting:
 `extend_chains` writes postings that no head leads to, `publish_chains` moves the heads.
 """
 
@@ -42,7 +42,7 @@ def extend_chains(
         out_latest    uint32[V]       the newest posting of each term, published or not; 0 for none
         out_postings, out_counts   uint32[P], uint8[P]   links and documents; at most 255
 
-    Cost: O(tokens). P must be ``size`` and a block for each token at the most.
+    Cost: O(tokens). P must be at least ``size`` plus a block for each token.
     """
     for document in range(first_document, end_document):
         first, end = term_offset[first_row[document]], term_offset[first_row[document + 1]]
