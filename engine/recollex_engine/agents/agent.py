@@ -32,7 +32,7 @@ Written = TypeVar("Written")
 class Agent(ReadableAgent):
     """One agent's memory in one folder.
 
-    Threads: any number may call anything; writes happen in one order.
+    Threads: any number may call any method; writes happen in one order.
     """
 
     def __init__(self, name: str, folder: Path, context: StoreContext) -> None:
@@ -41,7 +41,7 @@ class Agent(ReadableAgent):
         self._counter: TokenCounter | None = None
 
     def writable(self) -> "Agent":
-        """Return what can be written to: the agent itself."""
+        """Return the agent itself; a cut raises `ReadOnlyError`."""
         return self
 
     # -- writing ---------------------------------------------------------------------------------
@@ -57,8 +57,8 @@ class Agent(ReadableAgent):
         """Retain ``statements`` as one transaction; return their ids, in order.
 
         ``embeddings``: the caller's own vectors, float[statements, dimension].
-        ``replace_document``: the open memories of this document that are not among the statements
-        are closed with it.
+        ``replace_document``: a document whose open memories are closed in the same transaction,
+        unless they are among the statements.
         """
         self.files.check_writable()
         if len(statements) > MAX_BATCH:
@@ -90,9 +90,9 @@ class Agent(ReadableAgent):
         embedding: object = None,
         recorded_at: int | None = None,
     ) -> None:
-        """Close the open memory ``id`` and record what takes its place, under the same id.
+        """Close the open memory ``id`` and record its replacement under the same id.
 
-        See `correction.find_correction`; ``act`` says by whom and why.
+        See `correction.find_correction`. ``act``: who corrects it, and why.
         """
         self.files.check_writable()
         if not self.folder.exists():
@@ -111,7 +111,7 @@ class Agent(ReadableAgent):
         self._write(first, write)
 
     def take_away(self, act: Act, ids: Sequence[str], recorded_at: int | None = None) -> None:
-        """Forget or archive memories, as one transaction: they leave every later view."""
+        """Forget or archive memories as one transaction: later views do not show them."""
         self.files.check_writable()
         if not ids:
             return
@@ -128,8 +128,9 @@ class Agent(ReadableAgent):
     ) -> int:
         """Record ``operations`` as one transaction: all of them or none.
 
-        ``notes`` say for each who makes it and why, ``where`` what it is called in an error; see
-        `FactDraft.add`. Returns how many records it made; one that says nothing new makes none.
+        ``notes`` hold for each operation who makes it and why, ``where`` its name in an error; see
+        `FactDraft.add`. Returns the number of records; an operation that changes nothing makes
+        none.
         """
         self.files.check_writable()
         embedder = self.embedder
@@ -145,7 +146,7 @@ class Agent(ReadableAgent):
         )
 
     def _write_context(self, embedder: Embedder, recorded_at: int | None) -> WriteContext:
-        """Return what a write needs; an agent whose folder is not there gets none here."""
+        """Return the objects that a write needs; a folder that does not exist is not made yet."""
         shared = self.context
         writer = self.files.writer() if self.folder.exists() else None
         settings = None if writer is None else writer.settings
@@ -172,10 +173,10 @@ class Agent(ReadableAgent):
         )
 
     def _write(self, context: WriteContext, write: Callable[[WriteContext], Written]) -> Written:
-        """Return what ``write`` returns; it is called again if its plan was stale.
+        """Call ``write`` and return its result; call it again if its plan was stale.
 
-        The first time it plans and embeds without the writer's lock, the second time with it, so
-        that no other thread can record anything meanwhile.
+        Optimistic concurrency: the first call plans and embeds without the writer's lock. The
+        second holds it, so that no other thread can record anything meanwhile.
         """
         try:
             written = write(context)
@@ -189,15 +190,15 @@ class Agent(ReadableAgent):
     def together(self) -> Iterator[None]:
         """Let this thread's writes in the body share one flush; see `Writer.together`."""
         if self.context.read_only or not self.folder.exists():
-            yield  # the first write makes the folder, and is flushed by itself
+            yield  # the first write makes the folder, and has a flush of its own
             return
         with self.files.writer().together():
             yield
 
     def checkpoint(self) -> None:
-        """Fold the tail into the indexes and make opening quick; recalls give the same results.
+        """Fold the tail into the indexes, so that opening is quick; recalls return the same.
 
-        Raises `StoreFullError` with everything as it was.
+        Raises `StoreFullError`; then the state is as before.
         """
         self.files.check_writable()
         if self.folder.exists():
@@ -211,11 +212,11 @@ class Agent(ReadableAgent):
         self.files.check_open()
 
     def view(self, op: int | None = None) -> View | None:
-        """Return what is visible now, or was at operation ``op``; None before the first retain."""
+        """Return the view of now, or of operation ``op``; None before the first retain."""
         return self.files.view(op)
 
     def replica(self) -> Replica:
-        """Return the state behind `view`; only once there is one."""
+        """Return the replica that `view` reads; only after there is one."""
         return self.files.replica()
 
     def counter(self) -> TokenCounter:
@@ -227,8 +228,8 @@ class Agent(ReadableAgent):
     def op_at(self, recorded_at: int) -> int:
         """Return the last operation recorded by a time; 0 if there was none.
 
-        Raises `InputError` for a time that is later than all that is recorded and that the clock
-        has not reached: what will be recorded by then is not known yet.
+        Raises `InputError` for a time that is later than all recorded times and than the clock:
+        more may be recorded by then.
         """
         view = self.view()
         if view is not None and view.op:
@@ -245,5 +246,5 @@ class Agent(ReadableAgent):
         return view.op if view is not None else 0
 
     def close(self) -> None:
-        """Finish what is pending and let the next writer in; the second call does nothing."""
+        """Finish pending work and release the lock file; a second call does nothing."""
         self.files.close()

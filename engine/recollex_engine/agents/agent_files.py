@@ -1,4 +1,4 @@
-"""How is one agent's folder opened? By its one writer or by a reader, each when first needed."""
+"""How is one agent's folder opened? By a writer or a reader, each when it is first needed."""
 
 import threading
 from pathlib import Path
@@ -16,9 +16,9 @@ from recollex_engine.writing.writer import Writer
 
 
 class AgentFiles:
-    """What of one agent's folder is open in this process: its writer, or a reader of its files.
+    """The writer or the reader by which this process has one agent's folder open.
 
-    Threads: any number may call anything. Nothing is put on disk before the first write.
+    Threads: any number may call any method. Nothing is put on disk before the first write.
     """
 
     def __init__(self, name: str, folder: Path, context: StoreContext) -> None:
@@ -31,10 +31,10 @@ class AgentFiles:
         self._reader: ReadReplica | None = None
         self._closed = False
         if folder.exists() and not context.read_only:
-            self.writer()  # a second writer learns it here, not at its first retain
+            self.writer()  # a second writer fails here, not at its first retain
 
     def writer(self) -> Writer:
-        """Return the writer, opened when first asked for, which makes the folder."""
+        """Return the writer; the first call opens it and makes the folder."""
         self.check_writable()
         if self._writer is not None:
             return self._writer
@@ -67,7 +67,7 @@ class AgentFiles:
 
     @property
     def maintenance(self) -> Maintenance:
-        """The checkpoints of the writer, which must have been opened."""
+        """The maintenance of the writer, which must have been opened."""
         assert self._maintenance is not None
         return self._maintenance
 
@@ -77,7 +77,7 @@ class AgentFiles:
             raise ClosedError(f"agent {self.name!r} was closed: open the store again")
 
     def check_writable(self) -> None:
-        """Raise unless this agent may be written; nothing is put on disk."""
+        """Raise `ClosedError` or `ReadOnlyError` if this agent cannot be written."""
         self.check_open()
         if self._context.read_only:
             raise ReadOnlyError(
@@ -86,14 +86,14 @@ class AgentFiles:
             )
 
     def _embedder_for(self, settings: Settings) -> Embedder:
-        """Return the model, having checked that it is the one behind the agent's vectors."""
+        """Return the model. Raises `ModelMismatchError` if the vectors are of another model."""
         embedder = self._context.embedder()
         if embedder.fingerprint != settings.model:
             raise ModelMismatchError(self.name, settings.model, embedder.fingerprint)
         return embedder
 
     def view(self, op: int | None = None) -> View | None:
-        """Return what is visible now, or was at operation ``op``; None before the first retain."""
+        """Return the view of now, or of operation ``op``; None before the first retain."""
         self.check_open()
         if self._writer is not None:
             return self._writer.replica.view(op)
@@ -109,14 +109,14 @@ class AgentFiles:
         return now if op is None else self._reader.replica.view(op)
 
     def replica(self) -> Replica:
-        """Return the state behind `view`; only once there is one."""
+        """Return the replica that `view` reads; only after there is one."""
         if self._writer is not None:
             return self._writer.replica
         assert self._reader is not None
         return self._reader.replica
 
     def close(self) -> None:
-        """Finish what is pending and let the next writer in; the second call does nothing."""
+        """Finish pending work and release the lock file; a second call does nothing."""
         with self._opening:
             if self._closed:
                 return

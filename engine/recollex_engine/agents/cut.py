@@ -1,4 +1,4 @@
-"""What did the agent know then? The agent as of a recorded time, for reading alone."""
+"""A cut: the agent as of a recorded time, for reading alone."""
 
 from dataclasses import replace
 from typing import NoReturn, TypeAlias
@@ -16,12 +16,12 @@ from recollex_engine.text.token_counter import TokenCounter
 
 
 class Cut(ReadableAgent):
-    """An agent as the operations recorded by one moment left it.
+    """An agent as of a recorded time: only the operations recorded by then exist.
 
-    Invariant: what it answers does not depend on anything recorded later. A recall equals, bit for
-    bit, one with ``exact=True`` and ``now`` at the moment on a store rebuilt from the log up to it.
+    Invariant: its answers do not depend on later operations. A recall equals, bit for bit, a recall
+    with ``exact=True`` and ``now`` at that time on a store rebuilt from the log up to it.
 
-    Threads: any number. It needs its agent open.
+    Threads: any number. Its agent must be open.
     """
 
     def __init__(self, agent: ReadableAgent, op: int, recorded_at: int) -> None:
@@ -33,11 +33,11 @@ class Cut(ReadableAgent):
 
     @classmethod
     def at(cls, agent: ReadableAgent, recorded_at: int) -> "Cut":
-        """Return ``agent`` as of ``recorded_at``, in microseconds: all that was recorded by then.
+        """Return ``agent`` as of ``recorded_at``, in microseconds.
 
-        Raises `InputError` for a moment that is still to come. Beside a writer in this process the
-        cut waits for what has been given an earlier time and is being recorded; of a writer in
-        another process it sees what was published. Cost: a bisection.
+        Raises `InputError` for a time in the future. If this process has the writer, a cut waits
+        for in-flight transactions with earlier timestamps; later transactions get later timestamps.
+        If another process has it, the cut sees published transactions. Cost: a bisection.
         """
         return cls(agent, agent.op_at(recorded_at), recorded_at)
 
@@ -52,17 +52,17 @@ class Cut(ReadableAgent):
         return min(self._op, self._agent.op_at(recorded_at))
 
     def view(self, op: int | None = None) -> View | None:
-        """Return what was visible; None before the first operation."""
+        """Return the view of the cut's operation; None before the first operation."""
         self._agent.check_open()
         at = self._op if op is None else min(op, self._op)
         return self._agent.view(at) if at else None
 
     def replica(self) -> Replica:
-        """Return the state behind `view`."""
+        """Return the replica that `view` reads."""
         return self._agent.replica()
 
     def recall(self, question: Question, preset: Preset, explain: bool = False) -> Recall:
-        """Return what bore on ``question``; vectors are scanned exactly, ``now`` is the moment."""
+        """Return the memories for ``question``; the scan is exact, ``now`` is the cut's time."""
         now = self.recorded_at if question.now is None else question.now
         return super().recall(replace(question, now=now, exact=True), preset, explain)
 
@@ -84,4 +84,4 @@ class Cut(ReadableAgent):
 
 
 AgentOrCut: TypeAlias = Agent | Cut
-"""An agent as it is or was: `writable` returns the one and refuses for the other."""
+"""An agent, or a cut of it: `writable` returns the agent, and raises for the cut."""

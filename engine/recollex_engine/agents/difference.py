@@ -1,4 +1,4 @@
-"""What changed in what was known between two moments? Two views, compared."""
+"""What changed between two moments? Two views of an agent, compared."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,13 +14,14 @@ from recollex_engine.state.view import View
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What a later view holds that an earlier one does not, and the other way round.
+    """The memories, facts and events that only one of two views shows.
 
-    added: memories that are open in the later view alone. closed: memories that were open in the
+    added: memories that are open only in the later view. closed: memories that were open in the
     earlier view and no longer are; each says how it was closed. added_facts, closed_facts: versions
-    of facts, in the same way. added_events, closed_events: events that one view alone shows, each
-    as that view shows it; so an event goes with a fact that it includes. A correction is in both.
-    What came and went in between is in neither: the log has it. All are in recorded order.
+    of facts, likewise. added_events, closed_events: events that only one view shows, each as that
+    view shows it; so an event is closed together with a fact that it includes. A correction is in
+    both. A memory that was added and closed between the views is in neither; the log has it. All
+    are in recorded order.
     """
 
     added: list[Memory] = field(default_factory=list)
@@ -42,9 +43,9 @@ class Difference:
 
 
 def difference(earlier: View | None, later: View | None) -> Difference:
-    """Return what changed between two views of an agent; None is the view of nothing.
+    """Return the difference of two views of an agent; None is an empty view.
 
-    Cost: O(memories + versions of facts), 30 us an event, and 5 us for each that is returned.
+    Cost: O(memories + versions of facts), 30 us for each event, and 5 us for each result.
     """
     if later is None:
         return Difference()
@@ -63,7 +64,7 @@ def difference(earlier: View | None, later: View | None) -> Difference:
 
 
 def _facts(then: FactView, now: FactView) -> tuple[list[Fact], list[Fact]]:
-    """Return the versions that ``now`` alone sees, and those that ``then`` alone sees."""
+    """Return the versions of facts that only ``now`` shows, and those that only ``then`` shows."""
     were, are = then.all(), now.all()
     added = np.setdiff1d(are, were, assume_unique=True).tolist()
     closed = np.setdiff1d(were, are, assume_unique=True).tolist()
@@ -73,7 +74,7 @@ def _facts(then: FactView, now: FactView) -> tuple[list[Fact], list[Fact]]:
 
 
 def _events(then: FactView, now: FactView) -> tuple[list[Event], list[Event]]:
-    """Return the events that ``now`` alone shows, or in another version, and those of ``then``."""
+    """Return the events that ``now`` shows newly or in another version, and those of ``then``."""
     were, are = (
         {key: view.version_of(key, "event") for key in find_events(view)} for view in (then, now)
     )

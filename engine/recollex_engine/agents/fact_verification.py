@@ -1,7 +1,8 @@
 """Do the versions of facts and events keep MemoTrace's invariants ("L1 layer", Invariants)?
 
-At most one version of an id is open after any operation; the recorded starts of an id's versions
-are monotone. So the greatest recorded start that a snapshot wants for an id is the open version's.
+After any operation at most one version of an id is open. The recorded starts of an id's versions
+never decrease. So a snapshot that takes the greatest recorded start of each id takes its open
+version.
 """
 
 import numpy as np
@@ -11,9 +12,9 @@ from recollex_engine.state.columns import Columns
 
 
 def problems_of(columns: Columns) -> list[str]:
-    """Return what is wrong with the versions, one line each; nothing where all is well.
+    """Return the violations, one line each; an empty list if there are none.
 
-    Cost: 30 ms a million versions.
+    Cost: 30 ms for a million versions.
     """
     found = []
     for kind in ("fact", "event"):

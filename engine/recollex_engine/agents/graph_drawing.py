@@ -1,9 +1,9 @@
-"""What is there to draw of an agent's graph? Nodes with the times between which they were known.
+"""The nodes of an agent's graph that a page draws, with the times from and to which each was known.
 
-A drawing holds every version of what it shows, so that a page can draw the cut of any moment up to
-its own: the newest version recorded by then that is not closed yet; an event while all the facts
-that it includes are there; entities as one from when they were merged. Memories that were forgotten
-by the drawing's own cut are in none.
+A drawing holds every version of its nodes, so that a page can draw the cut of any moment up to its
+own. At a moment, a page shows the newest version recorded by then that is not closed; an event, if
+all the facts that it includes are shown; merged entities as one from the time of their merge.
+Memories that were forgotten by the drawing's own cut are never shown.
 
 ::
 
@@ -11,8 +11,9 @@ by the drawing's own cut are in none.
      "memories": [{"id", "from", "to", ...}], "entities": [{"number", "name", "records": [...]}],
      "merges": [{"from", "to", "op", "source", "target"}], "left_out": int}
 
-Times are microseconds UTC, ``to`` None while open; a version has "from", "to" and, for reading, the
-fields of `Fact.to_dict` or `Event.to_dict`. Entities are numbers, as they were first met.
+Times are microseconds UTC; ``to`` is None while a version is open. A version has "from", "to" and
+the fields of `Fact.to_dict` or `Event.to_dict`. Entities are numbered in the order in which they
+were first named.
 """
 
 from collections.abc import Iterable, Iterator
@@ -36,7 +37,7 @@ from recollex_engine.state.view import View
 
 @dataclass(frozen=True)
 class Chosen:
-    """What a drawing shows: numbers in `fact_ids` and `event_ids`, ordinals of memories."""
+    """The nodes of a drawing: numbers in `fact_ids` and `event_ids`, ordinals of memories."""
 
     facts: set[int] = field(default_factory=set)
     events: set[int] = field(default_factory=set)
@@ -45,9 +46,9 @@ class Chosen:
 
 
 def newest(view: View, facts: FactView, limit: int) -> Chosen:
-    """Return the newest ``limit`` facts and events, what they need, and as many newest memories.
+    """Return the newest ``limit`` facts and events together, and the newest ``limit`` memories.
 
-    Cost: the versions that are newer than the last one chosen.
+    Cost: O(versions that are newer than the last one chosen).
     """
     keys = {"fact": set[int](), "event": set[int]()}
     at = {kind: facts.count_of(kind) - 1 for kind in keys}
@@ -67,12 +68,12 @@ def newest(view: View, facts: FactView, limit: int) -> Chosen:
 
 
 def draw(view: View | None, facts: FactView, chosen: Chosen) -> dict[str, Any]:
-    """Return the drawing of ``chosen``, of the facts that its events include and the evidence."""
+    """Return the drawing of ``chosen``, with the facts that its events include, and evidence."""
     return _Drawing(view, facts, chosen).drawn()
 
 
 def _kept(view: View, memories: Iterable[int]) -> list[int]:
-    """Return those of ``memories`` that the view has not forgotten."""
+    """Return the ``memories`` that are not forgotten in the view."""
     wanted = sorted(set(memories))
     return [
         ordinal
@@ -280,7 +281,7 @@ class _Drawing:
         return found
 
     def _merges(self) -> list[dict[str, Any]]:
-        """Return the merges and aliases that bear on a drawn entity, in their order."""
+        """Return the merges and aliases of drawn entities, in their order."""
         facts = self.facts
         data, at = facts.data, facts.data("op_recorded_at")
         links: list[tuple[int, int, int, int | None]] = []

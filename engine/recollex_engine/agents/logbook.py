@@ -1,4 +1,4 @@
-"""What was done to an agent's memory, when, by whom and why? Its log, entry by entry."""
+"""What was done to an agent's memory, when, by whom and why? The entries of its log."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ _HEADER_BYTES = 1024
 class LogEntry:
     """One operation of the log.
 
-    op: its number. kind: what it is, such as "retain" or "forget". by, why: as whoever did it said.
-    ids: of the memories that it records or closes, of the fact, event or episode, or the names of
-    the entities. payload: the rest of its record, as it stands in
-    the log; None once it was erased. Entries of one transaction share `recorded_at`.
+    op: its number. kind: such as "retain" or "forget". by, why: who did it, and the reason, as they
+    were given. ids: of the memories that it records or closes, of the fact, event or episode, or
+    the names of the entities. payload: the rest of the log record; None if it was erased. Entries
+    of one transaction have the same `recorded_at`.
     """
 
     op: int
@@ -55,10 +55,10 @@ def entries(
     until: int | None = None,
     kinds: Collection[str] | None = None,
 ) -> Iterator[LogEntry]:
-    """Yield the operations that ``agent`` has seen, in order.
+    """Yield the operations in the view of ``agent``, in order.
 
-    since, until: recorded in [since, until), microseconds. kinds: these alone; None for all.
-    Cost: 6 us an operation of 500 bytes, from the file on that holds ``since``.
+    since, until: recorded in [since, until), microseconds. kinds: only these; None for all. Cost:
+    6 us for an operation of 500 bytes, from the file that holds ``since`` on.
     """
     view = agent.view()
     if view is None:
@@ -88,7 +88,7 @@ def kinds(agent: ReadableAgent) -> list[str]:
 
 
 def _start(folder: Path, since: int) -> Position:
-    """Return the beginning of the last file before which everything was recorded before then."""
+    """Return the beginning of the last file whose earlier files end before ``since``."""
     for number in reversed(file_numbers(folder)):
         file = LogFile(folder, number)
         try:
@@ -114,7 +114,7 @@ def _entry(operation: Operation, columns: Columns) -> LogEntry:
 
 
 def _ids(kind: str, payload: dict[str, Any], columns: Columns) -> list[str]:
-    """Return what an operation is about."""
+    """Return the ids of the memories, fact, event or entities of an operation."""
     if kind in CLOSING:
         return columns.dictionary["ids"].strings(columns.array("id")[payload["memories"]])
     if kind == "upsert_entity":

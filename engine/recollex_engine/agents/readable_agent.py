@@ -1,4 +1,4 @@
-"""What can be read of one agent? The same of the agent as it is and of a cut of its past."""
+"""The reads that an agent and its cuts have in common: recalls, look-ups, facts, statistics."""
 
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -21,9 +21,9 @@ from recollex_engine.writing.store_context import StoreContext
 
 
 class ReadableAgent(ABC):
-    """One agent's memory for reading: recalls, look-ups, facts and statistics of one view.
+    """One agent's memory for reading.
 
-    Threads: any number may call anything.
+    Threads: any number may call any method.
     """
 
     def __init__(self, name: str, folder: Path, context: StoreContext) -> None:
@@ -40,11 +40,11 @@ class ReadableAgent(ABC):
 
     @abstractmethod
     def view(self, op: int | None = None) -> View | None:
-        """Return what is visible, or was at operation ``op``; None before the first retain."""
+        """Return the view of now, or of operation ``op``; None before the first retain."""
 
     @abstractmethod
     def replica(self) -> Replica:
-        """Return the state behind `view`; only once there is one."""
+        """Return the replica that `view` reads; only after there is one."""
 
     @abstractmethod
     def op_at(self, recorded_at: int) -> int:
@@ -56,7 +56,7 @@ class ReadableAgent(ABC):
 
     @property
     def embedder(self) -> Embedder:
-        """The model behind the vectors."""
+        """The model that makes the vectors."""
         return self.context.embedder()
 
     @property
@@ -65,7 +65,7 @@ class ReadableAgent(ABC):
         return self.context.embedder().dimension
 
     def recall(self, question: Question, preset: Preset, explain: bool = False) -> Recall:
-        """Return what bears on ``question``, ranked as ``preset`` says."""
+        """Return the memories for ``question``, ranked by ``preset``."""
         view = self.view()
         embedder = self.context.embedder()
         now = self.clock() if question.now is None else question.now
@@ -86,13 +86,13 @@ class ReadableAgent(ABC):
             latency=self.context.latency,
             explain=explain,
         )
-        if not self._mapped_ahead:  # the first recall would only wait for it
+        if not self._mapped_ahead:  # not before: the first recall would wait for it
             self._mapped_ahead = True
             map_ahead(view)
         return found
 
     def facts(self, recorded: int | None = None, world: int | None = None) -> FactView:
-        """Return the facts of a cut: as recorded by a moment, and as of a moment of the world."""
+        """Return the facts as recorded by a time, and as of a time of the world; None for now."""
         view = self.view()
         if view is None:
             return FactView.empty(world)
@@ -117,5 +117,5 @@ class ReadableAgent(ABC):
         return lookups.page(self.view(), after, limit, self.name)
 
     def stats(self) -> Stats:
-        """Return what the agent holds."""
+        """Return the agent's statistics."""
         return count(self.view(), self.folder)

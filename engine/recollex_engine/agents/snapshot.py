@@ -1,8 +1,8 @@
-"""How does an agent's past become a store of its own, and a log an agent? Copied, and checked.
+"""How does an agent's past become a store of its own? A snapshot. And a log an agent? A replay.
 
 A snapshot holds the bytes of the log up to an operation and the vectors of its rows; everything
-else is derived. A replay is the same from a log that lies somewhere, with whatever vectors lie
-beside it; those that are missing are embedded again from the texts.
+else is derived. A replay does the same with any log, and with the vectors that lie beside it;
+missing vectors are embedded again from the texts.
 """
 
 import shutil
@@ -35,12 +35,11 @@ _ROWS = 4096
 
 
 def snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | None = None) -> None:
-    """Make of ``agent`` as of operation ``op`` an agent of the store at ``path``.
+    """Copy ``agent`` as of operation ``op`` into the store at ``path``.
 
-    Its log is the beginning of this log, byte for byte. Where vectors were lost since and embedded
-    again, or another model embedded all of them, the log says so behind it. Raises `InputError`
-    where ``path`` is neither free nor a store without this agent. Cost: reads and writes everything
-    once.
+    Its log is the beginning of this log, byte for byte. If vectors were embedded again since, after
+    a loss or by another model, one more record says so. Raises `InputError` unless ``path`` is free
+    or a store without this agent. Cost: all data are read and written once.
     """
     with _new_agent(path, agent.name) as folder:
         if not op:
@@ -68,7 +67,9 @@ def snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | Non
                 changed = [VectorBatch(b.first, b.end, found) for b, found in batches.damaged(copy)]
                 records = [("restore", orjson.dumps(asdict(batch))) for batch in changed]
             if records:
-                _read(follower, batches, replica.published, None)  # what was embedded since
+                _read(
+                    follower, batches, replica.published, None
+                )  # the vectors that were embedded since
                 _check(batches, VectorsReader(replica.vectors_path, settings.dimension))
                 with LogWriter(folder / LOG, end) as log:
                     log.append(end.recorded_at + 1, records)
@@ -83,11 +84,11 @@ def replay(
     embedder: Callable[[], Embedder],
     progress: Progress | None = None,
 ) -> int:
-    """Make agent ``name`` of the store at ``path`` from a log; return how many operations it has.
+    """Make agent ``name`` of the store at ``path`` from a log; return its number of operations.
 
-    ``log``: an agent's folder, its log folder, or one file of a log. Vectors are taken from
-    the file beside it where they are what the log says, else embedded again. Raises
-    `CorruptError`, which names file and line, with nothing made.
+    ``log``: an agent's folder, its log folder, or one file of a log. Vectors in the file beside it
+    are used if their checksums match the log, else embedded again. Raises `CorruptError`, which
+    names file and line; then nothing is made.
     """
     files, places = _find_log(log)
     with _new_agent(path, name) as folder:
@@ -131,7 +132,7 @@ def replay(
 def _read(
     follower: LogFollower, batches: VectorBatches, until_op: int | None, progress: Progress | None
 ) -> Settings | None:
-    """Take in what the log says of vectors; return the settings that it comes to, if any."""
+    """Read the log's batches of vectors into ``batches``; return its last settings, if any."""
     settings = None
     for transaction in follower.read_new(until_op):
         for operation in transaction.operations:
@@ -143,7 +144,7 @@ def _read(
 
 
 def _check(batches: VectorBatches, vectors: VectorsReader) -> None:
-    """Raise `CorruptError` unless the vectors are what the log says."""
+    """Raise `CorruptError` unless the vectors match the checksums in the log."""
     vectors.rows(batches.rows)
     for batch, found in batches.damaged(vectors):
         rows = f"rows {batch.first} to {batch.end - 1}"
@@ -152,9 +153,9 @@ def _check(batches: VectorBatches, vectors: VectorsReader) -> None:
 
 @contextmanager
 def _new_agent(path: Path, name: str) -> Iterator[Path]:
-    """Give an empty folder that becomes agent ``name`` of the store at ``path``, or goes away.
+    """Yield an empty folder that becomes agent ``name`` of the store at ``path``.
 
-    It becomes nothing where it stays empty.
+    It is removed after an error, or if it stays empty.
     """
     target = agent_folder(path, name)
     if path.exists() and not path.is_dir():

@@ -1,4 +1,4 @@
-"""What does an agent hold, in numbers?"""
+"""How much does an agent hold? Counts of memories, facts, events and bytes."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +13,9 @@ from recollex_engine.storage.disk import bytes_in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """What an agent holds. forgotten: what was forgotten, replaced or corrected.
+    """How much an agent holds. forgotten: memories that were forgotten, replaced or corrected.
 
-    facts, events: those that are open; an event that includes a closed fact is hidden, and counts.
+    facts, events: those that are open; a hidden event, which includes a closed fact, counts too.
     """
 
     memories: int
@@ -36,7 +36,7 @@ class Stats:
 
 
 def count(view: View | None, folder: Path) -> Stats:
-    """Return what ``view`` of the agent in ``folder`` holds; None for an agent with nothing yet."""
+    """Return the statistics of ``view`` of the agent in ``folder``; None for an empty agent."""
     used = bytes_in(folder)
     if view is None:
         return Stats(

@@ -1,4 +1,4 @@
-"""Where do agents live? In folders of one store, each isolated from the others."""
+"""A store: a folder with a folder for each agent, isolated from the others."""
 
 import os
 import stat
@@ -30,7 +30,7 @@ from recollex_engine.writing.store_context import StoreContext
 
 FORMAT = 1
 MAX_AGENT = 80
-"""Characters of an agent's name."""
+"""Maximum number of characters of an agent's name."""
 
 _CREATING = threading.Lock()
 
@@ -43,10 +43,10 @@ class Store:
         store.json         {"recollex_store": 1}
         agents/<name>/     one agent; characters beyond A-Z a-z 0-9 _ . - are percent-encoded
 
-    ``on_flush`` is told how many seconds each flush of a log took, in whichever thread it happened;
-    ``start_progress`` how far the opening of an agent is, where it must read much of its log.
+    ``on_flush(seconds)`` is called after each flush of a log, in the thread that flushed.
+    ``start_progress``: progress callback for slow openings.
 
-    Threads: any number. Nothing is put on disk before something is retained.
+    Threads: any number. Nothing is put on disk before the first write.
     """
 
     def __init__(
@@ -119,9 +119,9 @@ class Store:
             return agent
 
     def close_agent(self, name: str) -> None:
-        """Close an agent that nobody uses; `agent` opens it again. Does nothing where it is not.
+        """Close an agent that is not in use, if it is open; `agent` opens it again.
 
-        An `agent` of the same name must not be asked for meanwhile.
+        `agent` must not be called with the same name meanwhile.
         """
         with self._lock:
             agent = self._agents.pop(name, None)
@@ -138,7 +138,7 @@ class Store:
         return sorted(unquote(each.name) for each in folder.iterdir() if (each / "log").is_dir())
 
     def close(self) -> None:
-        """Close every agent; the second call does nothing."""
+        """Close every agent; a second call does nothing."""
         with self._lock:
             self._closed = True
             agents, self._agents = list(self._agents.values()), {}
@@ -146,7 +146,7 @@ class Store:
         for agent in agents:
             try:
                 agent.close()
-            except Exception as error:  # the others must be closed all the same
+            except Exception as error:  # the other agents must be closed too
                 failures.append(error)
         self._background.shutdown()
         self._building.shutdown()
@@ -155,7 +155,7 @@ class Store:
 
 
 def create_store(path: Path) -> None:
-    """Make the folder of a store, if it is not there; any thread and process may at once."""
+    """Make the folder of a store if it is missing; threads and processes may do so at once."""
     with _CREATING:
         if (path / "store.json").exists():
             return
@@ -179,7 +179,7 @@ def agent_folder(path: Path, name: str) -> Path:
 
 
 def _folder_path(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a folder that is there, or may be made."""
+    """Return the path of a folder that exists or can be made."""
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
         raise InputError(f"path must be a folder's name, got {type(path).__name__}")
     if not os.fspath(path):
@@ -189,7 +189,7 @@ def _folder_path(path: str | os.PathLike[str]) -> Path:
         kind = found.stat().st_mode
     except FileNotFoundError:
         return found
-    except (OSError, ValueError) as error:  # a part of it is a file, or no name at all
+    except (OSError, ValueError) as error:  # a part of the path is a file, or not a valid name
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"path {os.fspath(path)!r} cannot be a folder: {reason}") from None
     if not stat.S_ISDIR(kind):

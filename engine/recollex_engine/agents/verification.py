@@ -1,4 +1,4 @@
-"""Is what lies on disk what the log says? Everything derived, compared with the log replayed."""
+"""Do the files on disk match the log? All derived data, compared with a replay of the log."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ from recollex_engine.state.vector_batches import VectorBatches
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was checked, and what is wrong: nothing, if `ok`.
+    """How much was checked, and the problems found: none if `ok`.
 
-    Columns, indexes and vectors can be made again: with MANIFEST removed, opening for writing
+    Columns, indexes and vectors can be made again: if MANIFEST is removed, opening for writing
     rebuilds them from the log, and embeds the texts whose vectors are damaged.
     """
 
@@ -33,16 +33,16 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there are no problems."""
         return not self.problems
 
 
 def verify(agent: ReadableAgent, progress: Callable[[int], None] | None = None) -> Verification:
-    """Return what differs between the agent's files and its log replayed from the beginning.
+    """Return the differences between the agent's files and a replay of its log.
 
     Checks the hash chain, the checksum of every batch of vectors, every column and dictionary, the
-    posting lists, the graphs and the invariants of facts. Reads everything once; cost about 20 us
-    an operation.
+    posting lists, the graphs and the invariants of facts. All data are read once; cost: about 20 us
+    for an operation.
     """
     view = agent.view()
     if view is None:
@@ -94,7 +94,7 @@ def _compare_vectors(batches: VectorBatches, replica: Replica, problems: list[st
 def _compare_columns(fresh: Columns, held: Columns, problems: list[str]) -> None:
     for name in schema():
         if name in CODE and not len(held.array(name)):
-            continue  # of few rows there need be none
+            continue  # few rows may have no codes
         expected = fresh.array(name)
         found = held.array(name)[: len(expected)]
         if name in CLOSED:

@@ -1,1 +1,1 @@
-"""How a question is answered: the pipeline, the memories it returns, and packed subgraphs."""
+"""Answering a question: the pipeline, the memories that it returns, and packed subgraphs."""

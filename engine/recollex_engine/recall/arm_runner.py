@@ -1,4 +1,4 @@
-"""How does an arm run in a recall? Timed, within the networks' quotas, and free to fail."""
+"""Runs a recall's arms: each is timed, keeps the quotas of networks, and may fail."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
@@ -17,7 +17,7 @@ Arm: TypeAlias = Callable[[Mask, int], ArmList]
 
 
 class ArmRunner:
-    """Runs the arms of one recall. ``quotas``: of the preset, the most memories of each network."""
+    """Runs the arms of one recall. ``quotas``: network -> its maximum of memories in each list."""
 
     def __init__(self, view: View, quotas: Mapping[str, int] | None, trace: Trace) -> None:
         self._view = view
@@ -25,18 +25,18 @@ class ArmRunner:
         self._trace = trace
 
     def run(self, name: str, arm: Arm, allowed: Mask, budget: int) -> ArmList:
-        """Return an arm's list; an empty one where it fails, which the trace reports."""
+        """Return an arm's list. If the arm fails, the trace reports it and the list is empty."""
         with self._trace.stage(name):
             try:
                 if self._quotas is None:
                     return arm(allowed, budget)
                 return self._within(self._quotas, arm, allowed, budget)
-            except Exception as error:  # one arm's fault must not cost the others' answers
+            except Exception as error:  # the other arms still answer
                 self._trace.errors[name] = f"{type(error).__name__}: {error}"
                 return ArmList.empty()
 
     def _within(self, quotas: Mapping[str, int], arm: Arm, allowed: Mask, budget: int) -> ArmList:
-        """Return an arm's list that has of each network no more than its quota."""
+        """Return an arm's list with no more memories of a network than its quota."""
         network = self._view.of_memories("network")
         parts = []
         for number, name in enumerate(NETWORKS):

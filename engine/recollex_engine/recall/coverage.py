@@ -1,7 +1,8 @@
-"""Which of several parcels come first under a budget? The ones that cover most for their cost.
+"""Budgeted maximum coverage: which parcels cover the most needs for their cost?
 
-A parcel holds items and covers needs. Coverage of a choice is the weight of the needs that it
-covers, divided by the weight of all that some parcel covers. It is submodular: a need counts once.
+A parcel holds items and covers needs. The coverage of a choice is the weight of the needs that it
+covers, divided by the weight of the needs that any parcel covers. It is submodular: a need counts
+once.
 """
 
 import math
@@ -11,9 +12,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """What must be packed together, and what that covers: numbers of items and of needs.
+    """Items that must be packed together, and the needs that they cover, both as numbers.
 
-    spare: whether it is taken only where nothing else that covers more fits.
+    spare: whether it is taken only if no other parcel that covers more fits.
     """
 
     items: tuple[int, ...]
@@ -23,7 +24,7 @@ class Parcel:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What one item costs, in which section it stands."""
+    """The cost of one item, and the section that it is in."""
 
     cost: int
     section: int
@@ -31,10 +32,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The parcels that were taken, in order, and why no more were.
+    """The parcels that were taken, in order, and why no more were taken.
 
-    stopped: "coverage" where enough was covered, "budget" where something that covers more would
-    not fit, "all" where nothing covers more.
+    stopped: "coverage" if enough was covered, "budget" if a parcel that covers more did not fit,
+    "all" if no parcel covers more.
     """
 
     parcels: tuple[int, ...]
@@ -51,15 +52,16 @@ def choose(
     budget: int,
     enough: float,
 ) -> Choice:
-    """Return the parcels taken greedily until ``enough`` is covered or nothing that adds fits.
+    """Return the parcels taken greedily, until ``enough`` is covered or no useful parcel fits.
 
-    Each step takes, of the parcels that fit what is left, the one with the greatest weight of needs
-    not covered yet per unit of cost not paid yet, ties to the earlier parcel; one that costs
-    nothing more comes before all others, and spare ones come after. An item is paid once, and so is
-    the heading of its section, ``headings[section]``.
+    Each step takes the parcel that fits the rest of the budget and has the greatest ratio of new
+    weight to new cost. Weight is new if its need is not covered yet; cost is new if its item is not
+    paid yet. Ties: the earlier parcel. A parcel without new cost comes before all others; spare
+    parcels come last. An item is paid once, and so is the heading of its section,
+    ``headings[section]``.
 
-    Cost: O(parcels) a step, and looking again at the parcels that share an item or a need with the
-    one taken, or all of them where it opens a section.
+    Cost: O(parcels) a step, plus an update of the parcels that share an item or a need with the
+    parcel taken, or of all parcels if it opens a section.
 
     >>> parcels = [Parcel((0, 1), (0, 1)), Parcel((1,), (1,)), Parcel((2,), (2,))]
     >>> items = [Item(8, 0), Item(2, 0), Item(9, 0)]
@@ -72,7 +74,10 @@ def choose(
     covered: set[int] = set()
     packed: set[int] = set()
     opened: set[int] = set()
-    reached, spent = 0.0, 0  # reached: always summed in one order, so that all is exactly whole
+    reached, spent = (
+        0.0,
+        0,
+    )  # reached: always summed in one order, so that full coverage is exactly `whole`
     sharing: dict[tuple[str, int], list[int]] = {}
     for place, parcel in enumerate(parcels):
         for name, numbers in (("item", parcel.items), ("need", parcel.needs)):

@@ -1,7 +1,7 @@
-"""What of a memory is read only when somebody looks at it?
+"""Fields of a memory that are read when they are first accessed.
 
-A recall finds a hundred memories and its caller looks at two or three fields of each. To read all
-fields of all costs several times the recall.
+A recall finds a hundred memories, and its caller reads two or three fields of each. To read all
+fields of all memories costs several times as much as the recall.
 """
 
 from collections.abc import Callable
@@ -15,16 +15,16 @@ from recollex_engine.state.closure import Closure
 
 
 class Unread:
-    """What of a memory has not been looked at yet is read from the columns when it is."""
+    """Reads a field of a memory from the columns when it is first accessed."""
 
     __slots__ = ("_columns", "_place")
     _columns: MemoryColumns
     _place: int
 
-    if not TYPE_CHECKING:  # for a type checker there are the fields and nothing else
+    if not TYPE_CHECKING:  # a type checker sees only the fields
 
         def __getattr__(self, name: str) -> Any:
-            """Return a field that has no value yet, which it has from now on."""
+            """Read a field that has no value yet, and keep its value."""
             read = _FIELDS.get(name)
             if read is None:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -65,4 +65,4 @@ _FIELDS: dict[str, Callable[[MemoryColumns, int], Any]] = {
     ),
     "closed": lambda columns, place: Closure.of(columns.closed[place]),
 }
-"""How each field is read of a memory, but for id and text, which it has from the beginning."""
+"""Field -> the function that reads it. The id and the text are set from the beginning."""

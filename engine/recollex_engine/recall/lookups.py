@@ -1,4 +1,4 @@
-"""Which memories does a view hold under an id, and which after this one? Look-ups, not searches."""
+"""Look-ups of memories by id: one memory, all its versions, a page of the memories after it."""
 
 import numpy as np
 
@@ -9,9 +9,9 @@ from recollex_engine.state.view import View
 
 
 def get(view: View | None, id: str, agent: str) -> Memory:
-    """Return the memory with ``id``: the open one, or the archived one where none is open.
+    """Return the memory with ``id``: the open one, or the archived one if none is open.
 
-    Raises `UnknownIdError` for an id that was never there, or is forgotten or replaced.
+    Raises `UnknownIdError` for an id that never existed, or was forgotten or replaced.
     """
     found = [] if view is None else _versions(view, id)
     if (
@@ -24,9 +24,9 @@ def get(view: View | None, id: str, agent: str) -> Memory:
 
 
 def history(view: View | None, id: str, agent: str) -> list[Memory]:
-    """Return every version of a memory, oldest first; each but an open one says how it was closed.
+    """Return every version of a memory, oldest first; a closed one says how it was closed.
 
-    Forgetting takes what was there before with it. Raises `UnknownIdError` where nothing is left.
+    Versions up to a forgotten one are left out. Raises `UnknownIdError` if none is left.
     """
     left: list[int] = []
     if view is not None:
@@ -40,7 +40,7 @@ def history(view: View | None, id: str, agent: str) -> list[Memory]:
 
 
 def page(view: View | None, after: str | None, limit: int, agent: str) -> list[Memory]:
-    """Return up to ``limit`` open memories in recorded order, behind the memory ``after``."""
+    """Return up to ``limit`` open memories in recorded order, after the memory ``after``."""
     if view is None:
         if after is not None:
             raise UnknownIdError(after, agent)
@@ -64,5 +64,5 @@ def _versions(view: View, id: str) -> list[int]:
     while memory != NONE:
         if memory < view.memories:
             found.append(memory)
-        memory = int(columns.array("previous")[memory])  # the view's own may end before it
+        memory = int(columns.array("previous")[memory])  # the view's own array may be shorter
     return found

@@ -1,4 +1,4 @@
-"""What is a memory as one view sees it, and how is it read from the columns?"""
+"""A memory as one view shows it, and how it is read from the columns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,20 +17,20 @@ from recollex_engine.state.closure import Closure, closed_by
 from recollex_engine.state.view import View
 
 Array = npt.NDArray[Any]
-"""Named here: what annotates an inner function is made anew each time, and this costs 1 us."""
+"""An alias, because the annotations of an inner function are evaluated at each call: 1 us."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory(Unread):
-    """One memory, as one view sees it.
+    """One memory, as one view shows it.
 
-    text: all of it; passage: the part that matched, the same for a short memory. event_at: when it
-    was said or done, as the caller gave it; event: the interval [start, end) it speaks of, which
-    differs where the text names a time ("last Friday"). ranks: arm -> rank from 1; scores: arm ->
-    the arm's own score, and parts: what each part of the fused score added, both filled by
-    ``explain=True``. score: of the whole pipeline; 0 outside one. collapsed: ids of memories that
-    say the same and were folded into this one.
-    valid_until: when it ceased to be so, None while nobody said. closed: None in the present.
+    text: the whole text; passage: the part that matched, the same for a short memory. event_at:
+    when it was said or done, as the caller gave it; event: the interval [start, end) that it speaks
+    of, which differs if the text names a time ("last Friday"). ranks: arm -> rank from 1. scores:
+    arm -> the arm's own score; parts: the contribution of each part of the fused score; both are
+    filled by ``explain=True``. score: of the whole pipeline; 0 outside a recall. collapsed: ids of
+    memories with the same content that were folded into this one. valid_until: the end of its
+    validity, None if none was given. closed: None while it is open.
     """
 
     id: str
@@ -83,11 +83,10 @@ class Memory(Unread):
 
 
 def looked_at(columns: MemoryColumns) -> list[Memory]:
-    """Return memories that have their ids and texts, and read everything else when it is asked for.
+    """Return memories with their ids and texts; other fields are read when they are first accessed.
 
-    They keep the view until then. Cost: 1 us each; of
-    any other field, some 0.2 us for each memory of the list when it is first asked for, and 0.5 us
-    each time that it is of another.
+    They keep the view alive until then. Cost: 1 us each. The first access to another field costs
+    about 0.2 us for each memory of the list, and then 0.5 us for each memory where it is accessed.
     """
     found = []
     new, kind = object.__new__, Memory
@@ -109,7 +108,7 @@ _set_columns, _set_place, _set_id, _set_text = (
 def read_memories(
     view: View, memories: Sequence[int], ranking: Ranking | None = None
 ) -> list[Memory]:
-    """Return memories of ``view`` by their ordinals, and how they came; see `looked_at`."""
+    """Return memories of ``view`` by their ordinals, with their ranking; see `looked_at`."""
     return looked_at(MemoryColumns(view, memories, ranking))
 
 

@@ -1,7 +1,7 @@
-"""What does a view say of several memories? Columns, before any object is made of them.
+"""The fields of several memories as columns, before objects are made of them.
 
-A process that answers for another sends these, and the other makes the objects, if they are looked
-at (`memory.looked_at`).
+A process that answers for another process sends these columns. The other makes the objects, if they
+are accessed (`memory.looked_at`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,25 +44,25 @@ _PLAIN = (
     *(("valid_until", VALID_END), ("closed", CLOSED)),
 )
 Columns = dict[str, Any]
-"""Name -> what it says of all the memories; a column that would hold nothing is left out.
+"""Name -> the values of all memories; an empty column is left out.
 
-Always there, bytes: ``numbers``, int64[6, n], see `gather_memories`; ``strings``, in UTF-8 the ids
-one after another and then the texts; ``ends``, int64[2 n], where each ends in it; ``score``,
-float64[n]. ``ranks``: arm -> uint32[n], 0 where it did not bring the memory. Others, lists of a
-value for each: passage (None where it is the text), context, document, speaker, entities, tags,
+Always present, as bytes: ``numbers``, int64[6, n], see `gather_memories`; ``strings``, in UTF-8 the
+ids one after another and then the texts; ``ends``, int64[2 n], the end of each of them; ``score``,
+float64[n]. ``ranks``: arm -> uint32[n], 0 if the arm did not bring the memory. Others, lists of one
+value for each memory: passage (None if it is the text), context, document, speaker, entities, tags,
 metadata (JSON), scores, parts, collapsed (ids), valid_until (microseconds, None without an end),
 closed (microseconds, how, by, why; None while open). Numbers are little-endian.
 """
 
 
 class MemoryColumns:
-    """What ``view`` says of memories by their ordinals: a column at a time, when first asked for.
+    """The fields of memories of ``view`` by their ordinals: each column is made at first access.
 
-    ranking: how those memories came, in this order; None outside a recall. explain: tell the scores
-    that each arm gave them. A column is a list with a value for each memory; ``ranks`` a mapping of
-    them.
+    ranking: of those memories, in this order; None outside a recall. explain: whether to include
+    the scores of each arm. A column is a list with a value for each memory; ``ranks`` maps arms to
+    such lists.
 
-    Threads: any number; two that ask for a column at once may both make it.
+    Threads: any number; two that need a column at once may both make it.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class MemoryColumns:
         return len(self._places)
 
     def told(self) -> Columns:
-        """Return every column that holds something, as it travels."""
+        """Return every column that is not empty, in its form for another process."""
         numbers, strings, ends, has = self._gathered
         if has & SEVERAL and self._cut:
             numbers = numbers.copy()
@@ -113,7 +113,7 @@ class MemoryColumns:
     def _gathered(
         self,
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.int64], int]:
-        """What a kernel reads in one pass, see `gather_memories`."""
+        """The numbers that a kernel reads in one pass, see `gather_memories`."""
         held = self._view.buffers
         return gather_memories(
             self._places,
@@ -147,7 +147,7 @@ class MemoryColumns:
 
     @cached_property
     def text(self) -> list[str]:
-        """The texts; of one that was returned in part, the passage."""
+        """The texts; for a memory that is returned in part, the passage."""
         texts = self._strings[len(self) :]
         for place, row in self._cut.items():
             texts[place] = self._passage_of(texts[place], row)
@@ -155,7 +155,7 @@ class MemoryColumns:
 
     @cached_property
     def passage(self) -> list[str | None]:
-        """The passages that matched; None where that is the text."""
+        """The passages that matched; None if the passage is the whole text."""
         found: list[str | None] = [None] * len(self)
         first_row, whole = self._view.buffer("first_row"), self._strings[len(self) :]
         for place, has_several in enumerate(self._several):
@@ -175,22 +175,22 @@ class MemoryColumns:
 
     @property
     def said(self) -> list[int]:
-        """When they were said."""
+        """The times when they were said."""
         return self._numbers[SAID]
 
     @property
     def start(self) -> list[int]:
-        """When what they speak of began."""
+        """The starts of the events that they speak of."""
         return self._numbers[START]
 
     @property
     def end(self) -> list[int]:
-        """When it ended."""
+        """The ends of those events."""
         return self._numbers[END]
 
     @property
     def recorded(self) -> list[int]:
-        """When they were recorded."""
+        """The times when they were recorded."""
         return self._numbers[RECORDED]
 
     @cached_property
@@ -200,7 +200,7 @@ class MemoryColumns:
 
     @cached_property
     def tokens(self) -> list[int]:
-        """The tokens of what is returned of each."""
+        """The token counts of the returned texts."""
         tokens = list(self._numbers[TOKENS])
         for place, row in self._cut.items():
             tokens[place] = self._view.buffer("passage_tokens").item(row)
@@ -208,7 +208,7 @@ class MemoryColumns:
 
     @cached_property
     def context(self) -> list[str | None]:
-        """What they were said in."""
+        """The contexts."""
         return self._labels("context")
 
     @cached_property
@@ -235,7 +235,7 @@ class MemoryColumns:
 
     @cached_property
     def metadata(self) -> list[str]:
-        """The metadata in JSON, empty where there is none."""
+        """The metadata in JSON; empty if there is none."""
         data = self._view.buffer("metadata").data
         return [
             str(data[first:end], "utf-8") if end > first else ""
@@ -244,12 +244,12 @@ class MemoryColumns:
 
     @cached_property
     def valid_until(self) -> list[int | None]:
-        """When they ceased to be so."""
+        """The ends of their validity."""
         return [None if end == OPEN_END else end for end in self._values("valid_end")]
 
     @cached_property
     def closed(self) -> list[Closed | None]:
-        """How they left the present."""
+        """How they were closed."""
         return [
             closed_by(self._view, closed, forgotten) if closed else None
             for closed, forgotten in zip(
@@ -259,7 +259,7 @@ class MemoryColumns:
 
     @cached_property
     def ranks(self) -> dict[str, list[int]]:
-        """Arm -> the ranks in it; 0 where it did not bring the memory."""
+        """Arm -> the ranks in its list; 0 if it did not bring the memory."""
         ranks = {} if self._ranking is None else self._ranking.ranks
         return {arm: found.tolist() for arm, found in ranks.items()}
 
@@ -270,12 +270,12 @@ class MemoryColumns:
 
     @cached_property
     def parts(self) -> list[Mapping[str, float]]:
-        """What each part of the fused score added."""
+        """The contribution of each part of the fused score."""
         return [each.parts or {} for each in self._explanations]
 
     @cached_property
     def collapsed(self) -> list[Sequence[str]]:
-        """The ids of those that were folded into each."""
+        """The ids of the memories that were folded into each."""
         strings, ids = self._view.columns.dictionary["ids"].strings, self._view.buffer("id")
         return [
             strings(ids[list(each.collapsed)]) if each.collapsed else ()
@@ -284,7 +284,7 @@ class MemoryColumns:
 
     @cached_property
     def _several(self) -> list[bool]:
-        """Which have more than one passage."""
+        """Whether each has more than one passage."""
         if not self._gathered[3] & SEVERAL:
             return [False] * len(self)
         first_row = self._view.buffer("first_row")
@@ -299,7 +299,7 @@ class MemoryColumns:
 
     @cached_property
     def _cut(self) -> dict[int, int]:
-        """The places of those of which only a passage is returned, and its row."""
+        """The places of memories whose passage alone is returned, and the passage's row."""
         if self._ranking is None or not self._ranking.cut:
             return {}
         several = self._several

@@ -1,11 +1,11 @@
-"""What stands around the memories that a recall found? Facts, events, entities, by relation.
+"""The facts, events and entities around the memories of a recall, found by relation.
 
 MemoTrace ("Retrieval and packing"): from the best memories the search goes in both directions
-between facts and events, to a depth and with a fan-out for each relation, and meets each node once.
+between facts and events, to a depth and with a fan-out for each relation. It visits each node once.
 
-A node weighs the most that a path from a seed gives it: a seed's own weight, times `DECAY` for each
-edge, and over an entity divided by 1 + ln n, n the facts and events about it that were looked at,
-as the graph arm weighs names that everything shares.
+The weight of a node is the maximum over the paths from seeds: the seed's weight, times `DECAY` for
+each edge, and divided by 1 + ln n for each entity on the path. Here n is the number of facts and
+events about the entity that were read; the graph arm weighs frequent names in the same way.
 """
 
 import heapq
@@ -37,11 +37,11 @@ Node = tuple[str, int]
 EVENT, FACT, MEMORY, NAME = KINDS = ("event", "fact", "memory", "entity")
 """The kinds, in the order in which a pack names them."""
 DECAY = 0.5
-"""What a seed's weight is multiplied by along an edge."""
+"""Factor of the weight for each edge."""
 LOOKED_AT = 256
-"""Of an entity, the newest facts and events that are compared, before the fan-out is taken."""
+"""The newest facts and events of an entity that are compared before the fan-out is applied."""
 MOST_NODES = 500
-"""Nodes after which the search ends."""
+"""Number of nodes at which the search ends."""
 
 _LINKS = tuple(EDGES[number] for number in sorted(BETWEEN_EVENTS))
 RELATIONS = {
@@ -65,8 +65,7 @@ class Neighbourhood:
     """The nodes around one question in one cut.
 
     facts: the cut. shown uint8[memories]: which memories of ``view`` the cut shows. terms: of the
-    question. interval: where facts and events must share a moment with it to be reached; None for
-    no such condition.
+    question. interval: facts and events must overlap it to be reached; None for no such condition.
     """
 
     def __init__(
@@ -120,13 +119,13 @@ class Neighbourhood:
         return found
 
     def _around(self, node: Node) -> Iterator[tuple[Node, float]]:
-        """Yield the neighbours of a node, and what of its weight goes to each."""
+        """Yield the neighbours of a node, each with the factor of the weight along the edge."""
         for relation in RELATIONS[node[0]]:
             most = self._fan_out[relation]
             if most:
                 near = list(islice(self._walks[node[0]](node, relation), LOOKED_AT))
                 share = DECAY / (1 + math.log(len(near))) if node[0] == NAME and near else DECAY
-                if len(near) > most:  # those that say most of the question, then the newest
+                if len(near) > most:  # those with most terms of the question, then the newest
                     near.sort(key=lambda other: -len(self.terms_of(other)))
                 yield from ((other, share) for other in near[:most])
 
@@ -195,7 +194,7 @@ class Neighbourhood:
             yield from self._fact(entry if of is None else of[entry])
 
     def _fact(self, version: int) -> Iterator[Node]:
-        """Yield a fact, unless the cut does not see it or it lies outside the interval."""
+        """Yield a fact if the cut shows it and it overlaps the interval."""
         facts = self.facts
         if version < facts.count and facts.is_visible(version):
             span = facts.data("fact_start")[version], facts.data("fact_end")[version]
@@ -214,10 +213,10 @@ class Neighbourhood:
         first, end = self._interval or (OPEN_START, OPEN_END)
         return span[0] < end and span[1] > first
 
-    # -- what a node says ------------------------------------------------------------------------
+    # -- the text of a node ----------------------------------------------------------------------
 
     def evidence(self, version: int) -> list[int]:
-        """Return the memories that a fact cites and the cut shows, in the order of the citing."""
+        """Return the memories that a fact cites and the cut shows, in the order of the fact."""
         cited = self.facts.numbers("fact_evidence", "fact_evidence_end", version)
         return [each for each in cited if each < len(self.shown) and self.shown[each]]
 
@@ -230,14 +229,14 @@ class Neighbourhood:
         return conflicts_of(self.facts, version, beside)
 
     def terms_of(self, node: Node) -> frozenset[str]:
-        """Return the terms of the question that a node's own words hold."""
+        """Return the terms of the question that are in a node's own text."""
         found = self._terms_of.get(node)
         if found is None:
             found = self._terms_of[node] = self.terms_in(self._words(node))
         return found
 
     def terms_in(self, text: str) -> frozenset[str]:
-        """Return the terms of the question that a text holds."""
+        """Return the terms of the question that are in a text."""
         return self.terms.intersection(filter(None, self._analyzer.sequence(text)))
 
     def _words(self, node: Node) -> str:
@@ -261,9 +260,9 @@ class Neighbourhood:
 
 
 def named_entities(facts: FactView, analyzer: Analyzer, text: str) -> Sequence[int]:
-    """Return the entities whose names stand in a text, the longest name at each place, in order.
+    """Return the entities whose names are in a text, the longest name at each place, in order.
 
-    A name has up to four words; stop words alone are none. Cost: four look-ups a word.
+    A name has up to four words, and not only stop words. Cost: four look-ups for each word.
     """
     words = [word.strip("?!.,;:\"'()[]“”") for word in text.replace("\u2019", "'").split()]
     words = [word.removesuffix("'s") for word in words]

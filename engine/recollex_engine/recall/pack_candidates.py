@@ -1,7 +1,7 @@
-"""What may be packed for a question? Events, facts and memories: what each says, and what it needs.
+"""The events, facts and memories that may be packed for a question: their lines, and their needs.
 
-What is packed is closed: an event brings all the facts that it includes, a fact one memory that it
-cites, the heaviest, then the shortest, then the oldest.
+A pack is closed: an event brings all the facts that it includes, and a fact brings one memory that
+it cites: the heaviest, then the shortest, then the oldest.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ from recollex_engine.state.view import View
 
 
 class Packable:
-    """The nodes that were reached around a question, and those that they need.
+    """The nodes that were reached around a question, and the nodes that those need.
 
     events, facts, memories: by key, version and ordinal. facts_of: the facts that each event
     includes. evidence: the memories that each fact cites and the cut shows; proof: the one that is
@@ -63,7 +63,7 @@ class Packable:
         return [*found, *((MEMORY, each) for each in self.memories)]
 
     def weight(self, node: Node) -> float:
-        """Return what a node weighs (see `packer`); 0 if it was not reached but is needed."""
+        """Return the weight of a node (see `packing`); 0 if it is needed but was not reached."""
         reached = self.reached.get(node)
         if reached is None:
             return 0.0
@@ -71,7 +71,7 @@ class Packable:
         return reached.weight * (1 + held)
 
     def closure(self, node: Node) -> tuple[Node, ...]:
-        """Return what is packed with a node, itself first."""
+        """Return the nodes that are packed with a node; the node itself is first."""
         kind, number = node
         if kind == MEMORY:
             return (node,)
@@ -83,7 +83,7 @@ class Packable:
         return tuple(found)
 
     def covered(self, nodes: Iterable[Node]) -> set[Node | str]:
-        """Return what nodes cover: terms, themselves, and the memories that facts cite."""
+        """Return the needs that nodes cover: terms, the nodes, and the memories that facts cite."""
         found: set[Node | str] = set()
         for node in nodes:
             found.add(node)
@@ -93,7 +93,7 @@ class Packable:
         return found
 
     def line(self, node: Node) -> str:
-        """Return the longest line that a node may become; labels are as long as most are."""
+        """Return the longest line of a node, with labels of the usual length."""
         kind, number = node
         if kind == EVENT:
             event = self.events[number]
@@ -147,7 +147,7 @@ class Packable:
         )
 
     def _read(self, ordinals: list[int], ranking: Ranking) -> dict[int, Memory]:
-        """Return memories, of a long one the passage: the recall's, else that with most terms."""
+        """Return memories; of a long one, the recall's passage, else the one with most terms."""
         view = self.near.view
         cut: dict[int, int] = {}
         scores = dict(zip(ranking.memories.tolist(), ranking.scores.tolist(), strict=True))
@@ -169,7 +169,7 @@ class Packable:
 def _read_passages(
     view: View, ordinals: list[int], scores: Mapping[int, float], rows: dict[int, int]
 ) -> list[Memory]:
-    """Return memories of which some, by their places, are told by one of their rows alone."""
+    """Return memories; those at the given places have only the text of one row."""
     given = [scores.get(memory, 0.0) for memory in ordinals]
     ranking = Ranking(np.array(ordinals, np.uint32), np.array(given, np.float64), {}, rows)
     return read_memories(view, ordinals, ranking)

@@ -1,20 +1,20 @@
-"""Which part of the graph answers a question within a budget? Its events, and what proves them.
+"""Packs a subgraph for a question: events, facts and their evidence within a token budget.
 
-MemoTrace ("Retrieval and packing"): from the memories of a recall, the facts that cite them, the
-events that include those, and the names that they share, the search goes out by relation (see
-`neighbourhood`); then what covers most for its tokens is packed first (see `coverage`), until
-enough is covered or the budget is spent.
+MemoTrace ("Retrieval and packing"): the search starts at the memories of a recall and goes by
+relation (see `neighbourhood`) to the facts that cite them, the events that include those facts, and
+the names that they share. Then the nodes that cover most for their tokens are packed first (see
+`coverage`), until enough is covered or the budget is spent.
 
-Coverage is the mean of two shares, each of what could be covered at all:
+Coverage is the mean of two shares, each relative to what could be covered at all:
 
-- of the question's terms, which count alike: those that stand in a packed line;
-- of the nodes that were reached, by their weight: an event or fact that is packed, a memory that
-  is packed or that a packed fact cites. The weight is that of the path, times 1 + the share of the
-  question's terms that stand in the node's own line.
+- the share of the question's terms, all of equal weight, that are in a packed line;
+- the share of the reached nodes, by weight, that are covered: a packed event or fact, and a memory
+  that is packed or that a packed fact cites. The weight is that of the path, times 1 + the share of
+  the question's terms that are in the node's own line.
 
-A memory that a fact cites is packed with the fact; by itself, only where nothing else fits that
-covers more. Nothing that is packed is idle: a memory that could be left out again without leaving a
-fact unproved or covering less, is left out.
+A memory that a fact cites is packed with the fact. It is packed alone only if no other node that
+covers more fits. At the end, a memory is left out again if no fact loses its proof and the coverage
+stays the same.
 """
 
 from collections.abc import Iterable, Mapping
@@ -48,7 +48,7 @@ from recollex_engine.text.token_counter import TokenCounter
 
 
 def nothing(question: Question, now: int, counter: TokenCounter) -> Subgraph:
-    """Return the subgraph where nothing is to be told."""
+    """Return an empty subgraph."""
     at = from_micros(now if question.as_world is None else question.as_world)
     return Subgraph(
         query=question.text,
@@ -77,15 +77,15 @@ def pack(
     counter: TokenCounter,
     now: int,
 ) -> Subgraph:
-    """Return what to tell of ``question``, in at most its ``max_tokens``.
+    """Return the subgraph for ``question``, of at most its ``max_tokens``.
 
     ``ranking``: the memories of the recall before any budget, best first. ``facts``: the cut, of
-    the same operation as ``view``. The question's filters narrow ``ranking``, and its interval the
-    facts and events that are reached; what proves them is not narrowed.
+    the same operation as ``view``. The question's filters apply to ``ranking``, and its interval to
+    the facts and events that are reached; neither applies to their evidence.
 
-    Ties: nearer nodes first, then events, facts, memories, then the heavier, then the older.
-    Cost: of the search and of writing every node's line, about 50 us a node, at most 500 of them
-    and what they need.
+    Ties: nearer nodes first, then events, facts, memories, then the heavier, then the older. Cost:
+    the search, and the line of every node: about 50 us a node, for at most 500 nodes and the nodes
+    that they need.
     """
     shown = replace(
         question,
@@ -117,7 +117,7 @@ def pack(
 
 
 class _Packer:
-    """One subgraph on its way: what may be packed, what it costs, what is enough."""
+    """Packs one subgraph: its candidates, their costs, and the coverage that is enough."""
 
     def __init__(
         self, packable: Packable, question: Question, enough: float, counter: TokenCounter
@@ -148,7 +148,7 @@ class _Packer:
         needs = {need: place for place, need in enumerate(weights)}
         costs = self.counter.count_many([of.line(node) for node in nodes])
         lines = self.counter.count_many([heading(section, of.at) for section in SECTIONS])
-        headings = [count + 1 for count in lines]  # and the end of its line
+        headings = [count + 1 for count in lines]  # plus one for the end of the line
         choice = choose(
             [
                 Parcel(
@@ -185,7 +185,7 @@ class _Packer:
                 chosen = self._pruned(taken)
 
     def _needs(self, covers: Iterable[set[Node | str]]) -> dict[Node | str, float]:
-        """Return the weight of each need that something covers, the same sum of both kinds."""
+        """Return the weights of the needs; terms and nodes have the same sum."""
         reachable: set[Node | str] = set().union(*covers)
         terms = sorted(need for need in reachable if isinstance(need, str))
         found: dict[Node | str, float] = {term: 1 / len(terms) for term in terms}
@@ -201,7 +201,7 @@ class _Packer:
         return sum(weight for need, weight in weights.items() if need in covered) / whole
 
     def _pruned(self, closures: Iterable[tuple[Node, ...]]) -> list[Node]:
-        """Return the nodes of closures without the memories that neither prove nor cover alone."""
+        """Return the nodes of closures without memories that no fact and no coverage needs."""
         of = self.of
         chosen = dict.fromkeys(node for closure in closures for node in closure)
         covered = of.covered(chosen)
@@ -217,7 +217,7 @@ class _Packer:
         return list(chosen)
 
     def _episodes(self, chosen: list[Node], left: int) -> tuple[Episode, ...]:
-        """Return the episodes that hold a reached event that was not packed, as ``left`` allows."""
+        """Return the episodes of reached events that were not packed, as far as ``left`` allows."""
         of, facts = self.of, self.of.near.facts
         missing = [key for key in of.events if (EVENT, key) not in chosen]
         keys: dict[int, None] = {}

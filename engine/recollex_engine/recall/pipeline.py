@@ -1,4 +1,4 @@
-"""How is a question answered? Arms, fusion, what stands behind it, token budget (TEMPR 3.5)."""
+"""How is a question answered? Arms, fusion, later stages, token budget (TEMPR 3.5)."""
 
 import time
 from collections.abc import Callable
@@ -49,11 +49,11 @@ def recall(
     latency: LatencyEstimate,
     explain: bool,
 ) -> Recall:
-    """Return what bears on ``question`` in ``view``; ``now`` in microseconds dates "last week".
+    """Return the memories of ``view`` for ``question``; "last week" is relative to ``now``.
 
-    ``token_counter``: the name of the one that counted the memories' tokens; ``counter``: of a
-    subgraph's tokens, if the question asks for one. ``latency``: of the embedder. An arm, a parser
-    or a reranker that fails is reported in the trace, and the rest answers.
+    ``token_counter``: the name of the counter of the memories' tokens. ``counter``: counts the
+    tokens of a subgraph, if the question asks for one. ``latency``: of the embedder. If an arm, a
+    parser or a reranker fails, the trace reports it, and the other parts still answer.
     """
     started = time.perf_counter_ns()
     trace = Trace()
@@ -108,7 +108,7 @@ def recall(
 
 
 class _Pipeline:
-    """One recall on its way: the lists of the arms that have answered."""
+    """The state of one recall: the lists of the arms so far."""
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class _Pipeline:
             self.lists["keyword"] = words.ranked
 
     def search_vectors(self, query: npt.NDArray[np.float32]) -> None:
-        """Search what is like the question, what is linked to that, and what is of its time."""
+        """Run the arms that need the question's vector: semantic, graph and temporal."""
         view, limits, preset = self.view, self.thresholds, self.preset
         budget, exact = self.question.thinking_budget, self.question.exact
         spreading = preset.spreading
@@ -166,7 +166,7 @@ class _Pipeline:
             self.lists.pop("semantic", None)
 
     def evidence(self, query: npt.NDArray[np.float32] | None) -> Evidence:
-        """Return what the fusion may look at."""
+        """Return the evidence for the fusion."""
         ordered = {name: self.lists[name] for name in ARMS if name in self.lists}
         words = self.words
         return Evidence(
@@ -184,7 +184,7 @@ class _Pipeline:
         )
 
     def confidence(self, fused: Fused) -> float | None:
-        """Return the probability that the agent holds an answer, None where it is not known."""
+        """Return the probability that the agent holds an answer; None if it is not known."""
         if not len(fused.memories) and not self.trace.errors:
             return 0.0
         if fused.signs is None or "semantic" in self.trace.errors:
@@ -192,9 +192,9 @@ class _Pipeline:
         return fused.signs.confidence
 
     def suffices(self, confidence: float | None) -> bool:
-        """Return whether to answer. Where an arm failed, an unknown confidence does not suffice.
+        """Return whether the confidence is enough to answer; not if it is unknown after a failure.
 
-        Raises `InputError` where the preset cannot tell.
+        Raises `InputError` if the preset gives no confidence.
         """
         least = self.question.min_confidence
         if least == 0:
@@ -208,7 +208,7 @@ class _Pipeline:
         return confidence is not None and confidence >= least
 
     def refine(self, fused: Fused, query: npt.NDArray[np.float32] | None) -> Ranking:
-        """Return the fused list behind SATF, reranker and diversity."""
+        """Return the fused list after SATF, reranker and diversity."""
         preset, trace = self.preset, self.trace
         if preset.self_anchoring is None and preset.reranker is None and preset.diversity is None:
             return Ranking(fused.memories, fused.scores, self.lists)
@@ -232,7 +232,7 @@ class _Pipeline:
         if preset.reranker is not None:
             with trace.stage("rerank"):
                 try:
-                    # what comes after may look at all of the list: only a budget looks at its head
+                    # later stages need the whole list; the token budget needs only its head
                     whole = preset.diversity is not None or self.question.packing is not None
                     ranked = rerank(
                         candidates,
@@ -257,7 +257,7 @@ class _Pipeline:
             return Ranking(memories, scores, self.lists, {}, collapsed)
 
     def _settled(self, lead: npt.NDArray[np.uint32], others: npt.NDArray[np.uint32]) -> bool:
-        """Return whether behind ``lead`` none of ``others`` fits into the token budget."""
+        """Return whether none of ``others`` fits into the token budget after ``lead``."""
         stop, most = self.preset.overflow == "stop", self.question.max_tokens
         ranking = Ranking(lead, np.zeros(len(lead)), self.lists)
         kept, tokens = within_budget(self.view, ranking, most, stop)

@@ -1,4 +1,4 @@
-"""What comes back from a recall: memories, best first, and why they came."""
+"""The result of a recall: memories, best first, and the reasons for them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -16,15 +16,15 @@ from recollex_engine.trace import Trace
 
 
 class Recall(Sequence[Memory]):
-    """The memories that bear on a question, best first, within the token budget.
+    """The memories for a question, best first, within the token budget.
 
-    tokens: of the texts returned, counted by `token_counter`. time_range: the range [start, end)
-    read out of the question, None if it names none. trace: microseconds by stage. confidence: the
-    probability that the agent holds an answer, in [0, 1]; 0 where nothing was found, None where it
-    is not known: the fusion reads no signs of it, or an arm that it needs failed or was left out.
-    signs: what it was made of, see `confidence.Signs`. subgraph: what `pack` asked for, None
-    without it. Memories are read from the columns when first looked at; what is forgotten
-    afterwards is still here.
+    tokens: of the returned texts, counted by `token_counter`. time_range: the range [start, end)
+    that the question names, None if it names none. trace: microseconds by stage. confidence: the
+    probability that the agent holds an answer, in [0, 1]; 0 if nothing was found. It is None if the
+    fusion reads no signs of it, or if an arm that it needs failed or is not in the preset. signs:
+    the evidence for the confidence, see `confidence.Signs`. subgraph: the packed subgraph, None
+    unless ``pack`` was given. Memories are read from the columns when they are first accessed; a
+    memory that is forgotten afterwards is still here.
 
     Threads: may be shared once it is returned.
     """
@@ -87,13 +87,13 @@ class Recall(Sequence[Memory]):
 
     @cached_property
     def _held(self) -> MemoryColumns | None:
-        """What the memories are made of, a column at a time; None where there is no view."""
+        """The columns from which the memories are made; None if there is no view."""
         if self._view is None:
             return None
         return MemoryColumns(self._view, self._ranking.memories, self._ranking, self._explain)
 
     def columns(self) -> Columns:
-        """Return what the memories are made of; for whoever answers another process."""
+        """Return the columns of the memories, for a process that answers another process."""
         held = self._held
         return dict.fromkeys(ALWAYS, b"") if held is None else held.told()
 
@@ -102,7 +102,7 @@ class Recall(Sequence[Memory]):
 
     @property
     def ids(self) -> list[str]:
-        """The ids alone, which costs less than reading the memories."""
+        """The ids alone; this costs less than reading the memories."""
         if self._view is None:
             return []
         strings = self._view.columns.dictionary["ids"]
@@ -110,13 +110,13 @@ class Recall(Sequence[Memory]):
 
     @property
     def op(self) -> int:
-        """The operation that names the view which answered."""
+        """The operation of the view that answered."""
         return self._view.op if self._view else 0
 
     def to_prompt(self) -> str:
-        """Return the memories as text for a language model: a line each, best first, dated.
+        """Return the memories as text for a language model: one dated line each, best first.
 
-        The date is the one that TEMPR 3.3 shows to its reranker. A packed recall gives the text of
+        The date has the form that TEMPR 3.3 gives its reranker. A packed recall returns the text of
         its subgraph.
         """
         if self.subgraph is not None:

@@ -1,7 +1,7 @@
-"""What does a packed recall hold? Events first, then the evidence that proves them.
+"""The subgraph of a packed recall: events first, then the evidence that proves them.
 
-A subgraph is closed: with an event come all the facts that it includes, with a fact one of the
-memories that it cites, if the cut shows one. Episodes are names for events that did not fit, never
+A subgraph is closed: it holds all the facts that its events include, and for each fact one of the
+memories that it cites, if the cut shows one. Episodes name events that did not fit; they are never
 evidence (MemoTrace, "Retrieval and packing").
 """
 
@@ -19,17 +19,17 @@ from recollex_engine.recall.subgraph_text import write
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subgraph:
-    """The events, facts and memories that bear on a question, best first, as one cut sees them.
+    """The events, facts and memories for a question, best first, as one cut shows them.
 
-    at: the moment at which facts are called active: `as_world`, else the recall's own present.
-    facts: those of the events first; their evidence names memories that the cut shows. memories:
-    the evidence, and what was found but no fact cites; of a long one, the passage. episodes: each
-    holds an event that bears on the question and did not fit. conflicts: by id of a fact, what
-    contradicts it, packed or not.
+    at: the moment for which facts are called active: `as_world`, else the recall's ``now``. facts:
+    those of the events first; their evidence names memories that the cut shows. memories: the
+    evidence, and found memories that no fact cites; of a long one, the passage. episodes: each
+    holds a reached event that did not fit. conflicts: id of a fact -> the facts that contradict it,
+    packed or not.
 
-    tokens: of `to_prompt`, counted by `token_counter`, at most max_tokens. coverage: of what could
-    be packed (see `packing`). stopped: "coverage" where enough was covered, "budget" where more
-    would not fit, "all" where there was no more.
+    tokens: of `to_prompt`, counted by `token_counter`, at most max_tokens. coverage: see `packing`.
+    stopped: "coverage" if enough was covered, "budget" if more did not fit, "all" if there was no
+    more.
     """
 
     query: str
@@ -47,15 +47,15 @@ class Subgraph:
     op: int
 
     def to_prompt(self) -> str:
-        """Return the subgraph as text for a language model; the empty string if it holds nothing.
+        """Return the subgraph as text for a language model; an empty string if it is empty.
 
-        Every event, fact and memory is a line, and lines name each other: [E1], [F1], [M1].
+        Every event, fact and memory is a line; lines refer to each other as [E1], [F1], [M1].
         """
         return write(self.events, self.facts, self.memories, self.episodes, self.conflicts, self.at)
 
     @property
     def edges(self) -> tuple[tuple[str, str, str], ...]:
-        """(source, relation, target) between what is packed and the entities that it names.
+        """(source, relation, target) between packed nodes and the entities that they name.
 
         Events, facts, memories and episodes by their ids, entities by their names.
         """
@@ -85,8 +85,8 @@ class Subgraph:
     def to_dict(self) -> dict[str, Any]:
         """Return the subgraph as JSON values, times in ISO 8601.
 
-        As `Event.to_dict` and the others, and of an event ``active_fact_count``, of a fact
-        ``active_at``, whether it is valid ``at``.
+        As `Event.to_dict` and the others. An event also has ``active_fact_count``, and a fact
+        ``active_at``: whether it is valid ``at``.
         """
         return {
             "query": self.query,

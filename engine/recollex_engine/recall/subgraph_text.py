@@ -1,4 +1,4 @@
-"""A subgraph as text: one line an event, fact, memory or episode, with intervals and marks."""
+"""A subgraph as text: one line for each event, fact, memory or episode."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -12,11 +12,11 @@ from recollex_engine.recall.memory import Memory
 
 EVENTS, FACTS, MEMORIES, EPISODES = SECTIONS = range(4)
 SHOWN = 3
-"""Conflicts of a fact, and memories that it cites, that are written out; of more, how many."""
+"""Conflicts of a fact, and memories that it cites, that are named; the others are counted."""
 
 
 def heading(section: int, at: datetime) -> str:
-    """Return the line that stands over a section."""
+    """Return the heading of a section."""
     if section == FACTS:
         return f"Facts (active: on {at.date().isoformat()}):"
     return ("Events:", "", "Evidence:", "Episodes (more events):")[section]
@@ -30,7 +30,7 @@ def write(
     conflicts: Mapping[str, Sequence[Conflict]],
     at: datetime,
 ) -> str:
-    """Return the lines of all, under the headings of the sections that hold something."""
+    """Return all lines, under the headings of the sections that are not empty."""
     fact_label = {fact.id: f"F{place}" for place, fact in enumerate(facts, 1)}
     memory_label = {memory.id: f"M{place}" for place, memory in enumerate(memories, 1)}
     event_label = {event.id: f"E{place}" for place, event in enumerate(events, 1)}
@@ -82,7 +82,7 @@ def fact_line(
     conflicts: Sequence[Conflict],
     at: datetime,
 ) -> str:
-    """Return a fact as a line; ``memories``: id -> label of those that are packed."""
+    """Return a fact as a line; ``memories``: id -> label of the packed ones."""
     packed = [memories[id] for id in fact.evidence if id in memories][:SHOWN]
     more = len(fact.evidence) - len(packed)
     parts = [
@@ -110,7 +110,7 @@ def memory_line(label: str, memory: Memory) -> str:
 
 
 def episode_line(label: str, episode: Episode, events: Mapping[str, str]) -> str:
-    """Return an episode as a line; ``events``: id -> label of those that are packed."""
+    """Return an episode as a line; ``events``: id -> label of the packed ones."""
     packed = [events[id] for id in episode.events if id in events]
     more = len(episode.events) - len(packed)
     count = f"{len(packed)} events: {', '.join(packed)}, and {more} more" if packed else ""
@@ -119,7 +119,7 @@ def episode_line(label: str, episode: Episode, events: Mapping[str, str]) -> str
 
 
 def _line(label: str, parts: Iterable[str]) -> str:
-    """Return one line, whatever line breaks the parts have."""
+    """Return the parts as one line; line breaks in the parts become spaces."""
     return f"[{label}] " + " | ".join(" ".join(part.split()) for part in parts if part)
 
 
@@ -131,7 +131,7 @@ def _cited(evidence: Sequence[str]) -> str:
 
 
 def _interval(moments: Moments) -> str:
-    """Return an interval in words; nothing for one that is open at both ends."""
+    """Return an interval in words; an empty string if it is open at both ends."""
     start, end = moments
     if start is None:
         return "" if end is None else f"until {_moment(end)}"
@@ -139,13 +139,13 @@ def _interval(moments: Moments) -> str:
 
 
 def _recorded(recorded: Moments) -> str:
-    """Return when something was recorded, to the day."""
+    """Return the days from and to which something was recorded."""
     days = [each.date().isoformat() for each in recorded if each is not None]
     return f"recorded {' to '.join(days)}"
 
 
 def _moment(moment: datetime) -> str:
-    """Return a day, or a time to the second where it is not a day's beginning."""
+    """Return a day, or a time in seconds if it is not midnight."""
     day = moment.date().isoformat()
     if moment.hour or moment.minute or moment.second:
         return f"{day} {moment.time().isoformat('seconds')}"

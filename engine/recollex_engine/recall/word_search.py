@@ -1,6 +1,6 @@
-"""What do the words of a question tell? Its times, its cues, what it admits, and who holds them.
+"""The part of a recall that needs no vector: dates, cues, filters and the keyword arm.
 
-None of it needs the question's vector, so it is found while the model makes one.
+It runs while the model computes the question's vector.
 """
 
 from dataclasses import dataclass
@@ -25,11 +25,12 @@ from recollex_engine.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class WordSearch:
-    """What was found without the question's vector.
+    """The results that need no vector of the question.
 
-    time_range: that the question names, None for none. allowed: uint8[memories], what may be
-    returned. quoted: None where the question quotes nothing. ranked: the keyword arm's list, None
-    where the preset has no such arm; words: its scores of all memories, None where it did not run.
+    time_range: the range that the question names, None for none. allowed: uint8[memories], which
+    may be returned. quoted: None if the question has no quotes. ranked: the keyword arm's list,
+    None if the preset has no such arm. words: that arm's scores of all memories, None if it did not
+    run.
     """
 
     time_range: TimeRange | None
@@ -43,15 +44,15 @@ class WordSearch:
 def search_words(
     view: View, question: Question, preset: Preset, analyzer: Analyzer, now: int, trace: Trace
 ) -> WordSearch:
-    """Read the question, narrow the memories to what it admits, and search its words.
+    """Read the question, filter the memories, and search the question's words.
 
-    Threads: it may run beside the model; ``trace`` gets its stages and errors.
+    Threads: it may run while another thread runs the model; ``trace`` gets its stages and errors.
     """
     time_range = None
     with trace.stage("parse"):
         try:
             time_range = preset.time_parser.find(question.text, now)
-        except Exception as error:  # as with an arm: without a range the others answer
+        except Exception as error:  # as with an arm, the others still answer
             trace.errors["parse"] = f"{type(error).__name__}: {error}"
         cues = read_cues(question.text)
         parsed = analyzer.query(question.text)
@@ -76,10 +77,10 @@ def search_words(
 
 
 def _search_quotes(view: View, parsed: ParsedQuery, allowed: Mask) -> tuple[Mask, Quoted | None]:
-    """Return what may be returned, and what holds the quotes of a question.
+    """Return the mask of allowed memories, and the memories that hold quotes of the question.
 
-    Quotes and nothing else are a demand: what does not hold them all is not returned. Inside a
-    question they are a title or somebody's words, and only count for what holds them.
+    If a question is only quotes, a memory must hold all of them to be returned. Inside other words,
+    a quote is a title or a person's words, and raises the memories that hold it.
     """
     held = [
         np.empty(0, np.uint32) if phrase is None else arms.holding(view, phrase, allowed)
@@ -98,7 +99,7 @@ def _search_quotes(view: View, parsed: ParsedQuery, allowed: Mask) -> tuple[Mask
 def _numbered_phrases(view: View, parsed: ParsedQuery) -> list[npt.NDArray[np.uint32] | None]:
     """Return the query's phrases as numbers of the agent's dictionary.
 
-    None for a phrase with a word that the agent never met, which nothing can hold.
+    None for a phrase with a word that the dictionary lacks: no memory can hold it.
     """
     number = view.columns.dictionary["terms"].get
     phrases: list[npt.NDArray[np.uint32] | None] = []

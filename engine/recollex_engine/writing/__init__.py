@@ -1,1 +1,1 @@
-"""How something becomes a memory: prepared, embedded, logged, applied; and indexes made of it."""
+"""Writing to an agent: plans, drafts, the writer; checkpoints, graphs and restoration."""

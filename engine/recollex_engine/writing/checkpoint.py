@@ -1,13 +1,13 @@
-"""How does what was applied become quick to open? Columns appended, the open segment reindexed.
+"""What does a checkpoint write, so that an agent opens quickly? Columns and posting lists.
 
-A checkpoint appends to the column files what they lack, builds the posting lists of the open
-segment again and replaces the manifest; graphs are extended apart (see `graphs`). Sealed
-segments are never touched, so its cost is bounded by one segment. Readers of the old generation
-finish on it.
+A checkpoint appends the missing items to the column files, builds the posting lists of the open
+segment again and replaces the manifest. Graphs are extended separately (see `graph_building`).
+Sealed segments are never touched, so the cost is bounded by one segment. Readers of the old
+generation finish on it.
 
-Order, so that a crash anywhere leaves a whole state: columns appended, log and vectors flushed,
-columns flushed, segment files written, manifest replaced, old files removed. Until the manifest is
-replaced, what was appended means nothing.
+The order makes a crash at any point leave a consistent state: columns appended, log and vectors
+flushed, columns flushed, segment files written, manifest replaced, old files removed. Appended
+items have no meaning until the manifest is replaced.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ LOG_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class _Frozen:
-    """What the columns held when the checkpoint began."""
+    """The state of the columns when the checkpoint began."""
 
     view: View
     position: Position
@@ -43,10 +43,10 @@ class _Frozen:
 
 
 def run(writer: Writer, generation: int) -> None:
-    """Make a checkpoint of everything applied so far.
+    """Make a checkpoint of all operations applied so far.
 
-    Threads: one checkpoint at a time; retains and recalls go on meanwhile. Raises `StoreFullError`
-    with the old generation in force.
+    Threads: one checkpoint at a time; retains and recalls continue meanwhile. Raises
+    `StoreFullError`; then the old generation stays in force.
     """
     replica = writer.replica
     columns = replica.columns
@@ -107,9 +107,10 @@ def run(writer: Writer, generation: int) -> None:
 
 
 def _unsealed(replica: Replica, rows: int) -> list[int]:
-    """Return the numbers of the segments that hold rows which no sealed segment covers.
+    """Return the numbers of the segments to write.
 
-    And of sealed ones whose posting lists are of an older format.
+    These are the segments whose rows no sealed segment covers, and sealed segments whose posting
+    lists have an older format.
     """
     pairs = list(zip(replica.indexes.segments, replica.entries, strict=True))
     sealed = sum(entry.end_row - entry.first_row == SEGMENT_ROWS for entry in replica.entries)
@@ -121,14 +122,14 @@ def _unsealed(replica: Replica, rows: int) -> list[int]:
 def _index(
     replica: Replica, view: View, number: int, generation: int
 ) -> tuple[Segment, SegmentEntry]:
-    """Write the posting lists of one segment as ``view`` has it, and map them."""
+    """Write the posting lists of one segment of ``view``, and map them."""
     first = number * SEGMENT_ROWS
     end = min(first + SEGMENT_ROWS, view.rows)
     folder = replica.folder / f"segment-{number:04d}"
     folder.mkdir(exist_ok=True)
     terms = replica.columns.dictionary["terms"].count
     path = folder / f"postings-{generation}"
-    # a memory that reaches into the next segment belongs to the one where it begins
+    # a memory that crosses into the next segment belongs to the segment where it begins
     began = view.of_memories("first_row")
     first_memory, end_memory = np.searchsorted(began, [first, end]).tolist()
     offsets = view.term_offsets(first_memory, end_memory)
@@ -141,7 +142,7 @@ def _index(
 
 
 def _remove_old(folder: Path, manifest: Manifest) -> None:
-    """Remove index files of earlier generations; whoever has them mapped keeps them."""
+    """Remove index files of earlier generations; processes that have mapped them keep them."""
     named = {folder / entry.postings for entry in manifest.segments}
     named |= {folder / entry.path for entry in manifest.graphs}
     for path in (*folder.glob("segment-*/*"), *folder.glob(f"{GRAPHS}/*")):

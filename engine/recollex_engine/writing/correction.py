@@ -1,4 +1,4 @@
-"""What does a correction say? The corrected memory's own words where the caller gives no others."""
+"""How is a correction recorded? As a new version, with the old fields that are not changed."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -20,9 +20,9 @@ from recollex_engine.writing.writer import Writer
 def find_correction(
     writer: Writer, agent: str, id: str, text: str, changes: dict[str, Any]
 ) -> tuple[Plan, Statement]:
-    """Return the statement that takes the place of memory ``id``, and of when that is true.
+    """Return the statement that replaces memory ``id``, and the plan that it is based on.
 
-    Raises what `corrected` raises, and `InputError` where nothing changes.
+    Raises the errors of `corrected`, and `InputError` if nothing changes.
     """
     with writer.lock:
         columns = writer.replica.columns
@@ -35,11 +35,12 @@ def find_correction(
 def corrected(
     columns: Columns, agent: str, id: str, text: str, changes: dict[str, Any]
 ) -> tuple[int, Statement]:
-    """Return the open memory ``id``, and the statement that takes its place.
+    """Return the open memory ``id``, and the statement that replaces it.
 
-    It says ``text`` and ``changes`` (fields of `Statement`), and is otherwise the memory as it is.
-    Names are found in the text anew; entities that the caller had named stay. A turn keeps its
-    speaker, in front of the text. Raises `UnknownIdError` where no memory with this id is open.
+    The statement has ``text`` and ``changes`` (fields of `Statement`); its other fields are those
+    of the memory. Names are searched in the new text; entities that the caller had given stay. A
+    turn keeps its speaker in front of the text. Raises `UnknownIdError` if no memory with this id
+    is open.
     """
     memory = columns.newest(id, columns.memories, columns.op)
     if memory is None:
@@ -56,10 +57,10 @@ def find_statements(
     operations: Sequence[Operation],
     where: Sequence[str] | None,
 ) -> tuple[int | None, list[Statement]]:
-    """Return what operations retain and correct, in order, and behind which operation that is so.
+    """Return the statements of operations, in order, and the operation that they are based on.
 
-    None where nothing is corrected: that depends on nothing recorded. ``where`` as for
-    `fact_draft.FactDraft.add`.
+    That operation is None if there are no corrections: then the statements do not depend on what is
+    recorded. ``where`` as for `fact_draft.FactDraft.add`.
     """
     if not any(isinstance(each, Correct) for each in operations):
         return None, [each.statement for each in operations if isinstance(each, Retain)]
@@ -91,7 +92,7 @@ def find_statements(
 
 
 def _statement(columns: Columns, memory: int, id: str) -> Statement:
-    """Return a memory as the statement that would record it again."""
+    """Return the statement that would record a memory again."""
 
     def label(name: str) -> str | None:
         return columns.label(int(columns.array(name)[memory]))

@@ -1,8 +1,8 @@
-"""What would a retain call add? Its operations, drafted beside what is recorded already.
+"""A transaction's operations and their payloads, before they are written to the log.
 
-Ids, names and words are looked up in the columns; what chance or a version decides (entities,
-semantic links) is put into the payloads, so that a replay repeats it. Nothing is changed before
-the draft is in the log.
+Ids, names and words are looked up in the columns. Results that depend on chance or on the version
+of the code (entities, semantic links) are put into the payloads, so that a replay repeats them. No
+state changes before the draft is in the log.
 """
 
 import os
@@ -32,7 +32,7 @@ COAPPEARANCES = 64
 
 
 class Draft:
-    """One retain call on its way into the log: what it would add, beside what there is."""
+    """The memories that one transaction adds, and the ids, words and entities that are new."""
 
     def __init__(self, replica: Replica, lexicon: Lexicon) -> None:
         self.replica = replica
@@ -41,7 +41,7 @@ class Draft:
         self.operations: list[tuple[str, dict[str, Any]]] = []
         self.ids: list[str] = []
         self.random = b""
-        self.kept: list[int] = []  # passages, among all of the call, of what is recorded
+        self.kept: list[int] = []  # passages that are recorded, among all passages of the call
         self.kept_statements: list[Prepared] = []
         self.memory_of_row: list[int] = []
         self.passage = 0
@@ -52,12 +52,12 @@ class Draft:
         self.vocabulary: str | None = None
 
     def replace(self, memories: Sequence[int]) -> None:
-        """Close what a replaced document loses."""
+        """Close the memories that a replaced document loses."""
         if memories:
             self.operations.append(("replace", {"memories": list(memories)}))
 
     def add(self, prepared: Prepared, act: Act = RETAIN) -> None:
-        """Take in one statement, unless it says again what its id says already."""
+        """Add one statement, unless the memory with its id is equal already."""
         statement = prepared.statement
         passages = range(self.passage, self.passage + len(prepared.passages))
         self.passage = passages.stop
@@ -94,7 +94,7 @@ class Draft:
         return id
 
     def _versions(self, id: str) -> tuple[int | None, int | None]:
-        """Return the newest memory that ever had ``id``, and that one again if it is open."""
+        """Return the newest memory that ever had ``id``, and the open memory with it, if any."""
         key = self.columns.dictionary["ids"].get(id)
         if key is None:
             return None, None
@@ -127,7 +127,7 @@ class Draft:
 
     @property
     def announced(self) -> list[tuple[str, dict[str, Any]]]:
-        """The operations, and before them one that names the vocabulary of their pieces, if new."""
+        """The operations; first one that names the vocabulary of their pieces, if it is new."""
         name = self.vocabulary
         if name is None or name == self.columns.vocabulary:
             return self.operations
@@ -169,7 +169,7 @@ class Draft:
             entry = int(previous[entry])
 
     def _shared(self, entity: int, others: Sequence[int]) -> int:
-        """Return how many of them name one of ``others`` too; enough is enough."""
+        """Return how many of its newest memories also name one of ``others``, up to a limit."""
         if not others:
             return 0
         offsets = self.columns.array("mention_offset")
@@ -219,7 +219,7 @@ class Draft:
         return number
 
     def count_tokens(self) -> None:
-        """Put the token counts into the payloads; they were counted beside all this."""
+        """Put the token counts into the payloads; another thread counted them meanwhile."""
         for payload, prepared in zip(self.retained, self.kept_statements, strict=True):
             payload["tokens"] = prepared.tokens
 
@@ -229,9 +229,9 @@ class Draft:
         return [payload for kind, payload in self.operations if kind in RETAINING]
 
     def link(self, vectors: npt.NDArray[np.uint16], threshold: float) -> None:
-        """Put into the payloads which earlier memories they are like.
+        """Put the semantic links to earlier memories into the payloads.
 
-        ``vectors``: of the passages that are recorded, already behind the others in the file.
+        ``vectors``: of the recorded passages; the file holds them already, after the others.
         """
         self.columns.code_rows(self.replica.rows_of_file, needed=True)
         rows = self.columns.with_rows(self.memory_of_row, vectors)
@@ -250,9 +250,9 @@ def _uuid(random: bytes) -> str:
 
 
 def is_same(columns: Columns, memory: int, statement: Statement) -> bool:
-    """Return whether ``statement`` says again what the open ``memory`` says already.
+    """Return whether ``statement`` is equal to the open ``memory``.
 
-    A statement without a time of its own is the same at any time.
+    A statement without a time of its own is equal at any time.
     """
 
     def label(name: str) -> str | None:

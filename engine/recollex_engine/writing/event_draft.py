@@ -1,4 +1,4 @@
-"""What would a transaction add to events and episodes? The half of `fact_draft` that is theirs."""
+"""The events, episodes and links of a transaction, before they are written to the log."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ Edges = list[tuple[str, Any, str | None]]
 
 
 class EventDraft:
-    """The events, episodes and links of one transaction, beside those that are recorded."""
+    """Stages the events, episodes and links of one transaction, checked against recorded ones."""
 
     def __init__(self, staging: FactStaging) -> None:
         self._staging = staging
@@ -29,7 +29,7 @@ class EventDraft:
         return id in self._staged
 
     def upsert_event(self, operation: say.UpsertEvent) -> None:
-        """Stage an event; nothing happens where it says what is said already."""
+        """Stage an event, unless it is equal to its newest version."""
         names: list[tuple[str, str, int]] = []
         edges: Edges = []
         for id in operation.facts:
@@ -50,7 +50,7 @@ class EventDraft:
         self._open("event", operation.id, content, names)
 
     def upsert_episode(self, operation: say.UpsertEpisode) -> None:
-        """Stage an episode over events that are there."""
+        """Stage an episode over existing events."""
         for id in operation.events:
             self._check_event(id)
         content = {
@@ -62,7 +62,7 @@ class EventDraft:
         self._open("episode", operation.id, content, [])
 
     def link(self, operation: say.Link) -> None:
-        """Stage an edge between things that are there; one that is there already is left out."""
+        """Stage an edge between existing things, unless the edge exists already."""
         self._check_event(operation.source)
         names: list[tuple[str, str, int]] = []
         target: Any = operation.target
@@ -101,7 +101,7 @@ class EventDraft:
             raise InputError(f"{id!r} is an episode: give the id of an event")
 
     def _event_kind(self, id: str) -> str | None:
-        """Return "event" or "episode", whichever has this id; None for neither."""
+        """Return whether this is the id of an "event" or an "episode"; None for neither."""
         key = self.columns.dictionary["event_ids"].get(id)
         version = NONE if key is None else self.columns.facts.newest("event", key)
         if version == NONE:
@@ -129,7 +129,7 @@ class EventDraft:
         self._staging.record(f"upsert_{kind}", payload)
 
     def _found(self, id: str) -> tuple[str, int, dict[str, Any]] | None:
-        """Return kind, version and content of what has this id."""
+        """Return kind, version and content of the event or episode with this id."""
         if id in self._staged:
             return self._staged[id]
         columns = self.columns
@@ -157,7 +157,7 @@ def _unique(edges: Edges) -> Edges:
 
 
 def _plain(content: dict[str, Any]) -> dict[str, Any]:
-    """Return a content with entities by their numbers."""
+    """Return a content in which entities are numbers."""
     edges = [
         (relation, target[1] if isinstance(target, list) else target, qualifier)
         for relation, target, qualifier in content["edges"]

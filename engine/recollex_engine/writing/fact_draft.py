@@ -1,8 +1,8 @@
-"""What would a transaction of operations add? Names, versions and evidence, looked up and staged.
+"""A transaction's operations on memories, entities and facts, before they are written to the log.
 
-Everything that an operation refers to is resolved here, beside what is recorded and what the same
-transaction said before it; the payloads then hold numbers, so applying them needs no look-up and a
-replay repeats them. Nothing is changed before the draft is in the log.
+The names and ids in an operation are resolved here, against recorded state and the transaction's
+earlier operations. The payloads then hold numbers, so applying them needs no look-up, and a replay
+repeats them. No state changes before the draft is in the log.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,9 +27,9 @@ from recollex_engine.writing.preparation import Prepared
 
 
 class FactDraft:
-    """A transaction's operations on their way into the log, behind a `Draft` of its memories.
+    """Stages a transaction's operations in a `Draft`.
 
-    ``prepared``: of its `Retain` and `Correct` operations, in order.
+    ``prepared``: the statements of its `Retain` and `Correct` operations, in order.
     """
 
     def __init__(self, draft: Draft, agent: str, prepared: Sequence[Prepared]) -> None:
@@ -38,7 +38,9 @@ class FactDraft:
         self.agent = agent
         self._staging = FactStaging(draft, agent)
         self._prepared: Iterator[Prepared] = iter(prepared)
-        self._memories: dict[str, int | None] = {}  # that this transaction changed; None: closed
+        self._memories: dict[
+            str, int | None
+        ] = {}  # those that this transaction changed; None if closed
         self._links: list[tuple[int, int]] = []
         self._events = EventDraft(self._staging)
         self._add: dict[type, Callable[[Any], None]] = {
@@ -62,10 +64,10 @@ class FactDraft:
         notes: Sequence[dict[str, str]],
         where: Sequence[str] | None = None,
     ) -> None:
-        """Take in operations, in order; ``notes`` hold for each who makes it and why.
+        """Stage operations, in order; ``notes`` hold for each operation who makes it and why.
 
-        ``where`` names each in a file or a call; with it, an error is an `OperationError` that
-        tells which was refused.
+        ``where`` names each operation in a file or a call. If it is given, an error is an
+        `OperationError` that names the refused operation.
         """
         for place, operation in enumerate(operations):
             self._staging.note = notes[place]
@@ -147,7 +149,7 @@ class FactDraft:
         self._staging.record("upsert_entity", payload)
 
     def _says_nothing_new(self, payload: dict[str, Any]) -> bool:
-        """Return whether the newest record of an entity says the same."""
+        """Return whether the newest record of an entity is equal."""
         if any(
             kind == "upsert_entity" and said["entity"][1] == payload["entity"][1]
             for kind, said in self.draft.operations
@@ -179,7 +181,7 @@ class FactDraft:
             )
 
     def _identities(self) -> Identities:
-        """Return who is whom, with what this transaction said."""
+        """Return which entities are the same, with the merges of this transaction."""
         state = self.columns.facts
         if not self._links:
             return state.identities(self.columns.op)
@@ -239,7 +241,7 @@ class FactDraft:
     def _open(
         self, kind: str, id: str, content: dict[str, Any], names: list[tuple[str, str, int]]
     ) -> None:
-        """Stage the next version of a fact, and close the one that is open."""
+        """Stage the next version of a fact, and close its open version."""
         found = self._staging.fact(id)
         if found is not None and found[1] is not None and same(found[1], content):
             return

@@ -1,4 +1,4 @@
-"""What does a recorded version say, in the form that a record of the log has?"""
+"""The content of a recorded version of a fact or event, in the form of a log record."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from recollex_engine.state.columns import Columns
 
 
 def content_of(columns: Columns, version: int) -> dict[str, Any]:
-    """Return what a version of a fact says, as its record said it."""
+    """Return the content of a version of a fact, as in its log record."""
     data = columns.facts.tables().data
 
     def value(name: str) -> Any:
@@ -44,7 +44,7 @@ def content_of(columns: Columns, version: int) -> dict[str, Any]:
 
 
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Return whether two contents of facts say the same, however their entities were called."""
+    """Return whether two contents of facts are equal, whatever names their entities had."""
     return _plain(one) == _plain(other)
 
 
@@ -56,10 +56,10 @@ def _plain(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def edges_of(columns: Columns, key: int, version: int) -> list[tuple[str, Any, str | None]]:
-    """Return (relation, target, qualifier) of an event's edges, oldest first, as a record has them.
+    """Return (relation, target, qualifier) of an event's edges, oldest first, as in a log record.
 
-    ``key``: the event's number in `event_ids`; ``version``: the one that says so, NONE for links.
-    An entity is its number.
+    ``key``: the event's number in `event_ids`; ``version``: the version that has the edges, NONE
+    for links. An entity is given by its number.
     """
     array = columns.array
     entry = columns.facts.head("edge_source", key)

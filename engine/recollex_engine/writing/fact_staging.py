@@ -1,4 +1,4 @@
-"""What do a transaction's operations share? The entities, facts and records staged so far."""
+"""The entities, facts and records that a transaction has staged so far."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from recollex_engine.writing.fact_record import content_of
 
 
 class FactStaging:
-    """What a transaction has staged, beside what is recorded, as facts and events look it up.
+    """Staged state of a transaction, which its later operations look up before recorded state.
 
-    ``note`` says of the operation that is being drafted who makes it and why.
+    ``note``: who makes the current operation, and why.
     """
 
     def __init__(self, draft: Draft, agent: str) -> None:
@@ -28,7 +28,7 @@ class FactStaging:
         self.draft.operations.append((kind, payload | self.note))
 
     def entity(self, name: str, names: list[tuple[str, str, int]]) -> list[Any]:
-        """Return [name, number] of an entity; one that is new goes into ``names``, too."""
+        """Return [name, number] of an entity; a new entity is also added to ``names``."""
         draft = self.draft
         table = draft.lexicon.names(self.columns)
         entity = table.get(name)
@@ -40,14 +40,14 @@ class FactStaging:
         return [name, entity]
 
     def known_entity(self, name: str) -> int:
-        """Return the number of an entity that is there. Raises `UnknownIdError`."""
+        """Return the number of an existing entity. Raises `UnknownIdError`."""
         entity = self.draft.lexicon.names(self.columns).get(name)
         if entity is None:
             raise UnknownIdError(name, self.agent, "entity")
         return entity
 
     def fact(self, id: str) -> tuple[int, dict[str, Any] | None] | None:
-        """Return the newest version of a fact, and what it says unless closed; None for none."""
+        """Return a fact's newest version and its content (None if closed); None if unknown."""
         if id in self._facts:
             return self._facts[id]
         key = self.columns.dictionary["fact_ids"].get(id)
@@ -65,5 +65,5 @@ class FactStaging:
         self._versions += 1
 
     def close_version(self, id: str, version: int) -> None:
-        """Stage that a version of a fact is closed, and nothing takes its place."""
+        """Stage that a version of a fact is closed and not replaced."""
         self._facts[id] = version, None

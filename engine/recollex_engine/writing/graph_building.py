@@ -1,8 +1,8 @@
-"""When and how do rows get their HNSW graph? Beside everything else, and never in its way.
+"""When are HNSW graphs built, and how? By a background job of their own.
 
-Inserting a vector costs a hundred times what the rest of a checkpoint costs a row, so graphs are
-extended by a job of their own. Until it is done, the rows that no graph covers are scanned, which
-gives the exact answer; recalls only get faster when it is.
+To insert a vector into a graph costs a hundred times as much as the rest of a checkpoint costs for
+a row. Until the job is done, the rows that no graph covers are scanned, which gives the exact
+answer; the graph only makes recalls faster.
 """
 
 from collections.abc import Callable
@@ -16,10 +16,10 @@ from recollex_engine.state.replica import Replica
 from recollex_engine.storage.disk import flush_folder
 
 GRAPH_ROWS = 262_144
-"""Rows of an agent up to which no graph is built: comparing one bit a component is as fast.
+"""Up to this many rows of an agent no graph is built: the one-bit comparison is as fast.
 
-Microseconds for the first hundred, p50, one thread, two cores of AMD EPYC; the walk as wide as it
-was found that it must be, and in brackets as narrow as finds .99 of the ten:
+Microseconds for the best 100, p50, one thread, two cores of AMD EPYC. The walk has the width that
+`least_width` chose; in brackets, the narrowest width with a recall@10 of .99:
 
 | rows | one bit a component, recall@10 | graph, recall@10 |
 | --- | --- | --- |
@@ -29,27 +29,28 @@ was found that it must be, and in brackets as narrow as finds .99 of the ten:
 | 262,144, made up | 327, 1.0 | 144, 1.0 |
 | 524,288, made up | 975, 1.0 | 202, 1.0 |
 
-Real messages need a walk three to four times as wide as what is made up, and there are no more of
-them: up to 262,144 rows one bit takes 1.25 us a thousand, so 330,000 would take as long as a walk;
-behind that its 48 bytes a row leave the caches, and it takes half as long again.
+Real messages need a walk three to four times as wide as generated vectors, but only 198,000 real
+messages were available. Up to 262,144 rows the one-bit comparison takes 1.25 us for 1,000 rows, so
+at 330,000 real rows it would take as long as a walk. Above that, its 48 bytes a row no longer fit
+the caches, and it takes half as long again.
 """
 GRAPH_MOST = 1 << 20
-"""Rows of a graph: while it is extended, all of it is in memory, 560 MB at 384 dimensions."""
+"""Maximum rows of a graph. While it is extended it is in memory: 560 MB at 384 dimensions."""
 GRAPH_STEP, GRAPH_SHARE = 16_384, 16
-"""Rows behind the last graph at which it is extended, or another begun: so many, and of a graph
-one row for so many that it holds, since it is written whole."""
+"""A graph is extended, or another begun, when it lacks `GRAPH_STEP` rows and also 1 / `GRAPH_SHARE`
+of the rows that it holds: the whole graph is written each time."""
 GRAPH_PART = 262_144
-"""Rows by which a graph is extended at most: so many insertions are lost if an agent is closed."""
+"""Maximum rows of one extension: this many insertions are lost if the agent is closed meanwhile."""
 GRAPHS = "graphs"
 """The folder of an agent's graphs."""
 BUILDING = ".building"
-"""The end of the name of a graph file that is being written."""
+"""Suffix of the name of a graph file that is being written."""
 
 
 def due(replica: Replica) -> tuple[int, int, int] | None:
-    """Return where a graph begins, and the first and the end of the indexed rows that it lacks.
+    """Return the first row of a graph to extend, and the indexed rows [first, end) that it lacks.
 
-    None where no graph lacks enough of them. One that they make whole may lack any number.
+    None if too few rows are missing; a graph that would become full is always extended.
     """
     indexed = replica.entries[-1].end_row if replica.entries else 0
     if indexed <= GRAPH_ROWS:
@@ -67,15 +68,15 @@ def due(replica: Replica) -> tuple[int, int, int] | None:
 
 
 def unmeasured(replica: Replica) -> bool:
-    """Return whether a graph is there of which nobody knows how wide its walk must be."""
+    """Return whether there is a graph for which the width of a walk was not measured yet."""
     return any(not graph.width for graph in replica.indexes.graphs)
 
 
 def extend(replica: Replica, indexing: Lock, stopped: Callable[[], bool]) -> None:
-    """Extend every graph that is due, and serve from it; measure those that were not.
+    """Extend every graph that is due and put it into service; measure graphs that were not.
 
-    ``indexing`` is held while the manifest is replaced, and by checkpoints. ``stopped`` is asked
-    now and then: once it returns True, what is not done is left for another time.
+    ``indexing`` is held while the manifest is replaced; checkpoints hold it too. ``stopped`` is
+    called regularly: once it returns True, the rest is left for a later call.
     """
     folder = replica.folder / GRAPHS
     while (rows := due(replica)) is not None:
@@ -89,7 +90,7 @@ def extend(replica: Replica, indexing: Lock, stopped: Callable[[], bool]) -> Non
         if not extend_graph(building, before, replica.codes(reached, end), reached, stopped):
             return
         graph = _measured(replica, Hnsw.open(building, replica.columns.dimension, first, end))
-        with indexing:  # a checkpoint removes what the manifest does not name
+        with indexing:  # a checkpoint removes files that the manifest does not name
             building.rename(path)
             flush_folder(folder)
             _serve(replica, path, graph)
@@ -106,12 +107,12 @@ def extend(replica: Replica, indexing: Lock, stopped: Callable[[], bool]) -> Non
 
 
 def _measured(replica: Replica, graph: Hnsw) -> Hnsw:
-    """Return the graph with the width that its walk needs, as a recall of the default asks it."""
+    """Return the graph with the width that its walk needs in a recall with default arguments."""
     return replace(graph, width=least_width(graph, replica.coded, PROPOSED, replica.codes))
 
 
 def _serve(replica: Replica, path: Path, graph: Hnsw) -> None:
-    """Put a graph into the manifest and into service; the one that it extends leaves both."""
+    """Put a graph into the manifest and into service, in place of the graph that it extends."""
     name = str(path.relative_to(replica.folder))
     entry = GraphEntry(name, graph.first_row, graph.end_row, graph.width)
     kept = sum(each.first_row < graph.first_row for each in replica.graphs)

@@ -1,17 +1,17 @@
-"""Which words and names does a writer have at hand? A cache in front of the dictionaries."""
+"""A writer's cache of words and names, in front of the dictionaries."""
 
 from recollex_engine.domain.schema import STOP_WORD
 from recollex_engine.state.columns import Columns
 from recollex_engine.text.entity_table import EntityTable
 
 NUMBERS = 100_000
-"""Words whose numbers are kept."""
+"""Maximum number of cached words."""
 
 
 class Lexicon:
-    """The numbers of words that were met lately, and the table of names.
+    """The numbers of recent words, and the table of names.
 
-    Threads: belongs to whoever holds the writer's lock.
+    Threads: only the thread that holds the writer's lock may use it.
     """
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class Lexicon:
         self._names: EntityTable | None = None
 
     def remember(self, word: str, number: int) -> None:
-        """Keep the number of a recorded word."""
+        """Cache the number of a recorded word."""
         if len(self.numbers) >= NUMBERS:
             self.numbers = {None: STOP_WORD}
         self.numbers[word] = number
@@ -34,5 +34,5 @@ class Lexicon:
         return self._names
 
     def forget_names(self) -> None:
-        """Drop the table: it may hold names of a transaction that never happened."""
+        """Drop the table: it may hold names of a transaction that failed."""
         self._names = None

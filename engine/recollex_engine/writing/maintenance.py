@@ -1,4 +1,4 @@
-"""When are indexes made? In the background, while an agent goes on talking, and at its closing."""
+"""When are checkpoints and graphs made? In the background, and when an agent is closed."""
 
 import contextlib
 import os
@@ -14,11 +14,11 @@ from recollex_engine.writing.store_context import StoreContext
 from recollex_engine.writing.writer import Writer
 
 BACK_PRESSURE = 4
-"""Checkpoints' worth of tail at which a writer waits for the checkpoint that is running."""
+"""A writer waits for the running checkpoint when the tail is this many times `TAIL_ROWS`."""
 GRAPH_NICENESS = 15
-"""How far the thread that builds graphs gives way to others, of 19."""
+"""Niceness of the thread that builds graphs, of 19."""
 CLOSING_TAIL = 256
-"""Rows of the tail from which closing makes a checkpoint, so that opening need not replay them."""
+"""With this many rows in the tail, closing makes a checkpoint, so that opening replays none."""
 
 
 class Maintenance:
@@ -42,8 +42,8 @@ class Maintenance:
     def after_write(self) -> None:
         """Start a checkpoint when the tail is long; wait for it when the tail is far too long.
 
-        One that fails takes nothing away: the log holds what the tail holds. So it is a warning,
-        and the next is tried at the next retain.
+        A checkpoint that fails loses nothing, because the log holds the tail. So a failure is a
+        warning, and the next retain tries again.
         """
         tail = self._tail()
         if tail < checkpoint.TAIL_ROWS:
@@ -61,15 +61,15 @@ class Maintenance:
             wait([pending])
 
     def checkpoint(self) -> None:
-        """Make a checkpoint, and every graph that is due, before this returns.
+        """Make a checkpoint and every graph that is due, and wait for them.
 
-        Raises `StoreFullError` with everything as it was.
+        Raises `StoreFullError`; then the state is as before.
         """
         self._fold()
         self._extend_graphs()
 
     def close(self) -> None:
-        """Finish the checkpoint that runs, leave graphs for another time, close the writer."""
+        """Finish the running checkpoint, stop building graphs, close the writer."""
         with self._changing:
             self._stopping.set()
             jobs = [job for job in (self._pending, self._extending) if job is not None]
@@ -86,7 +86,7 @@ class Maintenance:
                 self._writer.close()
 
     def _tail(self) -> int:
-        """Return how many passages no index covers, and facts and events no column file holds."""
+        """Return how many passages have no index, plus the facts and events in no column file."""
         replica = self._writer.replica
         columns, segments = replica.columns, replica.indexes.segments
         indexed = segments[-1].postings.end_memory if segments else 0
@@ -112,7 +112,7 @@ class Maintenance:
                 self._extending = self._shared.building.submit(self._extend_in_background)
 
     def _extend_in_background(self) -> None:
-        """Extend graphs on a thread that gives way: inserting takes all of a core for seconds."""
+        """Extend graphs on a thread of low priority: inserting takes all of a core for seconds."""
         with contextlib.suppress(AttributeError, OSError):  # where threads have no priorities
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), GRAPH_NICENESS)
         self._extend_graphs()

@@ -1,7 +1,7 @@
-"""What of a retain call is recorded already? Looked up before anything is embedded.
+"""Which statements of a retain call are recorded already? Looked up before any is embedded.
 
-Embedding takes long, so it is done without the writer's lock; a plan says of which operation it is
-true, and the writer refuses it if another thread recorded something since.
+Embedding takes long, so it is done without the writer's lock. A plan holds the operation at which
+it was made, and the writer refuses it if another thread recorded something since.
 """
 
 from collections.abc import Sequence
@@ -15,16 +15,17 @@ from recollex_engine.writing.draft import is_same
 from recollex_engine.writing.writer import Writer
 
 AFTER_CREATION = 1
-"""The operation that creates an agent changes nothing that a plan could depend on."""
+"""The operation that creates an agent; no plan depends on what it records."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is recorded already of some statements, by their places.
+    """Which of some statements are recorded already, by their places.
 
-    as_of: the operation of which this is true; None where nothing depends on what is recorded.
-    known: those recorded under their own ids, which need no vector. held: those without ids that
-    the replaced document holds, and under which id. closed: memories that the document loses.
+    as_of: the last operation when the plan was made; None if nothing depends on what is recorded.
+    known: statements that are recorded under their own ids; they need no vector. held: statements
+    without ids that the replaced document holds -> their ids. closed: memories that the document
+    loses.
     """
 
     as_of: int | None
@@ -34,10 +35,11 @@ class Plan:
 
 
 def find_plan(writer: Writer | None, statements: Sequence[Statement], document: str | None) -> Plan:
-    """Return what is recorded of ``statements``, which replace ``document`` if it is given.
+    """Return which of ``statements`` are recorded; they replace ``document`` if it is given.
 
-    ``writer`` is None for an agent that holds nothing yet. Cost: waits for a transaction that is
-    being recorded where there are ids or a document; then 5 us an id, and O(memories) a document.
+    ``writer`` is None for an agent that holds nothing yet. Cost: with ids or a document, it waits
+    for the transaction that is being recorded; then 5 us for each id, and O(memories) for a
+    document.
     """
     if document is None and all(statement.id is None for statement in statements):
         return Plan(None)
@@ -54,7 +56,7 @@ def find_plan(writer: Writer | None, statements: Sequence[Statement], document: 
         met: set[str] = set()
         for place, statement in enumerate(statements):
             if statement.id is None or statement.id in met:
-                continue  # of an id that comes twice, the later is compared with the earlier
+                continue  # the second statement of an id is compared with the first
             met.add(statement.id)
             memory = columns.newest(statement.id, columns.memories, columns.op)
             if memory is not None and is_same(columns, memory, statement):
@@ -68,7 +70,7 @@ def _document_changes(
 ) -> tuple[list[int], dict[int, str]]:
     """Return the document's memories to close, and the statements that it holds already.
 
-    A memory is matched by its id, or, for a statement without one, by saying the same.
+    A statement matches the memory with its id; without an id, it matches an equal memory.
     """
     columns = view.columns
     label = columns.dictionary["labels"].get(f"d:{document}")

@@ -1,8 +1,7 @@
-"""What can be said of a statement before it meets the agent's memory?
+"""Which parts of a memory depend on its text alone? Passages, words, names, dates, token counts.
 
-Passages, words, names, dates and token counts depend on the text alone, so they are worked out
-outside the writer's lock. What they come to is written in the log: a replay repeats it even after
-the rules improve.
+They are computed outside the writer's lock. The results are written to the log, so that a replay
+repeats them even after the rules have changed.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,10 +28,11 @@ from recollex_engine.text.token_counter import TokenCounter
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A statement and what its text alone tells.
+    """A statement and what was computed from its text.
 
     passages: (start, end) in characters, one or more. sequences: the words of each passage, None
-    for a stop word. pieces: what the embedder's tokenizer made of the passages, once it has.
+    for a stop word. pieces: the passages in tokens of the embedder's tokenizer; None before they
+    were embedded, or if the embedder does not give them.
     """
 
     statement: Statement
@@ -56,18 +56,18 @@ class Prepared:
 
     @property
     def texts(self) -> list[str]:
-        """What is embedded, a text a passage."""
+        """The texts to embed, one for each passage."""
         return passages_to_embed(self.statement.text, self.passages, self.statement.speaker)
 
 
 def prepare(
     statements: Sequence[Statement], said_at: int, analyzer: Analyzer, counter: TokenCounter
 ) -> list[Prepared]:
-    """Return what the texts of ``statements`` tell by themselves.
+    """Return ``statements`` with what is computed from their texts.
 
-    ``said_at``: when those were said that do not say so. Tokens are counted in another thread,
-    which leaves the interpreter, while words, names and dates are found in this one, and on until
-    somebody asks for them.
+    ``said_at``: the time of statements that give none. Another thread, which releases the
+    interpreter lock, counts tokens while this thread finds words, names and dates;
+    `Prepared.tokens` waits for it.
     """
     spans = [passages.split(statement.text) for statement in statements]
     several = [place for place, parts in enumerate(spans) if len(parts) > 1]
@@ -106,8 +106,8 @@ def embed(
 ) -> tuple[Sequence[Prepared], npt.NDArray[np.float16]]:
     """Return the statements with their pieces, and float16[passages, dimension].
 
-    A given vector serves all passages of its memory, and nothing is tokenised. known: places whose
-    vectors nobody will look at: zeros.
+    A given vector is used for all passages of its memory; then there are no pieces. ``known``:
+    places that get zeros, because their vectors are not used.
     """
     counts = [len(statement.passages) for statement in prepared]
     if given is not None:
@@ -137,9 +137,9 @@ def embed(
 
 
 def _pieces(prepared: Prepared, ids: list[Ids], read: TokenizedTexts) -> PassagePieces | None:
-    """Return the ids of a statement's passages as a reranker reads them, given the embedder's.
+    """Return the token ids of a statement's passages for a reranker, from those of the embedder.
 
-    The embedder reads "Ann said: ..." where a reranker reads "Ann: ...".
+    The embedder reads "Ann said: ...", a reranker reads "Ann: ...".
     """
     text, speaker = prepared.statement.text, prepared.statement.speaker
     if is_spoken(text, speaker):
@@ -151,7 +151,7 @@ def _pieces(prepared: Prepared, ids: list[Ids], read: TokenizedTexts) -> Passage
 
 
 def _found(statement: Statement, said_at: int) -> tuple[list[str], tuple[int, int] | None]:
-    """Return the names in a statement, the caller's first, and the time that it speaks of."""
+    """Return the names in a statement, the caller's first, and the time range in its text."""
     at = said_at if statement.said_at is None else statement.said_at
     found = find_event_range(statement.text, at)
     began = min(at, found.start) if found else at
@@ -167,7 +167,7 @@ def _found(statement: Statement, said_at: int) -> tuple[list[str], tuple[int, in
 
 
 def _count(counter: TokenCounter, texts: list[str]) -> Callable[[], list[int]]:
-    """Start counting and return what waits for it."""
+    """Start counting, and return a function that waits for the result."""
     try:
         return _counting.submit(counter.count_many, texts).result
     except RuntimeError:  # the interpreter is ending and starts no threads

@@ -1,6 +1,6 @@
-"""How does a call become a transaction? Planned, prepared and embedded, then given to the writer.
+"""How does a call become a transaction? It is planned, prepared and embedded, then written.
 
-Everything that may fail comes before `WriteContext.open`, which makes the agent's folder.
+All steps that may fail come before `WriteContext.open`, which makes the agent's folder.
 """
 
 from collections.abc import Sequence
@@ -34,9 +34,9 @@ def record_statements(
     act: Act,
     progress: Progress | None,
 ) -> list[str]:
-    """Record what of ``statements`` the plan does not hold already; return the ids of all.
+    """Record the ``statements`` that the plan does not hold already; return the ids of all.
 
-    ``given``: the caller's own vectors, a row a statement. Raises `StalePlan`.
+    ``given``: the caller's own vectors, one row for each statement. Raises `StalePlan`.
     """
     places = range(len(statements))
     fresh = [place for place in places if place not in plan.held]
@@ -79,7 +79,7 @@ def record_operations(
     def fill(draft: Draft) -> None:
         FactDraft(draft, context.agent, prepared).add(operations, notes, where)
 
-    if context.writer is None:  # what is refused must not make a folder
+    if context.writer is None:  # a refused operation must not make a folder
         fill(Draft(Replica(context.folder), Lexicon()))
     prepared, vectors = embed(prepared, set(), None, context.embedder, context.threads, None)
     writer = context.open()

@@ -1,4 +1,4 @@
-"""How does an agent move to another model? Its texts are embedded again beside the old vectors.
+"""How does an agent move to another model? Its texts are embedded again into a second file.
 
 ::
 
@@ -6,12 +6,13 @@
     vectors-2.progress   {"model": FINGERPRINT, "dimension": D}
                          {"rows": N, "texts": SHA256, "vectors": SHA256}     a line for each batch
 
-A batch counts once its line is there, and is believed only while its texts and its vectors have
-these checksums. So a work that was killed goes on where it was, whatever was written since. Old
-vectors serve, and a writer may write, until all is embedded. Then the writer's lock is taken, what
-came meanwhile is embedded, and one operation, `reembed`, goes into the log with the new settings
-and the checksums: whoever reads the log up to it uses the old file, whoever reads it, the new one.
-The columns, some of which are made of vectors, start over in a folder of their own.
+A batch counts once its line is written. After an interruption, batches whose texts and vectors
+match the checksums are kept, and the work continues after them. Until all is embedded, the old
+vectors are used, and a writer may write. Then the writer's lock is taken, texts that were added
+meanwhile are embedded, and one operation, `reembed`, is written to the log with the new settings
+and the checksums. A reader that has not read this operation uses the old file; a reader that has
+uses the new one. The columns start again in a folder of their own, because some of them are
+computed from vectors.
 """
 
 import hashlib
@@ -41,7 +42,7 @@ from recollex_engine.storage.vectors_file import Rows, VectorsReader, VectorsWri
 from recollex_engine.writing.restoration import texts_of
 
 Watch = Callable[[int], AbstractContextManager[Progress | None]]
-"""Given how many passages there are, gives what is told how many more are done."""
+"""Takes the number of passages, and returns a progress callback."""
 
 
 def reembed(
@@ -54,12 +55,13 @@ def reembed(
 ) -> int:
     """Move agent ``name`` in ``folder`` to ``embedder``; return how many passages were embedded.
 
-    That is fewer than there are where an earlier call was interrupted, and 0 where the vectors are
-    the model's already. Vectors that a caller had given are replaced by the model's own.
+    That is fewer than all if an earlier call was interrupted, and 0 if the vectors are the model's
+    already. Vectors that a caller had given are replaced by the model's own.
 
-    Raises `LockedError` while a writer has the agent open, with everything embedded and kept for
-    the next call, and `StoreFullError` likewise; `InputError` where there is no such agent. Cost:
-    embedding, and at the end reading the log, 10 us an operation, during which no writer may open.
+    Raises `LockedError` while a writer has the agent open, and `StoreFullError`; then the new
+    vectors are kept for the next call. Raises `InputError` if there is no such agent. Cost: the
+    embedding, and at the end reading the log, 10 us for each operation; during this no writer can
+    open the agent.
     """
     log = folder / LOG
     if not log.is_dir():
@@ -99,7 +101,7 @@ def reembed(
 
 
 def remove_former(folder: Path, settings: Settings) -> None:
-    """Remove what vectors before those in force left; whoever has it mapped keeps it."""
+    """Remove files of former vectors; processes that have mapped them keep them."""
     for number in range(1, settings.embedding):
         former = replace(settings, embedding=number)
         (folder / former.vectors_file).unlink(missing_ok=True)
@@ -136,9 +138,10 @@ def _record(folder: Path, settings: Settings) -> Path:
 
 
 class _NewVectors:
-    """The vectors that are being made: their file, and the record of what of it counts.
+    """The new vectors: their file, and the record of its finished batches.
 
-    batches: (end, checksum) of each, as the log will say. made: rows that were embedded.
+    batches: (end, checksum) of each, as they will be in the log. made: the number of rows that were
+    embedded.
     """
 
     def __init__(self, folder: Path, settings: Settings, embedder: Embedder, threads: int) -> None:
@@ -156,7 +159,7 @@ class _NewVectors:
         self.made = 0
 
     def _read(self, head: dict[str, object]) -> list[dict[str, object]]:
-        """Return the batches that were recorded, first to last; none of another model's."""
+        """Return the recorded batches in order; none if they are of another model."""
         lines: list[dict[str, object]] = []
         with suppress(FileNotFoundError, orjson.JSONDecodeError):  # the last line may be torn
             for line in self._record.read_bytes().splitlines():
@@ -167,7 +170,7 @@ class _NewVectors:
         return lines[1:][::-1] if lines and lines[0] == head else []
 
     def extend(self, texts: Iterator[str], progress: Progress | None) -> None:
-        """See that the vectors of the next ``texts`` are there, made now or by an earlier call."""
+        """Embed the next ``texts``, unless an earlier call has done so."""
         while True:
             rows = self._recorded[-1].get("rows") if self._recorded else BATCH
             batch = list(islice(texts, rows if isinstance(rows, int) else 0))
@@ -194,7 +197,7 @@ class _NewVectors:
         self.batches.append((self.rows, checksum(vectors)))
 
     def _held(self, count: int) -> Rows | None:
-        """Return the next ``count`` rows of the file, None if it has no record or not so many."""
+        """Return the next ``count`` rows of the file; None if they are missing or not recorded."""
         if not self._recorded:
             return None
         with suppress(CorruptError, FormatError):
@@ -202,7 +205,7 @@ class _NewVectors:
         return None
 
     def _append(self, vectors: Rows, line: bytes) -> None:
-        """Put vectors on the disk, then the line that makes them count."""
+        """Write and flush vectors, then the line that records them."""
         if self._writer is None:
             if not self.rows:
                 self._path.unlink(missing_ok=True)
@@ -218,6 +221,6 @@ class _NewVectors:
             raise store_full(error, self._record, "record what is embedded") from error
 
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Close the file."""
         if self._writer is not None:
             self._writer.close()

@@ -1,9 +1,9 @@
-"""What if the vectors file was lost? The texts are in the log, so the model makes them again.
+"""What happens if the vectors file is lost? The model embeds the texts in the log again.
 
-The order keeps a crash from hiding the loss: the new file is written beside; a `restore` operation
-for each run of rows goes into the log, with the checksum that holds from then on; the manifest,
-whose columns were made from the old vectors, is removed; the new file takes the place of the old.
-Until that last step the file is as lost as it was, and the next opening starts over.
+The order makes sure that a crash does not hide the loss: the new file is written under another
+name; a `restore` operation for each run of rows is written to the log, with the checksum that holds
+from then on; the manifest is removed, because its columns were made from the old vectors; the new
+file replaces the old one. If a crash happens before this last step, the next opening starts again.
 """
 
 import contextlib
@@ -32,11 +32,11 @@ from recollex_engine.storage.disk import flush_folder
 from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter, checksum
 
 CHUNK = 1024
-"""Rows that are embedded, or copied, at a time."""
+"""Rows that are embedded or copied at once."""
 
 
 class TextEmbedder(Protocol):
-    """What a restoration needs of a model."""
+    """The part of an embedder that a restoration needs."""
 
     @property
     def fingerprint(self) -> str:
@@ -55,13 +55,13 @@ def restore_vectors(
     expected: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Embed again what the log says and the vectors file at ``path`` lacks.
+    """Embed again the texts whose vectors are missing in the file at ``path``.
 
-    Batches whose bytes still have the checksum that the log holds are kept, the others are made
-    again from their texts. Those that come out as they were need no record. Warns, naming the rows,
-    unless it is ``expected``: where a caller had given vectors, the model's own replace them.
-    Raises `CorruptError`, with everything left as it is, where the embedder has no model to make
-    them with. Replicas made before are worthless afterwards.
+    Batches whose checksum matches the log are kept; the others are embedded again from their texts.
+    Batches whose new vectors match the checksum need no record. Unless the loss is ``expected``, a
+    warning names the rows; vectors that a caller had given are replaced by the model's own. Raises
+    `CorruptError` if the embedder has no model to make the vectors with; then nothing is changed.
+    Replicas that were opened before must not be used afterwards.
     """
     settings, batches = _read(log.folder)
     embedder = embedder_for(settings)
@@ -149,7 +149,7 @@ def _is_whole(held: VectorsReader, batch: VectorBatch) -> bool:
 def _runs(
     batches: list[VectorBatch], lost: list[VectorBatch]
 ) -> Iterator[tuple[VectorBatch, bool]]:
-    """Yield runs of neighbouring batches that are all lost, or all held, and which they are."""
+    """Yield runs of adjacent batches that are all lost or all kept, and whether they are lost."""
     gone = set(lost)
     for is_lost, run in groupby(batches, gone.__contains__):
         first, *rest = run
@@ -158,7 +158,7 @@ def _runs(
 
 
 def texts_of(transactions: Iterable[Transaction]) -> Iterator[str]:
-    """Yield what is embedded for every row that ``transactions`` add."""
+    """Yield the text to embed for every row that ``transactions`` add."""
     for transaction in transactions:
         for operation in transaction.operations:
             payload = operation.payload

@@ -1,8 +1,8 @@
-"""Which earlier memories is a new one like? Semantic links, found once and written in the log.
+"""Which earlier memories is a new one similar to? Semantic links, found once, kept in the log.
 
-A new passage is compared with every earlier passage that no graph covers, exactly while these are
-few, else with those that one bit a component lets through, and with those that a graph proposes.
-What was found is history: a replay repeats it.
+A new passage is compared with every earlier passage that no graph covers. While these are few, the
+comparison is exact; else the one-bit codes select the passages to compare. The passages that a
+graph proposes are compared too. A replay repeats the links that the log holds.
 """
 
 from collections.abc import Mapping
@@ -18,16 +18,16 @@ from recollex_kernels.vectors.codes import cosines, eight_bits
 from recollex_kernels.vectors.semantic_links import likely_links, links
 
 LIMIT = 5
-"""Links of a memory to earlier ones: TEMPR 2.4.3 counts 3 to 5."""
+"""Maximum links of a memory to earlier ones: TEMPR 2.4.3 counts 3 to 5."""
 PROPOSED_LINKS = 16
 """Rows that a graph proposes for a passage."""
 
 SCANNED_ROWS = 524_288
-"""Rows up to which all of them are compared, graph or no graph."""
+"""Up to this many rows, all of them are compared, even if there is a graph."""
 EXACT_ROWS = 32_768
-"""Rows up to which four bits a component decide which pairs are scored; one bit does behind."""
+"""Up to this many rows, four-bit codes select the pairs to score; above it, one-bit codes."""
 TOGETHER = 64
-"""New passages from which two threads share the work."""
+"""From this many new passages on, two threads share the work."""
 
 Links = list[tuple[int, float]]
 
@@ -41,7 +41,7 @@ def semantic_links(
     """Return, for each memory of the new rows, its links as (earlier memory, weight).
 
     The weight is the cosine, at least ``threshold`` (TEMPR 2.4.2). Best first, up to `LIMIT`.
-    ``rows``: the columns of all rows, the new ones too, as `Columns.with_rows` returns them;
+    ``rows``: the columns of all rows with the new ones, as `Columns.with_rows` returns them;
     ``vectors`` uint16[rows, dimension]. Forgotten memories are not linked to.
     """
     columns = replica.columns
@@ -120,7 +120,7 @@ def _add_proposed(
     allowed: npt.NDArray[np.uint8],
     threshold: float,
 ) -> None:
-    """Put those of ``rows`` into ``best`` that are as similar to ``row`` as ``threshold``."""
+    """Add to ``best`` the ``rows`` whose cosine with ``row`` is at least ``threshold``."""
     scores = np.empty(len(rows), np.float32)
     cosines(vectors, rows, vectors[row].view(np.float16).astype(np.float32), scores)
     near = (scores >= threshold) & (allowed[memory_of_row[rows]] == 1)

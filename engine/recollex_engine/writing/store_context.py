@@ -1,4 +1,4 @@
-"""What does an agent share with the others of its store?"""
+"""The clock, model, thread pools and settings that all agents of a store share."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -14,7 +14,7 @@ from recollex_engine.text.analyzer import Analyzer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreContext:
-    """What an agent shares with the others of its store; ``create`` makes its folder.
+    """The objects that all agents of a store share; ``create`` makes the store's folder.
 
     ``on_flush(seconds)`` is called after each flush of a log; ``start_progress`` shows how far a
     long opening is. ``latency``: of the embedder.
@@ -35,7 +35,7 @@ class StoreContext:
     latency: LatencyEstimate = field(default_factory=LatencyEstimate)
 
     def analyzer(self, language: str) -> Analyzer:
-        """Return the analyzer of a language, which remembers the words that any agent has met."""
+        """Return the analyzer of a language; it caches the words of all agents."""
         found = self.analyzers.get(language)
         if found is None:  # two threads may both make one
             found = self.analyzers[language] = Analyzer(language)

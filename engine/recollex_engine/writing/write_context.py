@@ -1,4 +1,4 @@
-"""What does one write need of its agent? The writer, the model and the settings, resolved once."""
+"""The writer, model and settings of one write, resolved once."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from recollex_engine.writing.writer import Writer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteContext:
-    """What one write needs of its agent and of the store.
+    """The objects that one write needs of its agent and store.
 
-    writer: None for an agent whose folder is not there yet; `open` makes it. settings: those of the
+    writer: None if the agent's folder does not exist yet; `open` makes it. settings: those of the
     agent, or those that its first write records. recorded_at: as the caller gave it.
     """
 
@@ -33,18 +33,18 @@ class WriteContext:
     recorded_at: int | None
 
     def check_recorded_at(self) -> None:
-        """Raise `InputError` where the time given is not later than the last one recorded."""
+        """Raise `InputError` if the given time is not later than the last recorded time."""
         if self.recorded_at is not None and self.writer is not None:
             self.writer.check_recorded_at(self.recorded_at)
 
     def said_at(self) -> int:
-        """Return when those statements were said that do not say so."""
+        """Return the time of statements that give none."""
         return self.clock() if self.recorded_at is None else self.recorded_at
 
     def open(self) -> Writer:
         """Return the writer; the first write makes the agent's folder and records its settings.
 
-        Raises `ClosedError` where the agent was closed meanwhile.
+        Raises `ClosedError` if the agent was closed meanwhile.
         """
         writer = self.open_writer()
         if writer.settings is None:

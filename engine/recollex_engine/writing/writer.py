@@ -1,8 +1,8 @@
-"""How does something become a memory? Validated, logged, made durable, applied, published.
+"""How is a transaction written? It is logged, applied, made durable and published.
 
-The writer alone holds the agent's lock file. A call is one transaction: all of it is in the log or
-nothing is. What chance or a version decides on the way (entities, semantic links, token counts)
-goes into the log with it.
+The writer alone holds the agent's lock file. A call is one transaction: all of it is in the log, or
+nothing. Results that depend on chance or on the version of the code (entities, semantic links,
+token counts) are written to the log with it.
 """
 
 import threading
@@ -35,7 +35,7 @@ from recollex_engine.writing.restoration import TextEmbedder, restore_vectors
 
 
 class StalePlan(Exception):  # noqa: N818 - not an error: the caller plans again
-    """Another thread recorded something after the caller had looked at what was recorded."""
+    """Another thread recorded something since the caller made its plan."""
 
 
 class Writer:
@@ -60,7 +60,7 @@ class Writer:
         try:
             self.clock = clock
             self.lexicon = Lexicon()
-            self.shown = BEFORE_ALL_TIMES  # the latest time of which somebody was shown a cut
+            self.shown = BEFORE_ALL_TIMES  # the latest time of a cut that a caller was given
             self.vectors: VectorsWriter | None = None
             self.lock = threading.RLock()
             self._publishing = threading.Lock()
@@ -93,7 +93,7 @@ class Writer:
                     self._recover(follower, start_progress)
                 finally:
                     follower.close()
-            # Never back, not even after the manifest was lost: readers wait for a greater one.
+            # It never decreases, not even if the manifest was lost: readers wait for a greater one.
             self.replica.generation = max(self.replica.generation, self.commit_word.generation)
             self.commit_word.generation = self.replica.generation
             self.commit_word.op = self.replica.published
@@ -104,7 +104,7 @@ class Writer:
             raise
 
     def _recover(self, follower: LogFollower, start_progress: StartProgress | None) -> None:
-        """Apply what the log holds beyond the last checkpoint, and see that its vectors are there.
+        """Apply the log after the last checkpoint, and check that its vectors are in the file.
 
         Raises `CorruptError` with the path of the vectors file if they are not.
         """
@@ -115,7 +115,7 @@ class Writer:
             replica.rows_of_file(0, replica.columns.rows)
 
     def _let_go(self) -> None:
-        """Close what an opening that failed has opened."""
+        """Close the files after a failed opening."""
         try:
             if (log := getattr(self, "log", None)) is not None:
                 log.close()
@@ -128,13 +128,13 @@ class Writer:
 
     @property
     def settings(self) -> Settings | None:
-        """What is fixed for the agent; None before it was created."""
+        """The settings of the agent; None before it was created."""
         return self.replica.settings
 
     def create(self, settings: Settings, before: int | None) -> None:
-        """Record the settings of a new agent; nothing happens where there are some already.
+        """Record the settings of a new agent; does nothing if it has settings already.
 
-        ``before``: the recorded time of what comes next, if it is given.
+        ``before``: the recorded time of the next transaction, if the caller gave one.
         """
         with self.lock:
             if self.settings is None:
@@ -149,13 +149,12 @@ class Writer:
         link_threshold: float | None = None,
         as_of: int | None = None,
     ) -> Draft:
-        """Record what ``fill`` puts into a draft as one transaction, and return the draft.
+        """Record what ``fill`` puts into a draft, as one transaction; return the draft.
 
         ``vectors`` float16[passages, dimension]: of the passages of all statements that ``fill``
-        adds, in order. A statement whose id exists is left out when equal, and replaces the older
-        one when not. ``as_of``: the last operation when the caller looked at what is recorded;
-        raises `StalePlan` if another was recorded since. What ``fill`` raises leaves nothing
-        recorded.
+        adds, in order. A statement that is equal to the memory with its id is left out; else it
+        replaces that memory. ``as_of``: the last operation when the caller made its plan; raises
+        `StalePlan` if another was recorded since. If ``fill`` raises, nothing is recorded.
         """
         with self.lock:
             if as_of is not None and self.replica.columns.op > as_of:
@@ -194,10 +193,10 @@ class Writer:
     def take_away(
         self, act: Act, ids: Sequence[str], agent: str, recorded_at: int | None = None
     ) -> None:
-        """Record that memories are forgotten, or archived, as one transaction.
+        """Record that memories are forgotten or archived, as one transaction.
 
-        Raises `UnknownIdError` for the first id that is not an open memory, or not an archived one
-        that is forgotten; nothing is recorded then.
+        An archived memory can still be forgotten. Raises `UnknownIdError` for the first id that no
+        such memory has; then nothing is recorded.
         """
         with self.lock:
             columns = self.replica.columns
@@ -212,7 +211,7 @@ class Writer:
         self.publish(op)
 
     def check_recorded_at(self, recorded_at: int) -> None:
-        """Raise `InputError` unless a time is later than the last one recorded."""
+        """Raise `InputError` unless a time is later than the last recorded time."""
         last = self.log.position.recorded_at
         if recorded_at <= last:
             raise InputError(
@@ -243,7 +242,9 @@ class Writer:
         ]
         try:
             replica.apply([Transaction(at, first, operations, position)], vectors)
-        except BaseException as error:  # the log holds all of it, the columns perhaps a part
+        except (
+            BaseException
+        ) as error:  # the log holds the whole transaction, the columns perhaps a part
             self.log.poison(error)
             raise
         return position.op
@@ -251,9 +252,9 @@ class Writer:
     def op_at(self, recorded_at: int) -> int:
         """Return the last operation recorded by a time that the clock has reached; it is durable.
 
-        What is recorded afterwards, unless the caller gives its time, is recorded later.
+        Later transactions get later times, unless their caller gives the time.
         """
-        with self.lock:  # a transaction that has its time already is recorded first
+        with self.lock:  # waits for an in-flight transaction that has its time already
             self.shown = max(self.shown, recorded_at)
             op = self.replica.columns.op_at(recorded_at)
         self.publish(op)
@@ -265,15 +266,15 @@ class Writer:
         if self.vectors is None:
             path = self.replica.vectors_path
             self.vectors = VectorsWriter(path, columns.dimension, columns.rows)
-        self.vectors.rewind(columns.rows)  # a transaction that failed may have left some
+        self.vectors.rewind(columns.rows)  # a failed transaction may have left some
         self.vectors.append(vectors.view(np.float16))
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Let this thread's transactions in the body share one flush, when the body ends.
+        """Let this thread's transactions in the body share one flush, at the end of the body.
 
-        Each is a transaction of its own. None of them is durable, and no view sees it, before the
-        body has ended, and an error at its end is of all of them.
+        Each stays a transaction of its own. Before the body has ended, none is durable and no view
+        shows it. An error at the end concerns all of them.
         """
         held = self._together
         held.op = 0
@@ -286,18 +287,18 @@ class Writer:
                 self.publish(op)
 
     def publish(self, op: int) -> None:
-        """Wait until ``op`` is durable as asked, then let readers see it."""
+        """Wait until ``op`` is as durable as the store asks for, then show it to readers."""
         if hasattr(self._together, "op"):
             self._together.op = op
             return
         self.log.wait_durable(op)
-        with self._publishing:  # not `lock`: nobody waits here for another call's transaction
+        with self._publishing:  # not `lock`: no call waits here for another call's transaction
             if op > self.replica.published:
                 self.replica.published = op
                 self.commit_word.op = op
 
     def close(self) -> None:
-        """Flush, close, and let another writer in."""
+        """Flush and close, and release the lock file."""
         try:
             self.log.close()
         finally:
