@@ -1,4 +1,4 @@
-"""What is asked? The arguments of `Agent.recall` as a question to the engine."""
+"""Reads the arguments of `Agent.recall` as a question to the engine."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
