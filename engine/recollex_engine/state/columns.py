@@ -30,7 +30,7 @@ from recollex_engine.state.fact_state import FactState
 from recollex_engine.state.hubs import Hubs
 from recollex_engine.state.label_lists import LabelLists
 from recollex_engine.state.mention_counts import MentionCounts
-from recollex_engine.state.row_codes import encode_rows
+from recollex_engine.state.row_codes import PassageColumns, encode_rows
 from recollex_engine.state.speakers import Speakers
 from recollex_engine.state.tail import Tail
 from recollex_engine.storage.dictionary import Dictionary
@@ -261,13 +261,15 @@ class Columns:
 
     def with_rows(
         self, memory_of_row: Sequence[int], vectors: npt.NDArray[np.uint16]
-    ) -> dict[str, npt.NDArray[Any]]:
-        """Return the columns of passages by name, followed by passages that are not added.
+    ) -> PassageColumns:
+        """Return the columns of all passages, followed by passages that are not added.
 
-        All earlier passages must have codes. The passages that are added next overwrite these.
+        All earlier passages must have codes. The next passages that are added overwrite these.
         """
         beyond = {"memory_of_row": memory_of_row} | encode_rows(vectors)
-        return {name: self.column[name].followed_by(items) for name, items in beyond.items()}
+        return PassageColumns(
+            **{name: self.column[name].followed_by(items) for name, items in beyond.items()}
+        )
 
     def extend(self, name: str, items: Sequence[Any]) -> None:
         """Append items to one column."""

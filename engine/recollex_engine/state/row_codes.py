@@ -1,5 +1,6 @@
 """The codes of passages' vectors: four bits a component, and one bit a component."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,19 @@ import numpy.typing as npt
 from recollex_engine.domain.schema import words
 from recollex_kernels.vectors.cascade import encode_signs
 from recollex_kernels.vectors.codes import encode
+
+
+@dataclass(frozen=True, slots=True)
+class PassageColumns:
+    """The columns of passages that new ones are compared with, by the names of `schema`."""
+
+    memory_of_row: npt.NDArray[np.uint32]
+    code4: npt.NDArray[np.uint8]
+    code_step: npt.NDArray[np.float32]
+    code_norm: npt.NDArray[np.float32]
+    code_loss: npt.NDArray[np.float32]
+    code1: npt.NDArray[np.uint64]
+    code_factor: npt.NDArray[np.float32]
 
 
 def encode_rows(vectors: npt.NDArray[np.uint16]) -> dict[str, npt.NDArray[Any]]:

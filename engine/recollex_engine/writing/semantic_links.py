@@ -5,15 +5,14 @@ comparison is exact; else the one-bit codes select the passages to compare. The 
 graph proposes are compared too. A replay repeats the links that the log holds.
 """
 
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.schema import words
 from recollex_engine.state.replica import Replica
+from recollex_engine.state.row_codes import PassageColumns
 from recollex_kernels.vectors.codes import cosines, eight_bits
 from recollex_kernels.vectors.semantic_links import likely_links, links
 
@@ -34,7 +33,7 @@ Links = list[tuple[int, float]]
 
 def semantic_links(
     replica: Replica,
-    rows: Mapping[str, npt.NDArray[Any]],
+    rows: PassageColumns,
     vectors: npt.NDArray[np.uint16],
     threshold: float,
 ) -> list[Links]:
@@ -45,9 +44,9 @@ def semantic_links(
     ``vectors`` uint16[rows, dimension]. Forgotten memories are not linked to.
     """
     columns = replica.columns
-    memory_of_row = rows["memory_of_row"]
+    memory_of_row = rows.memory_of_row
     first_row, end_row = columns.rows, len(memory_of_row)
-    codes = rows["code4"].reshape(end_row, columns.dimension // 2)
+    codes = rows.code4.reshape(end_row, columns.dimension // 2)
     memories = int(memory_of_row[-1]) + 1
     allowed = np.ones(memories, np.uint8)
     allowed[: columns.memories] = columns.open[: columns.memories]
@@ -65,17 +64,17 @@ def semantic_links(
             proposed.append(graph.search_many(new, PROPOSED_LINKS))
             first_scan = graph.end_row
 
-    bits = rows["code1"].reshape(end_row, words(columns.dimension))
+    bits = rows.code1.reshape(end_row, words(columns.dimension))
 
     def compare(first: int, end: int) -> None:
         part = slice(first - first_row, end - first_row)
         asked = (memory_of_row, allowed, first_scan, first, end, threshold, LIMIT)
         told = (found[part], weights[part], counts[part])
         if first_row - first_scan > EXACT_ROWS:
-            likely_links(vectors, (bits, rows["code_factor"]), *asked, told)
+            likely_links(vectors, (bits, rows.code_factor), *asked, told)
         else:
-            step, norm, loss = (rows[f"code_{name}"] for name in ("step", "norm", "loss"))
-            links(vectors, (codes, step, norm, loss), *asked, told)
+            steps, norms, losses = rows.code_step, rows.code_norm, rows.code_loss
+            links(vectors, (codes, steps, norms, losses), *asked, told)
 
     if count < TOGETHER:
         compare(first_row, end_row)

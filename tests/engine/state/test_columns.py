@@ -298,7 +298,7 @@ def test_rows_that_were_tried_on_leave_nothing():
     before = held.tobytes()
     rows = columns.rows
     tried = columns.with_rows([columns.memories] * 500, history.rows_of(0, 600)[rows : rows + 500])
-    assert len(tried["memory_of_row"]) == rows + 500
+    assert len(tried.memory_of_row) == rows + 500
     assert columns.rows == rows
     apply(columns, history.operations[20:], history.rows_of)
     check(columns, history)
