@@ -1,11 +1,9 @@
-"""What a tokenizer made of passages is stored with them, and changes nothing but the time taken."""
+"""What a tokenizer made of passages is stored with them."""
 
 import itertools
-import json
 import subprocess
 import sys
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -18,122 +16,20 @@ from recollex_engine.domain.schema import PIECES, schema
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.turn import is_spoken
 from recollex_engine.log.reader import LogFollower
-from recollex_engine.models.cross_encoder import load_cross_encoder
 from recollex_engine.models.embedder import TokenizedTexts
-from recollex_engine.models.encoder import load_encoder
 from recollex_engine.models.vocabulary import MOST_PIECES
-from recollex_engine.ranking import cross_encoder_reranker
-from recollex_engine.ranking.candidates import Candidates
-from recollex_engine.ranking.cross_encoder_reranker import CrossEncoderReranker
 from recollex_engine.state.applying import apply
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.manifest import Manifest
 from recollex_engine.state.word_pieces import VOCABULARY, decode_pieces, find_pieces
 from recollex_engine.writing.preparation import Prepared, _pieces
-from recollex_engine.writing.reembedding import reembed
 from tests.engine.log.whole_log import LogReader
-from tests.engine.models.conftest import SIZE, tiny_tensors, write_model
-
-START = datetime(2024, 5, 1, tzinfo=UTC)
-LONG = " ".join(f"Ann moved to Oslo in rain {n}, and the cat sat by a window." for n in range(40))
-MANY = "ann-" * 400  # 800 tokens, and one word
-TURNS = [
-    {"speaker": "Ann", "text": "The cat sat.", "at": START.isoformat(), "id": "t0"},
-    {"speaker": "Bob", "text": LONG, "at": START.isoformat(), "id": "t1"},
-    {"speaker": "[SEP]", "text": "rain?", "at": START.isoformat(), "id": "t2"},
-]
-QUERY = "what did ann say ?"
+from tests.engine.models.conftest import SIZE
+from tests.engine.state.word_pieces.filled_store import LONG, START, TURNS, everything, plain, read
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::recollex_engine.models.truncation.TruncationWarning"
 )
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    """The folders of two encoders with a vocabulary each, and of a judge with the first's."""
-    home = tmp_path_factory.mktemp("models")
-    rng = np.random.default_rng(11)
-    tensors = {f"bert.{name}": tensor for name, tensor in tiny_tensors().items()}
-    for name, shape in {
-        "bert.pooler.dense.weight": (SIZE, SIZE),
-        "bert.pooler.dense.bias": (SIZE,),
-        "classifier.weight": (1, SIZE),
-        "classifier.bias": (1,),
-    }.items():
-        tensors[name] = (0.2 * rng.normal(size=shape)).astype(np.float32)
-    write_model(home / "judge", tensors)
-    write_model(home / "one")
-    other = write_model(home / "other", tiny_tensors(8)) / "tokenizer.json"
-    said = json.loads(other.read_text())
-    said["normalizer"]["lowercase"] = False
-    other.write_text(json.dumps(said))
-    return home
-
-
-@pytest.fixture(scope="module")
-def environment(folders):
-    patch = pytest.MonkeyPatch()
-    patch.setenv("RECOLLEX_CACHE", str(folders / "cache"))
-    patch.setenv("HF_HUB_OFFLINE", "1")
-    yield
-    patch.undo()
-
-
-@pytest.fixture(scope="module")
-def encoder(folders, environment):
-    return load_encoder(folders / "one")
-
-
-@pytest.fixture(scope="module")
-def other(folders, environment):
-    return load_encoder(folders / "other")
-
-
-@pytest.fixture(scope="module")
-def judge(folders, environment):
-    return load_cross_encoder(folders / "judge")
-
-
-def filled(folder, encoder):
-    with recollex.open(folder, embedder=encoder) as store:
-        agent = store.agent("ann")
-        agent.retain("Ann moved to Oslo.", id="m0", event_at=START)
-        agent.retain([LONG, MANY, "rain"], id=["m1", "m2", "m3"], context="a talk: é")
-        agent.retain_dialogue(TURNS, document_id="d")
-        agent.correct("m0", "Ann moved to Paris.", why="she said so")
-        agent.forget("m3")
-        assert agent.verify().ok
-
-
-@pytest.fixture
-def folder(tmp_path, encoder):
-    filled(tmp_path / "s", encoder)
-    return tmp_path / "s"
-
-
-def everything(view):
-    """Return every memory of a view as candidates, with a vector that chooses a passage."""
-    memories = np.arange(view.memories, dtype=np.uint32)
-    vector = np.ones(SIZE, np.float32)
-    return Candidates(QUERY, view, memories, np.ones(len(memories)), 0, vector)
-
-
-def plain(encoder, text):
-    encoder._tokenizer.no_truncation()
-    try:
-        return encoder._tokenizer.encode(text, add_special_tokens=False).ids
-    finally:
-        encoder._tokenizer.enable_truncation(encoder.max_length)
-
-
-def read(view, rows, encoder):
-    """Return the ids of rows as a view finds them."""
-    found = find_pieces(view, np.array(rows, np.uint32), encoder.vocabulary)
-    return [
-        found.ids[first:end].tolist()
-        for first, end in zip(found.starts.tolist(), found.ends.tolist(), strict=True)
-    ]
 
 
 def test_each_passage_has_those_of_what_a_reranker_reads_of_it(folder, encoder):
@@ -237,65 +133,6 @@ def test_a_vector_of_the_callers_brings_none_and_its_neighbours_keep_theirs(tmp_
         assert agent.verify().ok
 
 
-def scores(view, judge, monkeypatch, dated, stored):
-    """Return a judge's scores of everything, and how many texts it tokenised, nothing known."""
-    judge._known._scores.clear()
-    judge._pairs._remembered.clear()
-    asked = []
-    with monkeypatch.context() as patch:
-        patch.setattr(cross_encoder_reranker, "load_cross_encoder", lambda *_: judge)
-        if not stored:
-            patch.setattr(cross_encoder_reranker, "find_pieces", lambda *_: None)
-        tokens = judge._pairs._tokens
-        patch.setattr(judge._pairs, "_tokens", lambda texts: asked.extend(texts) or tokens(texts))
-        found = CrossEncoderReranker("judge", dated=dated).scores(everything(view))
-    return found.tolist(), len(asked)
-
-
-@pytest.mark.parametrize("dated", [True, False])
-def test_a_cross_encoder_of_the_vocabulary_gives_the_same_scores(
-    folder, encoder, judge, monkeypatch, dated
-):
-    assert judge.vocabulary == encoder.vocabulary
-    with recollex.open(folder, read_only=True, embedder=encoder) as store:
-        view = store.agent("ann").engine.view()
-        with_them, tokenised = scores(view, judge, monkeypatch, dated, True)
-        without, all_of_them = scores(view, judge, monkeypatch, dated, False)
-    assert with_them == without and len(set(with_them)) > 4
-    # nothing but headings that have a context in letters which are not plain
-    assert (tokenised, all_of_them) == (dated, 8)
-
-
-def test_one_of_another_vocabulary_tokenises(tmp_path, other, judge, monkeypatch):
-    assert other.vocabulary not in (None, judge.vocabulary)
-    filled(tmp_path / "s", other)
-    with recollex.open(tmp_path / "s", read_only=True, embedder=other) as store:
-        view = store.agent("ann").engine.view()
-        assert view.has_pieces
-        with_them, tokenised = scores(view, judge, monkeypatch, True, True)
-        assert tokenised == 8
-        assert (with_them, 8) == scores(view, judge, monkeypatch, True, False)
-
-
-def test_recalls_are_the_same_with_them_and_without(folder, encoder, judge, monkeypatch):
-    monkeypatch.setattr(cross_encoder_reranker, "load_cross_encoder", lambda *_: judge)
-    preset = replace(recollex.presets.tempr, reranker=CrossEncoderReranker("judge"))
-
-    def recalled(agent):
-        judge._known._scores.clear()
-        found = agent.recall(QUERY, preset=preset, now=START + timedelta(days=9))
-        assert not found.trace.errors
-        return [(memory.id, memory.score) for memory in found]
-
-    with recollex.open(folder, read_only=True, embedder=encoder) as store:
-        agent = store.agent("ann")
-        then = list(agent.log())[3].recorded_at
-        expected = [recalled(agent), recalled(agent.at(then))]
-        assert len(expected[0]) > 3 < len(expected[1])
-        monkeypatch.setattr(cross_encoder_reranker, "find_pieces", lambda *_: None)
-        assert [recalled(agent), recalled(agent.at(then))] == expected
-
-
 def test_a_cut_and_a_reader_see_those_of_the_writer(folder, encoder):
     with (
         recollex.open(folder, embedder=encoder) as writing,
@@ -339,27 +176,6 @@ def test_what_waits_for_its_publication_is_seen_by_no_view_before(tmp_path, enco
             assert view.rows == 2 and view.has_pieces
             assert read(view, [0, 1], encoder) == [[], []]
         assert read(agent.engine.view(), [0, 1, 2], encoder)[2]
-
-
-def test_reembedding_keeps_those_of_either_vocabulary(folder, encoder, other, judge, monkeypatch):
-    with recollex.open(folder, read_only=True, embedder=encoder) as store:
-        view = store.agent("ann").engine.view()
-        rows, before = view.rows, read(view, range(view.rows), encoder)
-    assert reembed(folder / "agents" / "ann", "ann", other, lambda: 2**60) == rows
-    for again in range(2):
-        with recollex.open(folder, embedder=other) as store:
-            agent = store.agent("ann")
-            if not again:
-                agent.retain("the Dog sat")
-                agent.checkpoint()
-            view = agent.engine.view()
-            assert read(view, range(rows + 1), encoder) == [*before, []]
-            expected = [[]] * rows + [plain(other, "the Dog sat")]
-            assert read(view, range(rows + 1), other) == expected
-            with_them, tokenised = scores(view, judge, monkeypatch, False, True)
-            assert tokenised == 1
-            assert (with_them, 9) == scores(view, judge, monkeypatch, False, False)
-            assert agent.verify().ok
 
 
 def test_a_checkpoint_of_a_version_without_them_opens_as_it_is(tmp_path, encoder):

@@ -1,0 +1,95 @@
+"""A writer's column against a model, over files that are sometimes mapped."""
+
+import errno
+import itertools
+import os
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from recollex_engine.errors import StoreFullError
+from recollex_engine.storage.column import Column
+
+CHANGED = 4_000_000_000
+
+
+class Columns(RuleBasedStateMachine):
+    """A writer's column and a model, over files that are sometimes large enough to be mapped."""
+
+    def __init__(self):
+        super().__init__()
+        self.path = Columns.root / str(next(Columns.number))
+        self.column = Column("<u4")
+        self.model = []
+        self.stored = []
+        self.handed_out = []
+
+    @rule(value=st.integers(0, 2**32 - 1))
+    def append(self, value):
+        self.column.append(value)
+        self.model.append(value)
+
+    @rule(n=st.sampled_from([0, 1, 17, 5000, 40_000]))
+    def extend(self, n):
+        self.column.extend(np.arange(n))
+        self.model.extend(range(n))
+
+    @rule(data=st.data())
+    def change(self, data):
+        if self.model:
+            index = data.draw(st.integers(0, len(self.model) - 1))
+            self.column.set(index, CHANGED)
+            self.model[index] = CHANGED
+
+    @rule(sync=st.booleans(), data=st.data())
+    def checkpoint(self, sync, data):
+        count = data.draw(st.integers(self.column.stored, len(self.model)))
+        self.column.persist(self.path, count, sync=sync)
+        self.column.write_back(sync=sync)
+        self.stored = self.model[:count]
+
+    @rule(at=st.integers(0, 100))
+    def fail_to_persist(self, at):
+        real = os.pwrite
+        before = (self.column.stored, self.column.count)
+
+        def partly(fd, data, offset):
+            real(fd, data[:at], offset)
+            raise OSError(errno.ENOSPC, "full")
+
+        if self.column.count > self.column.stored:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(os, "pwrite", partly)
+                with pytest.raises(StoreFullError):
+                    self.column.persist(self.path)
+            assert (self.column.stored, self.column.count) == before
+
+    @rule()
+    def hand_out(self):
+        self.handed_out.append((self.column.array, np.array(self.model, "<u4")))
+
+    @rule()
+    def reopen(self):
+        self.column = Column("<u4", self.path if self.stored else None, len(self.stored))
+        self.model = list(self.stored)
+
+    @invariant()
+    def holds_what_the_model_holds(self):
+        assert self.column.count == len(self.model)
+        assert np.array_equal(self.column.array, np.array(self.model, "<u4"))
+        for array, expected in self.handed_out:
+            assert len(array) == len(expected)
+            assert ((array == expected) | (array == CHANGED)).all()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def root(tmp_path_factory):
+    Columns.root = tmp_path_factory.mktemp("machines")
+    Columns.number = itertools.count()
+
+
+TestColumns = Columns.TestCase
+TestColumns.settings = settings(max_examples=30, stateful_step_count=12, deadline=None)
