@@ -5,8 +5,15 @@ from pathlib import Path
 
 import pytest
 
+import recollex
+from tests.bindings.serving import serving
+from tests.bindings.word_vectors import WordVectors
+
 pytest.register_assert_rewrite(
     "tests.bindings.contract",
+    "tests.bindings.argument_contract",
+    "tests.bindings.fact_contract",
+    "tests.bindings.memory_contract",
     "tests.bindings.bad_input.bad_values",
 )
 
@@ -22,3 +29,10 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path
     command = ["openssl", "req", "-x509", *curve, *names, "-keyout", str(key), "-out", str(chain)]
     subprocess.run(command, check=True, capture_output=True)
     yield chain, key
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    address = f"unix://{tmp_path / 'memory.sock'}"
+    with serving(recollex.open(tmp_path / "memory", embedder=WordVectors()), address=address):
+        yield address

@@ -1,0 +1,127 @@
+"""What an agent does with facts, entities, events and transactions."""
+
+from typing import Any
+
+import pytest
+
+import recollex
+from recollex_engine import errors
+from tests.bindings.days_of_may import day
+
+
+class FactContract:
+    def test_facts_are_the_embedded_ones(self, alice: Any, reference: Any) -> None:
+        for agent in (alice, reference):
+            agent.retain("Ann said so.", id="m1", recorded_at=day(1))
+            for city, start, end in (("Oslo", 1, 10), ("Rome", 9, 20)):
+                agent.facts.add(
+                    "Ann",
+                    "lives_in",
+                    city,
+                    valid=(day(start), day(end)),
+                    evidence=["m1"],
+                    source=recollex.Source("mail:1", "ff"),
+                    mentions=[recollex.Mention("d", (0, 3), "Ann")],
+                    confidence=0.5,
+                    by="me",
+                    recorded_at=day(start + 1),
+                )
+            agent.facts.add("Ann", "colour", recollex.Text("blue"), recorded_at=day(21))
+            agent.facts.add("Ann", "born", day(3), valid="in 1990", recorded_at=day(22))
+            agent.facts.add("Ann", "age", 3.5, id="age", recorded_at=day(23))
+            agent.facts.correct("age", object=True, why="misheard", recorded_at=day(24))
+        found, expected = alice.facts.find(subject="Ann"), reference.facts.find(subject="Ann")
+        assert isinstance(found, recollex.FactList)
+        assert list(found) == list(expected) and found.ids == expected.ids
+        assert [fact.to_dict() for fact in found] == [fact.to_dict() for fact in expected]
+        assert found[0].conflicts == expected[0].conflicts and found[0].conflicts
+        assert isinstance(found[0].conflicts[0], recollex.Conflict)
+        assert found[0].source == recollex.Source("mail:1", "ff")
+        assert found[0].active_at(day(5)) and not found[0].active_at(day(11))
+        assert list(found[1:3]) == list(expected[1:3])
+        assert repr(found) == repr(expected)
+        assert repr(found[0]) == repr(expected[0])
+        assert alice.facts.history("age") == reference.facts.history("age")
+        assert [f.closed_why for f in alice.facts.history("age")] == ["misheard", None]
+        assert alice.facts.conflicts() == reference.facts.conflicts()
+        assert type(alice.facts.conflicts()[0]) is tuple
+        assert list(alice.facts.snapshot(as_world=day(5))) == list(
+            reference.facts.snapshot(as_world=day(5))
+        )
+        assert len(alice.facts.find(relation="before", to=(day(12), day(13)))) == 2
+
+    def test_entities_merge(self, alice: Any, reference: Any) -> None:
+        for agent in (alice, reference):
+            agent.facts.add("Bobby", "likes", "Oslo", recorded_at=day(1))
+            agent.facts.add_entity("Robert", aliases=["Rob"], types=["person"], recorded_at=day(2))
+            agent.facts.merge("Bobby", "Robert", recorded_at=day(3))
+        assert alice.facts.entity("Bobby") == reference.facts.entity("Bobby")
+        assert alice.facts.entities() == reference.facts.entities()
+        with pytest.raises(errors.MergeCycleError) as raised:
+            alice.facts.merge("Robert", "Bobby")
+        assert (raised.value.source, raised.value.target) == ("Robert", "Bobby")
+
+    def test_events_are_the_embedded_ones(self, alice: Any, reference: Any) -> None:
+        for agent in (alice, reference):
+            fact = agent.facts.add("Ann", "works_at", "Google", recorded_at=day(1))
+            event = agent.events.add(
+                "Ann joined Google.",
+                participants={"Ann": "engineer", "Ben": None},
+                facts=[fact],
+                span=(day(1), day(2)),
+                times=[day(1), "noon"],
+                recorded_at=day(2),
+            )
+            agent.events.link(event, "has_time", day(1, 5), recorded_at=day(3))
+            agent.events.add_episode("A new job", [event], id="job", recorded_at=day(4))
+        found = alice.events.get(event)
+        assert isinstance(found, recollex.Event)
+        assert found == reference.events.get(event)
+        assert found.to_dict() == reference.events.get(event).to_dict()
+        assert found.active_fact_count(day(5)) == 1
+        assert alice.events.find(participant="Ann") == reference.events.find(participant="Ann")
+        assert alice.events.episodes() == reference.events.episodes()
+        assert alice.events.get_episode("job") == reference.events.get_episode("job")
+        with pytest.raises(errors.UnknownIdError):
+            alice.events.get("nothing")
+
+    def test_a_transaction_is_whole_or_absent(self, alice: Any) -> None:
+        with alice.transaction(by="importer", why="first call") as tx:
+            memory = tx.retain("Ann joined Google.", tags=["job"])
+            fact = tx.facts.add("Ann", "works_at", "Google", evidence=memory)
+            tx.events.add("Ann joined Google.", facts=[fact], id="e1")
+        assert alice.facts.get(fact).why == "first call"
+        assert alice.facts.get(fact).evidence == (memory,)
+        assert alice.events.get("e1").facts == (fact,)
+        with (
+            pytest.raises(errors.OperationError, match="operation 2") as raised,
+            alice.transaction() as tx,
+        ):
+            tx.retain("Never.", id="never")
+            tx.facts.archive("no such fact")
+        assert raised.value.where == "operation 2 (ARCHIVE_EDGE)"
+        assert isinstance(raised.value.__cause__, errors.UnknownIdError)
+        with pytest.raises(RuntimeError), alice.transaction() as tx:
+            tx.retain("Never.", id="never")
+            raise RuntimeError
+        with pytest.raises(errors.UnknownIdError):
+            alice.get("never")
+        with pytest.raises(errors.InputError, match="confidence"), alice.transaction() as tx:
+            tx.facts.add("Ann", "likes", "tea", confidence=7)
+
+    def test_operations_as_json(self, alice: Any) -> None:
+        told = [
+            {"op": "UPSERT_EDGE", "subject": "Ann", "predicate": "likes", "object": "tea"},
+            {"op": "RETAIN", "id": "m", "text": "Ann likes tea."},
+        ]
+        assert alice.apply(iter(told), by="test") == 2
+        assert alice.apply(told[1:]) == 0
+        with pytest.raises(errors.OperationError, match="operation 1"):
+            alice.apply([{"op": "ARCHIVE_EDGE", "id": "nothing"}])
+
+    def test_upkeep(self, alice: Any) -> None:
+        alice.retain(["One.", "Two."])
+        assert alice.checkpoint() is None
+        assert alice.stats().memories == 2 and isinstance(alice.stats(), recollex.Stats)
+        verification = alice.verify()
+        assert verification.ok and isinstance(verification, recollex.Verification)

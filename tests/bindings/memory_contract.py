@@ -1,0 +1,179 @@
+"""What an agent does with memories, and with time."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+import recollex
+from recollex_engine import errors
+from tests.bindings.days_of_may import day
+
+OSLO = ZoneInfo("Europe/Oslo")
+
+
+class MemoryContract:
+    def test_retain_and_recall(self, alice: Any) -> None:
+        ids = alice.retain(["Bob likes tea.", "Ann moved to Oslo."], tags=["talk"])
+        assert len(set(ids)) == 2
+        recall = alice.recall("Who moved to Oslo?")
+        assert isinstance(recall, recollex.Recall)
+        assert isinstance(recall[0], recollex.Memory)
+        assert (recall[0].id, recall[0].text) == (ids[1], "Ann moved to Oslo.")
+        assert recall[0].tags == ("talk",)
+        assert recall.ids == [memory.id for memory in recall]
+
+    def test_everything_said_of_a_memory_comes_back(self, alice: Any, reference: Any) -> None:
+        said = {
+            "event_at": datetime(2024, 5, 1, 9, 30, tzinfo=OSLO),
+            "context": "a call",
+            "network": "opinion",
+            "document_id": "call-1",
+            "entities": ["Ann", "Oslo"],
+            "tags": ["travel", "2024"],
+            "metadata": {"n": 1, "deep": {"list": [1, 2.5, None, True, "æ"]}, "large": 2**40},
+            "id": "m1",
+            "valid_until": day(20),
+            "recorded_at": day(2),
+        }
+        for agent in (alice, reference):
+            assert agent.retain("Ann moved to Oslo on Friday.", **said) == ["m1"]
+        assert alice.get("m1") == reference.get("m1")
+        memory = alice.get("m1")
+        assert memory.event_at == said["event_at"] and memory.event_at.tzinfo is UTC
+        assert type(memory.tags) is type(memory.entities) is type(memory.event) is tuple
+        assert memory.metadata == said["metadata"]
+        assert memory.to_dict() == reference.get("m1").to_dict()
+
+    def test_a_recall_is_the_embedded_one(self, alice: Any, reference: Any) -> None:
+        for agent in (alice, reference):
+            agent.retain(
+                [f"Person {n % 7} went to town {n % 5} with friend {n}." for n in range(60)],
+                id=[f"m{n}" for n in range(60)],
+                event_at=[day(1 + n % 28, n % 24) for n in range(60)],
+                recorded_at=day(30),
+            )
+        for options in (
+            {},
+            {"thinking_budget": 10, "max_tokens": 50},
+            {"explain": True, "preset": "tempr"},
+            {"since": day(3), "until": day(9), "exact": True},
+            {"pack": "subgraph", "preset": "memora"},
+            {"pack": recollex.Packing(depth=1)},
+            {"now": day(29), "min_confidence": 0.99},
+        ):
+            asked = [
+                agent.recall("Who went to town 3 in May?", **({"now": day(31)} | options))
+                for agent in (alice, reference)
+            ]
+            here, there = (recall.to_dict() for recall in asked)
+            for told in (here, there):
+                trace = told.pop("trace")
+                assert trace["total"] > 0 and trace["errors"] == {}
+            assert here == there
+            first, second = asked
+            assert list(first) == list(second)
+            assert (len(first), first.op, first.signs) == (len(second), second.op, second.signs)
+            assert first.subgraph == second.subgraph
+            assert first.to_prompt() == second.to_prompt()
+            assert first[:2] == second[:2] and (not first or first[-1] == second[-1])
+            assert repr(first) == repr(second)
+
+    def test_many_questions_at_once(self, alice: Any) -> None:
+        ids = alice.retain(["Bob likes tea.", "Ann plays the cello."])
+        recalls = alice.recall_many((q for q in ("likes tea?", "plays cello?")), max_tokens=10)
+        assert [recall[0].id for recall in recalls] == ids
+
+    def test_lists_come_in_order_and_in_pages(self, alice: Any) -> None:
+        ids = alice.retain([f"Fact number {n}." for n in range(25)])
+        assert [memory.id for memory in alice.list()] == ids
+        page = alice.list(limit=10)
+        assert [memory.id for memory in alice.list(after=page[-1].id, limit=10)] == ids[10:20]
+
+    def test_a_conversation(self, alice: Any) -> None:
+        turns = [
+            {"speaker": "Ann", "text": "I got a puppy!", "at": "2024-05-04T10:00:00Z"},
+            {"speaker": "Ben", "text": "Its name?", "at": day(4, 11), "metadata": {"n": 1}},
+        ]
+        ids = alice.retain_dialogue(iter(turns), document_id="call-1", tags=("talk",))
+        assert alice.get(ids[1]).speaker == "Ben" and alice.get(ids[1]).event_at == day(4, 11)
+        assert "id" not in turns[0]
+        again = alice.retain_dialogue(turns, document_id="call-1", tags=["talk"], replace=True)
+        assert again == ids
+
+    def test_a_policy_listens_and_its_session_is_read(self, alice: Any) -> None:
+        policy = recollex.WritePolicy(periodic_cap=1, session_gap=timedelta(hours=2))
+        texts = ("Hi there!", "I moved to Bergen in March.", "I grew up by the sea with Eve.")
+        turns = [{"speaker": "Ann", "text": text, "at": "2024-05-04T10:00:00Z"} for text in texts]
+        ids = alice.retain_dialogue(turns, document_id="call-1", policy=policy)
+        assert [id is not None for id in ids] == [False, True, False]
+        assert [turn.text for turn in alice.sessions.short_term("call-1")] == [
+            f"Ann: {text}" for text in texts
+        ]
+        (waiting,) = alice.sessions.working("call-1")
+        assert (waiting.speaker, waiting.at, waiting.written) == ("Ann", day(4, 10), False)
+        asked = alice.sessions.recall("Who grew up by the sea?", document_id="call-1")
+        assert isinstance(asked, recollex.Recall)
+        open_question = alice.recall("What about the zebra?")
+        alice.sessions.backfill(open_question, document_id="call-1", because="abstention")
+        assert alice.sessions.forget_expired() == []
+        assert isinstance(alice.sessions.end("call-1"), list)
+        with pytest.raises(recollex.errors.UnknownIdError, match="no session with id 'call-2'"):
+            alice.sessions.working("call-2")
+
+    def test_forget_archive_correct_and_history(self, alice: Any) -> None:
+        a, b, c = alice.retain(["Bob is here.", "Bob is there.", "Bob lives in Oslo."])
+        alice.forget(a, by="ann", why="private")
+        alice.archive([b])
+        alice.correct(c, "Bob lives in Rome.", tags=["home"], by="ann", why="He said so.")
+        with pytest.raises(errors.UnknownIdError):
+            alice.get(a)
+        assert alice.get(b).closed.how == "archived"
+        versions = alice.history(c)
+        assert [(memory.text, memory.closed and memory.closed.by) for memory in versions] == [
+            ("Bob lives in Oslo.", "ann"),
+            ("Bob lives in Rome.", None),
+        ]
+        assert isinstance(versions[0].closed, recollex.Closure)
+
+    # -- time ----------------------------------------------------------------------------------
+
+    def test_a_cut_reads_the_past(self, alice: Any, reference: Any) -> None:
+        for agent in (alice, reference):
+            agent.retain("Bob lives in Oslo.", id="home", recorded_at=day(1))
+            agent.retain("Bob lives in Rome.", id="home", recorded_at=day(2))
+        cut = alice.at(day(1, 12))
+        assert cut.get("home").text == "Bob lives in Oslo."
+        assert cut.name == "alice"
+        assert [memory.text for memory in cut.recall("Where does Bob live?")] == [
+            "Bob lives in Oslo."
+        ]
+        asked = alice.recall("Where does Bob live?", as_recorded=day(1, 12))
+        assert list(asked) == list(cut.recall("Where does Bob live?"))
+        assert cut.stats().memories == 1
+        assert cut.facts.find() == [] or len(cut.facts.find()) == 0
+        with pytest.raises(errors.ReadOnlyError):
+            cut.retain("Too late.")
+        with pytest.raises(errors.ReadOnlyError):
+            cut.facts.add("Bob", "likes", "tea")
+        with pytest.raises(errors.InputError):
+            alice.at(datetime(2999, 1, 1, tzinfo=UTC))
+
+    def test_log_and_diff(self, alice: Any, reference: Any) -> None:
+        for agent in (alice, reference):
+            agent.retain("Bob lives in Oslo.", id="a", recorded_at=day(1))
+            agent.facts.add("Bob", "lives_in", "Oslo", evidence="a", recorded_at=day(2), by="ann")
+            agent.forget("a", by="ben", why="asked", recorded_at=day(3))
+        entries = alice.log(since=day(1), until=day(4))
+        assert [entry.kind for entry in entries] == [
+            e.kind for e in reference.log(since=day(1), until=day(4))
+        ]
+        assert [entry.to_dict() for entry in alice.log(op="forget")] == [
+            entry.to_dict() for entry in reference.log(op="forget")
+        ]
+        assert isinstance(entries[0], recollex.LogEntry)
+        difference = alice.diff(day(1, 12), day(3, 12))
+        assert isinstance(difference, recollex.Difference)
+        assert difference.to_dict() == reference.diff(day(1, 12), day(3, 12)).to_dict()
+        assert difference and not alice.diff(day(3, 5), day(3, 6))
