@@ -46,7 +46,7 @@ class StagedFacts:
         self.entity: list[int] = []
         self.entity_fact: list[int] = []
         self.node_label: list[int] = []
-        self.aliases: list[int] = []
+        self.aliases: dict[int, None] = {}  # in their order
         self.identity_ops: list[int] = []
         self.linked: list[int] = []
         self.closed: dict[str, list[tuple[int, int]]] = {"fact": [], "event": []}
@@ -90,7 +90,7 @@ class StagedFacts:
         self.evidence_fact += [version] * len(evidence)
         self.mention += [self._label("x:", each) for each in get("mentions", ())]
         if payload["predicate"] == ALIAS_OF:
-            self.aliases.append(version)
+            self.aliases[version] = None
             self.linked += (subject, number)
             self.identity_ops.append(op)
         start, end = payload["valid"]
@@ -116,11 +116,12 @@ class StagedFacts:
 
     def _close_fact(self, version: int, op: int) -> None:
         self.closed["fact"].append((version, op))
-        if version >= self.first["fact"]:
-            predicate = self.fact[version - self.first["fact"]][5]
-        else:
+        if version < self.first["fact"]:
             predicate = int(self.columns.array("fact_predicate")[version])
-        if predicate == self.columns.dictionary["labels"].get(f"p:{ALIAS_OF}"):
+            is_alias = predicate == self.columns.dictionary["labels"].get(f"p:{ALIAS_OF}")
+        else:  # the dictionary does not have the labels of this run yet
+            is_alias = version in self.aliases
+        if is_alias:
             self.identity_ops.append(op)
 
     def _upsert_event(self, op: int, payload: dict[str, Any], kind: str = "event") -> None:

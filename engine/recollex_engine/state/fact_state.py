@@ -4,7 +4,7 @@ It is kept beside the columns of an agent and computed on opening, in 15 ms a mi
 """
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -175,7 +175,7 @@ class FactState:
             self.incoming[kind].head[target] = place
 
     def note_identities(
-        self, ops: Sequence[int], aliases: Sequence[int], entities: Sequence[int]
+        self, ops: Sequence[int], aliases: Iterable[int], entities: Sequence[int]
     ) -> None:
         """Record operations that change merges or aliases, new aliases, and their entities."""
         self.linked.update(entities)

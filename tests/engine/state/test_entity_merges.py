@@ -1,9 +1,13 @@
 """Who is whom, against sets that are joined one link after another."""
 
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import recollex
 from recollex_engine.errors import MergeCycleError
 from recollex_engine.state.entity_merges import Identities
 
@@ -47,3 +51,19 @@ def test_a_cycle_is_refused_and_a_repetition_changes_nothing():
     for source, target in [(1, 0), (2, 0), (1, 1)]:
         with pytest.raises(MergeCycleError, match="cannot be merged"):
             who.is_new(source, target, ("x", "y"))
+
+
+def test_an_alias_that_was_closed_holds_before_in_an_agent_opened_again(tmp_path):
+    """Its log is applied in one run, whose labels are not in the dictionary yet."""
+    days = (datetime(2024, 5, 1, tzinfo=UTC) + timedelta(day) for day in count())
+    settings = {"embedder": recollex.GivenVectors(8), "clock": lambda: next(days)}
+    with recollex.open(tmp_path, **settings) as store:
+        agent = store.agent("a")
+        agent.facts.add("Ann", "lives_in", "Rome", id="home")
+        agent.facts.add("Rome", "alias_of", "Roma", id="name")
+        named = agent.log()[-1].recorded_at
+        agent.facts.archive("name")
+    with recollex.open(tmp_path, **settings) as store:
+        facts = store.agent("a").facts
+        assert facts.get("home").object == "Rome"
+        assert facts.get("home", as_recorded=named).object == "Roma"
