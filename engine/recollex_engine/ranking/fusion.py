@@ -31,7 +31,9 @@ Quoted: TypeAlias = tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]
 """The memories that hold a quote of the question, ascending; the share of its quotes in each."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    slots=True, kw_only=True
+)  # made in each recall: a frozen class costs three times as long
 class Evidence:
     """The input of a fusion: the arms' lists, and all else that it may use.
 
@@ -55,7 +57,7 @@ class Evidence:
     quoted: Quoted | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Fused:
     """One list, best first: memories uint32[n], scores float64[n].
 

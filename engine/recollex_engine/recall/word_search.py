@@ -23,7 +23,7 @@ from recollex_engine.text.question_cues import Cues, read_cues
 from recollex_engine.trace import Trace
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # made in each recall: a frozen class costs three times as long
 class WordSearch:
     """The results that need no vector of the question.
 

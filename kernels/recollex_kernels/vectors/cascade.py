@@ -200,7 +200,8 @@ def _chosen(coded: Estimated, near: U32, query: F32, most: int) -> U32:
 @kernel
 def cascade_top(
     vectors: U16,
-    coded: Estimated,
+    codes: U8,
+    step: F32,
     signs: OneBit,
     first: int,
     end: int,
@@ -225,7 +226,7 @@ def cascade_top(
     576 proposed by a query of three bits a component held as many of the ten and 96.6 % of the
     hundred. Made-up vectors stand closer: 100 % and 98.1 %, 98.5 % with all 576 scored.
 
-    Shapes: as for `scan_top`; coded from `codes.encode`, signs from `encode_signs`.
+    Shapes: as for `scan_top`; codes and step from `codes.encode`, signs from `encode_signs`.
 
     Cost: O(rows * D / 64), about 0.8 ns a row of 384, 8 ns where a filter lists its rows, and 10 to
     30 ns for each proposed row.
@@ -240,7 +241,7 @@ def cascade_top(
     near = _proposed(
         signs, chosen, first, count, memory_of_row, allowed, every, query, max(1, proposed)
     )
-    near = _chosen(coded, near, query, max(1, scored))
+    near = _chosen((codes, step), near, query, max(1, scored))
     return best_rows(
         vectors, near, memory_of_row, query, np.float32(floor), size, best, memories, rows
     )

@@ -212,11 +212,15 @@ def search_words(
     table: I64,
     terms: U32,
     texts: I64,
-    norm: tuple[float, float],
-    admitted: Admitted,
-    k: int,
+    fixed: float,
+    per_word: float,
+    end_document: int,
+    allowed: U8,
+    every: bool,
     scratch: U32,
-    out: tuple[U32, F32, U32],
+    out_memories: U32,
+    out_scores: F32,
+    out_rows: U32,
     out_words: tuple[U32, F32],
     out_tail: F32,
 ) -> tuple[int, int, float, float]:
@@ -224,21 +228,21 @@ def search_words(
 
     Also returned are the last two that `word_weights` returns. Results come in arrays of the
     caller's, because each one that a kernel makes costs .6 us to hand over, and each that it is
-    given .1: so those of a view come as addresses.
+    given .1: so those of a view come as addresses. A tuple costs more than its items, so the
+    scalars of `Weights` and what `Admitted` holds are arguments of their own.
 
-    Shapes: as for the three; texts int64[7, 2], see `segments.places`; norm: fixed and per_word of
-    `Weights`; out: memories, scores and rows [k]; out_words: terms and idf [Q]; out_tail as there.
+    Shapes: as for the three; texts int64[7, 2], see `segments.places`; out_memories, out_scores and
+    out_rows [k] for the best k; out_words: terms and idf [Q]; out_tail as there.
     """
     chains, forward = chains_of(texts), forward_of(texts)
-    out_memories, out_scores, out_rows = out
+    k = out_memories.shape[0]
     out_terms, out_idf = out_words
-    end_document = admitted[0]
     known, most, unmet = word_weights(
         *(table, chains[0], chains[1], terms, end_document, out_terms, out_idf)
     )
-    weights = out_terms[:known], out_idf[:known], np.float32(norm[0]), np.float32(norm[1])
+    weights = out_terms[:known], out_idf[:known], np.float32(fixed), np.float32(per_word)
     found = search_weighed(
-        *(table, chains, forward, weights, admitted, k),
+        *(table, chains, forward, weights, (end_document, allowed, every), k),
         *(scratch, (out_memories, out_scores), out_tail),
     )
     best_rows(forward, out_memories[:found], weights, end_document, out_rows)

@@ -69,7 +69,7 @@ def test_the_best_of_those_whose_estimates_are_the_greatest_twice(seed, grid, fl
     scored = int(rng.choice([1, 20, 5000]))
     found = cascade_top(
         bits(vectors),
-        encoded(vectors)[:2],
+        *encoded(vectors)[:2],
         tuple(frozen(part, part.dtype) for part in signs_of(vectors)),
         first,
         end,
@@ -128,7 +128,7 @@ def test_rows_of_zeros_and_a_query_of_zeros_are_ranked_by_row():
     numbers = frozen(np.arange(701), np.uint32)
     found = cascade_top(
         bits(vectors),
-        encoded(vectors)[:2],
+        *encoded(vectors)[:2],
         signs_of(vectors),
         0,
         700,
@@ -161,7 +161,7 @@ for width in (40, 384):
     numbers = np.arange(5001, dtype=np.uint32)
     allowed = (rng.random(5000) < 0.2).astype(np.uint8)
     query = rng.standard_normal(width).astype(np.float32)
-    parts = (vectors, (codes, steps[0]), (words, factors), 0, 5000, numbers[:5000], numbers)
+    parts = (vectors, codes, steps[0], (words, factors), 0, 5000, numbers[:5000], numbers)
     for mask in (np.ones_like(allowed), allowed):
         for part in cascade_top(*parts, mask, query, -1e9, 40, 90, 60):
             print(part.tolist())

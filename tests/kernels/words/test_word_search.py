@@ -257,8 +257,8 @@ def test_words_are_weighed_by_the_view_and_searched_in_one_call(seed, count):
     tail = np.zeros(max(0, end - bank.segments[-1][-1]), np.float32)
     found, met, most, unmet = search_words(
         *(table(bank.segments), frozen(asked_for, np.uint32), places(texts)),
-        *((float(FIXED), float(PER_WORD)), (end, frozen(np.ones(n), np.uint8), True), k),
-        *(np.zeros((SCRATCH, n + 128), np.uint32), (best, scores, rows), (known, idf), tail),
+        *(float(FIXED), float(PER_WORD), end, frozen(np.ones(n), np.uint8), True),
+        *(np.zeros((SCRATCH, n + 128), np.uint32), best, scores, rows, (known, idf), tail),
     )
     assert known[:met].tolist() == asked_for[:-1]
     assert np.allclose(idf[:met], expected[:-1])
