@@ -147,3 +147,23 @@ def test_a_private_module_is_imported_in_its_folder_alone(name: str) -> None:
 def test_a_module_is_a_concept_of_bearable_size(name: str) -> None:
     assert name.split(".")[-1] not in {"utils", "common", "helpers", "core", "base", "manager"}
     assert len(MODULES[name].read_text("utf-8").splitlines()) <= 400
+
+
+LONGEST = {"recollex_kernels": 160, "recollex_engine": 120, "recollex": 120}
+"""Lines of a function, its documentation included."""
+PUBLIC = {"recollex.api.agent.recall"}
+"""Functions with more than 14 parameters: those of `Agent.recall` are all of a user's choices."""
+
+
+@pytest.mark.parametrize("package", sorted(LONGEST))
+def test_a_function_is_short_and_takes_few_arguments(package: str) -> None:
+    for name in MODULES:
+        if in_package(name, package):
+            for node in ast.walk(parse(name)):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    where = f"{name}.{node.name}"
+                    assert node.end_lineno is not None
+                    assert node.end_lineno - node.lineno < LONGEST[package], where
+                    taken = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+                    named = [each for each in taken if each.arg not in {"self", "cls"}]
+                    assert len(named) <= 14 or where in PUBLIC, where
