@@ -123,8 +123,8 @@ class Sessions:
         A recall leaves its question open if it is empty, if its best memories are less similar to
         the question than ``backfill_score``, or if the question names a time and none of the
         memories is of that time. because: the caller found the question open itself: it abstained,
-        or met a contradiction, such as `Fact.conflicts`. cut: of which the question was asked. Both
-        are kept in the metadata of the memories. Returns the ids, most similar first; an empty list
+        or met a contradiction, such as `Fact.conflicts`. cut: the cut that was asked. Both are kept
+        in the metadata of the memories. Returns the ids, most similar first; an empty list
         if the question is answered, or no turn is similar.
         """
         if because not in (None, "abstention", "temporal conflict"):

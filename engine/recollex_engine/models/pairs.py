@@ -36,7 +36,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class StoredPieces:
-    """The stored WordPiece ids of n texts, each of which begins with a heading.
+    """The stored WordPiece ids of n texts that begin with a heading.
 
     ids: of many texts; those of text i are ids[starts[i]:ends[i]], empty if they are not stored.
     headings: the beginning of text i, which its ids leave out; empty, or ending with a space.
