@@ -68,7 +68,7 @@ def test_it_naps_for_no_longer_than_half_of_the_usual_time(
     monkeypatch.setattr(idle_spin, "ANSWER_SECONDS", 0.5)
     naps: list[float] = []
     monkeypatch.setattr(time, "sleep", naps.append)
-    for method, seconds in [("recall", 0.1), ("ping", 0.0), ("recall", 0.1), ("ping", 0.0)] * 2:
+    for method, seconds in [("recall", 0.15), ("ping", 0.0), ("recall", 0.15), ("ping", 0.0)] * 2:
         sender = threading.Timer(seconds, there.sendall, (b"done",))
         sender.start()
         listening._at = 0.0  # whatever the other thread did is long ago
