@@ -24,7 +24,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from recollex_kernels.machine.jit import F32, I64, U8, U16, U32, kernel
+from recollex_kernels.machine.jit import F32, I64, U8, U16, U32, inlined, kernel
 from recollex_kernels.words._bounds import (
     all_allowed,
     count_reaching,
@@ -86,7 +86,7 @@ _Words: TypeAlias = tuple[U16, I64, I64, I64]
 """Of each word what a code adds, uint16[Q, 256]; its stops; its column or -1; left_out."""
 
 
-@kernel
+@inlined
 def _look_up_all(
     lists: _Lists, words: _Words, guess: int, start: int, n: int, out: U32, out_sums: U16
 ) -> int:
@@ -102,7 +102,7 @@ def _look_up_all(
     return n
 
 
-@kernel
+@inlined
 def _any_allowed(allowed: U8, first: int, end: int) -> bool:
     """Return whether one of documents [first, end) is: of most segments an early one."""
     d = first
@@ -111,7 +111,7 @@ def _any_allowed(allowed: U8, first: int, end: int) -> bool:
     return d < end
 
 
-@kernel
+@inlined
 def _set_added(most: F32, weight: np.float32, out: U16) -> None:
     """Set what a posting of each code of a word adds to a sum, rounded up: uint16[256]."""
     for code in range(256):
@@ -119,7 +119,7 @@ def _set_added(most: F32, weight: np.float32, out: U16) -> None:
     out[0] = 0
 
 
-@kernel
+@inlined
 def _search_few(
     lists: _Lists,
     words: _Words,
@@ -185,7 +185,7 @@ def _search_few(
     return n, limit, limit >= guess
 
 
-@kernel
+@inlined
 def _search_windows(
     lists: _Lists,
     words: _Words,
@@ -339,12 +339,19 @@ def search_segment(
     n, done = start, False
     if (walked - longest) * _FEW < size and (guess > rest or rest == 0):
         n, limit, done = _search_few(
-            *(lists, words, longest, admitted, k, (start, limit, apart)),
-            *(guess, scratch[0], out),
+            lists,
+            words,
+            longest,
+            admitted,
+            k,
+            (start, limit, apart),
+            guess,
+            scratch[0],
+            out,
         )
         guess = limit
     if not done:
         n, limit = _search_windows(
-            *(lists, words, idf, admitted, k, (start, limit, apart), guess, scratch, out)
+            lists, words, idf, admitted, k, (start, limit, apart), guess, scratch, out
         )
     return keep_reaching(limit, start, n, out[0], out[1]), limit, apart
