@@ -1,5 +1,6 @@
 """Each loader reads a tiny file of its set's schema, with the faults that the originals have."""
 
+import gzip
 import json
 import os
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ import pytest
 
 from bench import datasets
 from bench.datasets import (
+    cases,
     lifebench,
     locomo,
     longmemeval,
@@ -375,3 +377,44 @@ def test_the_originals_have_the_known_counts() -> None:
         "2wiki": [1, 4306, 657, 657],
         "scifact": [1, 5183, 1109, 1109],
     }
+
+
+def case(name: str) -> dict[str, Any]:
+    memories = [
+        {"id": "0", "text": "I live in Rome.", "at": "2024-01-05T00:00:00", "speaker": "user"},
+        {"id": "1", "text": "Noted.", "at": None, "speaker": "assistant"},
+        {"id": "2", "text": "Rome is old.", "at": None, "speaker": "document"},
+    ]
+    questions = [
+        {"q": "Where?", "gold": ["0", "lost"], "type": "fact"},
+        {"q": "Who?", "gold": ["0"], "type": "fact", "none": True},
+        {"q": "When?", "gold": ["0"], "type": "time", "before": 1, "now": "2024-12"},
+    ]
+    said = [memory | {"session": "s"} for memory in memories]
+    return {"bank": name, "memories": said, "questions": questions}
+
+
+def test_cases(tmp_path: Path) -> None:
+    path = tmp_path / "cases" / "office.jsonl.gz"
+    path.parent.mkdir()
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        for name in ("a", "b"):
+            file.write(json.dumps(case(name)) + "\n")
+    banks = datasets.load(tmp_path, ["office"])
+    assert [bank.name for bank in banks] == ["a", "b"]
+    assert [{query.split for query in bank.queries} for bank in banks] == [{"dev"}, {"report"}]
+    assert [turn.get("speaker") for turn in banks[0].turns] == ["user", "assistant", None]
+    when, where, who = banks[0].queries  # in the order in which they see the bank
+    assert (when.visible, when.asked_at) == (1, datetime(2025, 1, 1, tzinfo=UTC))
+    assert where.asked_at == datetime(2024, 1, 6, tzinfo=UTC)
+    assert (where.evidence, who.evidence, who.answerable) == ({"0"}, frozenset(), False)
+    assert banks[0].notes == {"evidence that is not in the bank": 1}
+
+
+def test_one_bank_is_split_by_question(tmp_path: Path) -> None:
+    path = tmp_path / "cases" / "office.jsonl.gz"
+    path.parent.mkdir()
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.write(json.dumps(case("a")) + "\n")
+    (bank,) = cases.load(tmp_path, "office")
+    assert sorted(query.split for query in bank.queries) == ["dev", "dev", "report"]

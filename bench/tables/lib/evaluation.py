@@ -116,19 +116,18 @@ def asked(agent: recollex.Agent, bank: Bank) -> Iterator[Query]:
 def retain(agent: recollex.Agent, turns: Sequence[Turn], after: datetime) -> datetime:
     """Retain turns, one transaction for each run of a document; return the last recorded time.
 
-    A transaction is recorded at the time of its last turn, but always later than ``after``. Turns
-    without a time are one transaction, even if their documents differ.
+    A transaction is recorded at the time of its last turn, but always later than ``after``. Texts
+    without a time and a speaker are one transaction, even if their documents differ.
     """
-    for document, run_of in groupby(turns, lambda turn: turn["document"] if "at" in turn else None):
+    for _, run_of in groupby(turns, _shared):
         said = list(run_of)
-        latest = RETAINED_AT if document is None else max(turn["at"] for turn in said)
+        latest = max((turn["at"] for turn in said if "at" in turn), default=RETAINED_AT)
         after = max(latest, after + timedelta(microseconds=1))
         if "speaker" in said[0]:
-            assert document is not None
             spoken = [
                 {name: value for name, value in turn.items() if name in DIALOGUE} for turn in said
             ]
-            agent.retain_dialogue(spoken, document_id=document, recorded_at=after)
+            agent.retain_dialogue(spoken, document_id=said[0]["document"], recorded_at=after)
         else:
             agent.retain(
                 [turn["text"] for turn in said],
@@ -141,6 +140,12 @@ def retain(agent: recollex.Agent, turns: Sequence[Turn], after: datetime) -> dat
                 recorded_at=after,
             )
     return after
+
+
+def _shared(turn: Turn) -> tuple[str, bool] | None:
+    """Return what the turns of one transaction share."""
+    spoken = "speaker" in turn
+    return (turn["document"], spoken) if spoken or "at" in turn else None
 
 
 def ask(
