@@ -26,7 +26,7 @@ from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.embedder import Embedder, Progress
 from recollex_engine.state.replica import LOG, Replica
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches, batch_checksums
-from recollex_engine.storage.disk import flush_folder
+from recollex_engine.storage.disk import FileSink, copy_file, flush_folder
 from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter
 from recollex_engine.writing.restoration import restore_vectors
 
@@ -95,7 +95,7 @@ def replay(
         (folder / LOG).mkdir()
         for number, file in files:
             place = compressed_path if file.suffix == ".gz" else plain_path
-            shutil.copyfile(file, place(folder / LOG, number))
+            copy_file(file, place(folder / LOG, number))
         with LogWriter(folder / LOG) as writer:  # checks the chain
             batches, follower = VectorBatches(), LogFollower(folder / LOG)
             try:
@@ -107,7 +107,7 @@ def replay(
                 path = folder / settings.vectors_file
                 found = (place / settings.vectors_file for place in places)
                 if (beside := next((file for file in found if file.is_file()), None)) is not None:
-                    shutil.copyfile(beside, path)
+                    copy_file(beside, path)
                 try:
                     _check(batches, VectorsReader(path, settings.dimension))
                 except (CorruptError, FormatError):
@@ -187,7 +187,7 @@ def _copy_log(source: Path, target: Path, end: Position) -> None:
         left = end.offset if number == end.file else None
         at = 0
         try:
-            with plain_path(target, number).open("wb") as copy:
+            with FileSink(plain_path(target, number)) as copy:
                 while chunk := file.read(at, _CHUNK if left is None else min(_CHUNK, left - at)):
                     copy.write(chunk)
                     at += len(chunk)

@@ -13,7 +13,13 @@ import zlib
 from pathlib import Path
 
 from recollex_engine.errors import CorruptError
-from recollex_engine.storage.disk import flush_folder, open_file, replace_file, store_full
+from recollex_engine.storage.disk import (
+    FileSink,
+    flush_folder,
+    open_file,
+    replace_file,
+    store_full,
+)
 
 _NAME = re.compile(r"(\d{8,})\.jsonl(\.gz)?")
 _COMPRESSION_LEVEL = 6
@@ -151,13 +157,12 @@ def compress_file(folder: Path, file: int) -> None:
     plain, compressed = plain_path(folder, file), compressed_path(folder, file)
     temporary = compressed.with_name(compressed.name + ".tmp")
     try:
-        with plain.open("rb") as source, temporary.open("wb") as sink:
+        with plain.open("rb") as source, FileSink(temporary) as sink:
             with gzip.GzipFile(
                 filename="", mode="wb", compresslevel=_COMPRESSION_LEVEL, fileobj=sink, mtime=0
             ) as packed:
                 shutil.copyfileobj(source, packed, 1 << 20)
-            sink.flush()
-            os.fsync(sink.fileno())
+            sink.sync()
         temporary.rename(compressed)
         flush_folder(folder)
         plain.unlink()

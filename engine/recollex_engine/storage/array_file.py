@@ -19,7 +19,7 @@ import numpy as np
 import orjson
 
 from recollex_engine.errors import CorruptError
-from recollex_engine.storage.disk import store_full
+from recollex_engine.storage.disk import FileSink, store_full
 
 MAGIC = b"RCXPACK1"
 ALIGNMENT = 64
@@ -40,16 +40,14 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray], meta: dict[str, Any]
         header = orjson.dumps({"meta": meta, "arrays": directory})
     temporary = path.with_name(path.name + ".tmp")
     try:
-        with temporary.open("wb") as file:
+        with FileSink(temporary) as file:
             file.write(MAGIC + len(header).to_bytes(8, "little") + header)
             for name, array in arrays.items():
-                file.seek(directory[name][2])
+                file.write(bytes(directory[name][2] - file.size))
                 if array.size:
                     file.write(np.ascontiguousarray(array).view(np.uint8).data)
-            file.seek(at)
-            file.write(MAGIC)
-            file.flush()
-            os.fsync(file.fileno())
+            file.write(bytes(at - file.size) + MAGIC)
+            file.sync()
         temporary.rename(path)  # the old file may be mapped, so it must not be overwritten
     except OSError as error:
         temporary.unlink(missing_ok=True)

@@ -1,9 +1,12 @@
 """Writing to disk: either the bytes are durable, or an error is raised.
 
 The file operations of the engine: write at an offset, flush a file, flush a folder (which makes a
-new file name durable), replace a small file atomically, and add up the sizes in a folder. Full
-disks, quotas, file size limits and failing devices all become `StoreFullError`, which carries
-``errno`` and ``filename``.
+new file name durable), write a file from its beginning, replace a small file atomically, and add up
+the sizes in a folder. Full disks, quotas, file size limits and failing devices all become
+`StoreFullError`, which carries ``errno`` and ``filename``.
+
+Each of them is a call of `os`, and so are the engine's renames and removals. The tests record these
+calls and make every state that a crash could leave of them (tests/faults/recorder.py).
 """
 
 import contextlib
@@ -12,10 +15,12 @@ import os
 import resource
 from collections.abc import Iterator
 from pathlib import Path
+from types import TracebackType
 
 from recollex_engine.errors import StoreFullError, TooManyFilesError
 
 Bytes = bytes | bytearray | memoryview
+_CHUNK = 1 << 20
 
 
 def open_file(path: Path, flags: int) -> int:
@@ -111,6 +116,58 @@ def flush_folder(folder: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
+
+
+class FileSink:
+    """A file that is written from its beginning, and replaced if it exists; for `with`.
+
+    Each write is one call of the system. The bytes are not durable before `sync`.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "words"
+    >>> with FileSink(path) as sink:
+    ...     sink.write(b"tea")
+    3
+    >>> path.read_bytes()
+    b'tea'
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size = 0
+        self._fd = open_file(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+
+    def write(self, data: Bytes) -> int:
+        """Append bytes and return how many; raises `StoreFullError`."""
+        count = memoryview(data).nbytes
+        write_at(self._fd, memoryview(data).cast("B"), self.size, self.path)
+        self.size += count
+        return count
+
+    def flush(self) -> None:
+        """Do nothing: no bytes are held back."""
+
+    def sync(self) -> None:
+        """Return once the bytes are on the disk; raises the plain `OSError`."""
+        flush(self._fd)
+
+    def __enter__(self) -> "FileSink":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self._fd)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Write the bytes of ``source`` to ``target``; they are not durable yet."""
+    with source.open("rb") as file, FileSink(target) as sink:
+        while chunk := file.read(_CHUNK):
+            sink.write(chunk)
 
 
 def replace_file(path: Path, *contents: Bytes, durable: bool = True) -> None:

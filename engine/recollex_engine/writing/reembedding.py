@@ -16,6 +16,7 @@ computed from vectors.
 """
 
 import hashlib
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -36,7 +37,7 @@ from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import BATCH, VectorBatches
 from recollex_engine.storage.commit_word import CommitWord
-from recollex_engine.storage.disk import flush, replace_file, store_full
+from recollex_engine.storage.disk import flush, open_file, replace_file, store_full, write_at
 from recollex_engine.storage.lock import WriterLock
 from recollex_engine.storage.vectors_file import Rows, VectorsReader, VectorsWriter, checksum
 from recollex_engine.writing.restoration import texts_of
@@ -214,9 +215,12 @@ class _NewVectors:
         self._writer.append(vectors)
         self._writer.sync()
         try:
-            with self._record.open("ab", buffering=0) as record:
-                record.write(line)
-                flush(record.fileno())
+            fd = open_file(self._record, os.O_WRONLY)
+            try:
+                write_at(fd, line, os.fstat(fd).st_size, self._record)
+                flush(fd)
+            finally:
+                os.close(fd)
         except OSError as error:
             raise store_full(error, self._record, "record what is embedded") from error
 

@@ -25,7 +25,7 @@ def test_a_failed_flush_in_a_checkpoint(path, monkeypatch, place):
         expected = contents(agent), answers(agent)
         with monkeypatch.context() as patch:
             if place == "pack":
-                patch.setattr(pack.os, "fsync", refuse)
+                patch.setattr(pack.os, "fdatasync", refuse)
             else:
                 patch.setattr({"column": column, "log": log}[place], "flush", refuse)
             with pytest.raises(StoreFullError, match="Input/output error"):

@@ -252,7 +252,7 @@ def test_compression_that_fails_keeps_the_plain_file(folder, monkeypatch):
         log.append(1, [note(1)])
         log.rotate_if_larger(0)
         with monkeypatch.context() as patch:
-            patch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "full")))
+            patch.setattr(os, "fdatasync", lambda _: (_ for _ in ()).throw(OSError(28, "full")))
             with pytest.raises(StoreFullError):
                 log.compress_sealed()
         assert sorted(p.name for p in folder.iterdir()) == ["00000001.jsonl", "00000002.jsonl"]

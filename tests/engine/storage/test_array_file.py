@@ -65,7 +65,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
     def refuse(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(pack.os, "fsync", refuse)
+    monkeypatch.setattr(pack.os, "fdatasync", refuse)
     with pytest.raises(StoreFullError, match="cannot write p: No space left"):
         write_arrays(tmp_path / "p", ARRAYS, {"n": 2})
     assert_whole(tmp_path / "p", {"n": 1})
