@@ -21,6 +21,8 @@ from recollex_kernels.words.postings import documents_of_all, phrase_rows
 
 K1, B = 0.9, 0.4
 """BM25's saturation and length normalisation: the usual choice for short texts (Anserini)."""
+ANY_COSINE = float("-inf")
+"""The cosine threshold that every memory reaches."""
 COMPARED = 30
 """Cost ratio: one-bit comparisons of filtered rows per graph hop."""
 CASCADE_ROWS = 4096
@@ -185,7 +187,7 @@ def semantic(
     budget: int,
     exact: bool,
 ) -> ArmList:
-    """Rank by cosine, down to ``floor`` (TEMPR 3.1.1).
+    """Rank by cosine, down to ``floor`` (TEMPR 3.1.1); `ANY_COSINE` for no threshold.
 
     With ``exact``, and for agents with few rows, all rows are scanned. Otherwise graphs propose
     rows of the part of a large agent that they cover, and a one-bit comparison proposes rows of the

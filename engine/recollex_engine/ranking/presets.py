@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 from recollex_engine.dates.time_parser import EnglishDates, TimeParser
-from recollex_engine.domain.checks import check_count, check_number
+from recollex_engine.domain.checks import check_count, check_flag, check_number
 from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.errors import InputError
 from recollex_engine.models.description import Thresholds
@@ -39,6 +39,9 @@ class Preset:
     arms: the arms that run.
     k1, b: parameters of BM25.
     thresholds: the cosine thresholds of the arms, None for those measured for the model.
+    semantic_cut: whether the semantic arm leaves out memories below its threshold, as the papers
+    do. Without it the arm returns its best thinking_budget memories, whatever their cosine, and
+    the threshold only scales the evidence of `Contextual`.
     spreading: parameters of the graph arm.
     temporal: which temporal arm runs, "tempr" or "memora".
     quotas: network -> limit of an arm's memories of that network, as in the papers that retrieve
@@ -62,6 +65,7 @@ class Preset:
     k1: float = K1
     b: float = B
     thresholds: Thresholds | None = None
+    semantic_cut: bool = False
     spreading: Spreading = field(default_factory=Spreading)
     temporal: Temporal = "tempr"
     quotas: Mapping[str, int] | None = None
@@ -78,6 +82,7 @@ class Preset:
             raise InputError(f"arms must be some of {', '.join(ARMS)}, got {self.arms!r}")
         check_number(self.k1, "k1", 0, 100)
         check_number(self.b, "b", 0, 1)
+        check_flag(self.semantic_cut, "semantic_cut")
         if self.temporal not in get_args(Temporal):
             raise InputError(f"temporal must be 'tempr' or 'memora', got {self.temporal!r}")
         if self.overflow not in get_args(Overflow):
@@ -95,6 +100,7 @@ DEFAULT = Preset(name="default")
 
 TEMPR = Preset(
     name="tempr",
+    semantic_cut=True,
     spreading=Spreading(rare_entities=False),
     fusion=ReciprocalRank(),
     overflow="stop",
@@ -103,6 +109,7 @@ TEMPR = Preset(
 
 MEMORA = Preset(
     name="memora",
+    semantic_cut=True,
     spreading=Spreading(from_one=True, rare_entities=False),
     temporal="memora",
     fusion=ReciprocalRank(),
@@ -112,12 +119,20 @@ MEMORA = Preset(
 """Memora 3: four arms, RRF, the heuristic reranker as printed there, MMR with lambda .5."""
 
 SATF = Preset(
-    name="satf", arms=("semantic",), fusion=ReciprocalRank(), self_anchoring=SelfAnchoring()
+    name="satf",
+    arms=("semantic",),
+    semantic_cut=True,
+    fusion=ReciprocalRank(),
+    self_anchoring=SelfAnchoring(),
 )
 """SATF 3: dense retrieval, then N = 30, sigma = 15 days, alpha = 10."""
 
 MEMOTRACE = Preset(
-    name="memotrace", arms=("semantic", "keyword"), fusion=ReciprocalRank(), diversity=Diversity()
+    name="memotrace",
+    arms=("semantic", "keyword"),
+    semantic_cut=True,
+    fusion=ReciprocalRank(),
+    diversity=Diversity(),
 )
 """MemoTrace, "Retrieval and packing": BM25 and dense entry, RRF and MMR as its first stage."""
 

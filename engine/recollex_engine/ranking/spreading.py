@@ -8,7 +8,7 @@ import numpy.typing as npt
 from recollex_engine.clock import DAY
 from recollex_engine.domain.checks import check_count, check_number
 from recollex_engine.models.description import Thresholds
-from recollex_engine.ranking.arms import ArmList
+from recollex_engine.ranking.arms import ANY_COSINE, ArmList
 from recollex_engine.ranking.scratch import Scratch
 from recollex_engine.state.view import View
 from recollex_kernels.graph.links import Links, Mentions
@@ -24,8 +24,6 @@ WINDOW = DAY
 """The greatest distance in time of two neighbours in time (TEMPR 2.4.1)."""
 NEIGHBOURS = 10
 """Limit of a memory's neighbours in time: TEMPR 2.4.3 counts 5 to 10."""
-ANY_COSINE = float("-inf")
-"""The cosine threshold that lets activation reach every memory."""
 HUB = 1024
 """Hub threshold: of the memories that an entity names, only this many are used, the newest."""
 

@@ -22,8 +22,8 @@ import numpy.typing as npt
 
 from recollex_engine.dates.time_range import EARLIEST, LATEST, TimeRange
 from recollex_engine.models.description import Thresholds
-from recollex_engine.ranking.arms import ArmList, scan
-from recollex_engine.ranking.spreading import ANY_COSINE, DECAY, activate
+from recollex_engine.ranking.arms import ANY_COSINE, ArmList, scan
+from recollex_engine.ranking.spreading import DECAY, activate
 from recollex_engine.state.view import View
 from recollex_kernels.vectors.codes import cosines
 

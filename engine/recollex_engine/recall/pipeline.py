@@ -139,12 +139,11 @@ class _Pipeline:
         spreading = preset.spreading
         spreads = "graph" in preset.arms and not preset.fusion.associates
         wanted = max(budget, spreading.entry_points) if spreads else budget
+        floor = limits.semantic if preset.semantic_cut else arms.ANY_COSINE
         if spreads or "semantic" in preset.arms:
             entries = self._run(
                 "semantic",
-                lambda allowed, most: arms.semantic(
-                    view, query, allowed, limits.semantic, most, exact
-                ),
+                lambda allowed, most: arms.semantic(view, query, allowed, floor, most, exact),
                 wanted,
             )
             self.lists["semantic"] = entries.first(budget)

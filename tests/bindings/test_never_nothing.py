@@ -1,0 +1,87 @@
+"""A recall of an agent that holds memories returns its best, however weak the evidence is."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import recollex
+from recollex import presets
+
+DIMENSION = 16
+COSINES = {
+    "I break out in hives when I eat peanuts.": 0.158,
+    "The bus leaves at seven.": 0.14,
+    "My brother paints boats.": 0.12,
+    "Our roof was mended in June.": 0.101,
+    "The choir sings on Fridays.": -0.05,
+}
+"""Text -> cosine with the question; the peanuts have MiniLM's, with the question below."""
+QUESTION = "What should be avoided while cooking?"
+PAPERS = ("tempr", "memora", "satf", "memotrace")
+
+
+def at_cosine(cosine: float, place: int) -> npt.NDArray[np.float32]:
+    """Return a unit vector of this cosine with the question's, which is the first axis."""
+    vector = np.zeros(DIMENSION, np.float32)
+    vector[0], vector[1 + place] = cosine, np.sqrt(1 - cosine**2)
+    return vector
+
+
+ASKED = at_cosine(1.0, 0)
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[recollex.Agent]:
+    with recollex.open(tmp_path / "memory", embedder=recollex.GivenVectors(DIMENSION)) as store:
+        agent = store.agent("a")
+        vectors = [at_cosine(cosine, n) for n, cosine in enumerate(COSINES.values())]
+        agent.retain(list(COSINES), embedding=np.array(vectors), tags=[["a"], *[["b"]] * 4])
+        yield agent
+
+
+def ask(agent: recollex.Agent, **options: Any) -> recollex.Recall:
+    return agent.recall(QUESTION, query_embedding=ASKED, **options)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_memories_below_the_threshold_come_back_best_first(
+    agent: recollex.Agent, exact: bool
+) -> None:
+    assert [memory.text for memory in ask(agent, exact=exact)] == list(COSINES)
+    assert ask(agent, exact=exact)[0].ranks == {"semantic": 1}
+
+
+def test_weak_evidence_has_little_confidence(agent: recollex.Agent) -> None:
+    recall = ask(agent)
+    assert recall.confidence is not None and 0 < recall.confidence < 0.1
+    assert not ask(agent, min_confidence=0.1)
+
+
+def test_a_filter_still_holds(agent: recollex.Agent) -> None:
+    assert [memory.text for memory in ask(agent, tags=["b"])] == list(COSINES)[1:]
+    assert not ask(agent, until=datetime(2001, 1, 1, tzinfo=UTC))
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_papers_keep_their_thresholds(agent: recollex.Agent, name: str) -> None:
+    assert getattr(presets, name).semantic_cut
+    assert not ask(agent, preset=name)
+
+
+def test_a_recall_is_filled_up_to_the_thinking_budget(tmp_path: Path) -> None:
+    vectors = np.random.default_rng(5).standard_normal((1_000, DIMENSION))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    stored = vectors.astype(np.float16).astype(np.float64)
+    nearest = [f"Note {n}." for n in np.argsort(-(stored @ ASKED), kind="stable")[:100]]
+    with recollex.open(tmp_path / "memory", embedder=recollex.GivenVectors(DIMENSION)) as store:
+        agent = store.agent("a")
+        agent.retain([f"Note {n}." for n in range(1_000)], embedding=vectors)
+        for exact in (True, False):
+            recall = ask(agent, exact=exact, max_tokens=1_000_000)
+            ranks = {memory.text: memory.ranks.get("semantic", 1_000) for memory in recall}
+            assert sorted(ranks, key=ranks.__getitem__)[:100] == nearest
