@@ -43,10 +43,11 @@ class Table:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def arguments(description: str) -> argparse.ArgumentParser:
-    """Return the parser that every table script shares."""
+def arguments(description: str, *, data: bool = True) -> argparse.ArgumentParser:
+    """Return the parser that every table script shares; without ``data``, for a set of our own."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--data", required=True, type=Path, help="folder of the data sets")
+    if data:
+        parser.add_argument("--data", required=True, type=Path, help="folder of the data sets")
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="keep the table here; .md and .svg go beside it"
     )
