@@ -1,11 +1,14 @@
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from recollex.api.jsonl import Line, read
+import recollex
+from recollex.api.jsonl import Line, read, write
 from recollex_engine.errors import InputError
+from tests.bindings.word_vectors import WordVectors
 
 
 def lines(*objects: object) -> list[str]:
@@ -22,6 +25,31 @@ def test_a_memory_and_a_turn_are_told_apart() -> None:
     midnight = datetime(2024, 5, 1, tzinfo=ZoneInfo("Europe/Paris"))
     said = {"speaker": "Ann", "text": "Hello.", "at": midnight}
     assert read_turn == Line(2, True, said, {"document_id": "c2"})
+
+
+def test_a_message_of_a_chat_is_a_turn_without_a_time_and_a_speaker() -> None:
+    parts = [{"type": "text", "text": "Hello."}]
+    (line,) = read(lines({"role": "user", "content": parts}), UTC, "c1")
+    said = {"role": "user", "content": parts}
+    assert line == Line(1, True, said, {"document_id": "c1"})
+
+
+def test_a_turn_is_written_with_its_role(tmp_path: Path) -> None:
+    turns = [
+        {"role": "assistant", "name": "Ann", "content": "Hi.", "id": "1"},
+        {"role": "user", "content": "Ho.", "id": "2"},
+    ]
+    with recollex.open(tmp_path, embedder=WordVectors()) as store:
+        first, second = store.agent("a"), store.agent("b")
+        first.retain_dialogue(turns, document_id="d")
+        for line in read([write(memory) for memory in first.list()], UTC):
+            second.retain_dialogue([line.fields], **line.shared)
+        for memory, again in zip(first.list(), second.list(), strict=True):
+            assert (again.text, again.speaker, again.role) == (
+                memory.text,
+                memory.speaker,
+                memory.role,
+            )
 
 
 def test_empty_lines_are_passed_over_and_counted() -> None:

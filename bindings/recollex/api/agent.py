@@ -159,10 +159,11 @@ class Agent(History, MemoryChanges):
     ) -> list[str] | list[str | None]:
         """Retain a conversation turn by turn, as one transaction; return an id for each turn.
 
-        A turn is a dict with `speaker`, `text` and `at` (a datetime with a zone, or ISO 8601).
-        `caption` (of its picture), `id`, `metadata` and `valid_until` are optional. A turn with an
-        id is kept once. Turns without an id are appended to the document. With ``replace`` the
-        document becomes these turns, and turns that it holds already are not retained again.
+        A turn is a dict with `speaker`, `text` and `at` (a datetime with a zone, or ISO 8601), or a
+        message of a chat API with `role` and `content`. `caption` (of its picture), `id`,
+        `metadata` and `valid_until` are optional. A turn with an id is kept once. Turns without an
+        id are appended to the document. With ``replace`` the document becomes these turns, and
+        turns that it holds already are not retained again.
 
         policy: retain only the turns that its triggers write, and mask or drop what is sensitive.
         The id of a turn is then that of the memory that holds it, or None if no memory does; see

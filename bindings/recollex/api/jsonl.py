@@ -1,7 +1,8 @@
 """Memories and turns as JSON lines: the format of `recollex ingest` and `recollex export`.
 
-A line is one JSON object. With ``at`` it is a turn of a conversation, for `Agent.retain_dialogue`;
-otherwise it is a memory, for `Agent.retain`. Empty lines and null fields are ignored.
+A line is one JSON object. With ``at`` or ``role`` it is a turn of a conversation, for
+`Agent.retain_dialogue`; otherwise it is a memory, for `Agent.retain`. Empty lines and null fields
+are ignored.
 """
 
 import difflib
@@ -17,7 +18,12 @@ from recollex_engine.recall.memory import Memory
 
 TURN_FIELDS: dict[str, type] = {
     "speaker": str,
+    "role": str,
     "text": str,
+    "content": object,
+    "name": str,
+    "tool_calls": object,
+    "tool_call_id": str,
     "at": str,
     "id": str,
     "caption": str,
@@ -90,7 +96,7 @@ def write(memory: Memory) -> str:
         fields |= {"event_at": at, "entities": list(memory.entities)}
     else:
         said = memory.text.removeprefix(f"{memory.speaker}: ")
-        fields |= {"speaker": memory.speaker, "text": said, "at": at}
+        fields |= {"speaker": memory.speaker, "role": memory.role, "text": said, "at": at}
     fields |= {
         "recorded_at": memory.recorded_at.isoformat(),
         "valid_until": memory.valid_until.isoformat() if memory.valid_until else None,
@@ -112,7 +118,7 @@ def _line(number: int, written: str, zone: tzinfo, document_id: str | None, reco
     if not isinstance(raw, dict):
         raise InputError(f"line {number} must be a JSON object, got {type(raw).__name__}")
     fields = {name: value for name, value in raw.items() if value is not None}
-    is_turn = "at" in fields
+    is_turn = "at" in fields or "role" in fields
     for name, value in fields.items():
         _check(number, name, value, TURN_FIELDS if is_turn else MEMORY_FIELDS)
     if not recorded:
@@ -122,7 +128,11 @@ def _line(number: int, written: str, zone: tzinfo, document_id: str | None, reco
             fields[name] = parse_time(fields[name], zone, f"line {number}: {name!r}")
     if is_turn and document_id is not None:
         fields.setdefault("document_id", document_id)
-    for name in ("speaker", "document_id") if is_turn else ("text",):
+    if is_turn and "role" in fields:
+        wanted: tuple[str, ...] = ("document_id",)
+    else:
+        wanted = ("speaker", "document_id") if is_turn else ("text",)
+    for name in wanted:
         if name not in fields:
             raise InputError(f"line {number} has no {name!r}")
     apart = _SHARED_BY_TURNS if is_turn else ("recorded_at",)
@@ -135,6 +145,8 @@ def _check(number: int, name: str, value: object, known: dict[str, type]) -> Non
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
         raise InputError(f"line {number} has an unknown field {name!r}: {hint}")
+    if known[name] is object:  # checked as a part of its turn
+        return
     strings = not isinstance(value, list) or all(isinstance(item, str) for item in value)
     if not isinstance(value, known[name]) or not strings:
         kind = _KINDS[known[name]]

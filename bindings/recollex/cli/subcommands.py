@@ -25,6 +25,7 @@ _JSONL = """
 each line of jsonl is an object, a memory or a turn of talk:
   {"text": ...}, and any of event_at and entities
   {"speaker": ..., "text": ..., "at": ...}, and perhaps the caption of its picture
+  {"role": ..., "content": ...} as chat APIs have it, and perhaps at, name and tool_calls
 and any of id, metadata, document_id, context, network, tags, recorded_at. Turns that name no
 document get --document, else the file's name. Reading a file again stores nothing twice where its
 lines carry ids. A batch is lines of one kind, one document and one recorded_at."""

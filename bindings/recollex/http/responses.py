@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from recollex.http.schema import NETWORK, Schema
+from recollex.http.schema import NETWORK, ROLE, Schema
 
 _TEXT: Schema = {"type": "string"}
 _MOMENT: Schema = {"type": "string", "format": "date-time"}
@@ -59,6 +59,7 @@ MEMORY = record(
     context=_or_null(_TEXT),
     document_id=_or_null(_TEXT),
     speaker=_or_null(_TEXT),
+    role=_or_null(ROLE),
     entities=_list(_TEXT),
     tags=_list(_TEXT),
     metadata=_OBJECT,

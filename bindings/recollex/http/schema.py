@@ -15,6 +15,7 @@ from typing import Any
 from recollex_engine.agents.store import MAX_AGENT
 from recollex_engine.domain.checks import MAX_NAME, MAX_NAMES, MAX_TEXT
 from recollex_engine.domain.question import MAX_BUDGET, MAX_QUERY
+from recollex_engine.domain.roles import ROLES
 from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.errors import InputError
 
@@ -86,6 +87,7 @@ def _described(schema: dict[str, Any], about: str, more: Mapping[str, Any]) -> S
 AGENT = text(MAX_AGENT, "Whose memory.", example="user123")
 ID = text(about="A memory's id.")
 NETWORK = one_of(*NETWORKS)
+ROLE = one_of(*(role for role in ROLES if role))
 METADATA: Schema = {
     "type": "object",
     "maxProperties": MAX_NAMES,

@@ -19,6 +19,7 @@ _LISTS: Mapping[str, Any] = {
     **dict.fromkeys(("entities", "tags", "collapsed"), ()),
     **dict.fromkeys(("passage", "context", "document", "speaker", "metadata")),
     **dict.fromkeys(("valid_until", "closed", "scores", "parts")),
+    "role": 0,
 }
 """Column of one value for each memory -> the value if the column was not sent."""
 _NONE: dict[str, bytes] = {}

@@ -11,6 +11,7 @@ Properties of a memory (one item a memory, by ordinal)::
     event_start, event_end int64    when its event happened, [start, end)
     valid_end int64      when it stopped being true, as the caller gave it; max int64: no end
     network uint8        world 0, agent 1, opinion 2
+    role uint8           unknown 0, user 1, assistant 2, system 3, tool 4
     document, context, speaker uint32   a label, or NONE
     tokens uint32        of the whole text
     words uint32         words that are not stop words, of all its passages
@@ -98,6 +99,7 @@ MEMORY = {
     "event_end": "<i8",
     "valid_end": "<i8",
     "network": "|u1",
+    "role": "|u1",
     "document": "<u4",
     "context": "<u4",
     "speaker": "<u4",

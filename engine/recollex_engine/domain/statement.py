@@ -24,6 +24,7 @@ class Statement:
 
     said_at: microseconds UTC; None for the time of recording.
     valid_until: microseconds UTC at which it stops being true; None if it has no end.
+    role: the number of the speaker's role, see `roles`; 0 if unknown.
     """
 
     text: str
@@ -38,6 +39,7 @@ class Statement:
     tags: tuple[str, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict)
     valid_until: int | None = None
+    role: int = 0
 
     def __post_init__(self) -> None:
         check_text(self.text, "text", MAX_TEXT)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from recollex_engine.clock import to_micros
 from recollex_engine.domain.checks import (
@@ -10,10 +11,14 @@ from recollex_engine.domain.checks import (
     check_metadata,
     check_text,
 )
+from recollex_engine.domain.roles import ROLES, role_number, role_of_speaker
 from recollex_engine.domain.statement import Statement
+from recollex_engine.domain.turn_content import read_content, read_tool_calls
 from recollex_engine.errors import InputError
 
 FIELDS = ("speaker", "text", "at", "caption", "id", "metadata", "valid_until")
+CHAT_FIELDS = ("role", "content", "name", "tool_calls", "tool_call_id")
+"""Fields of a message of a chat API: `name` is a speaker, and `tool_call_id` is not kept."""
 
 
 def read_turn(
@@ -27,30 +32,24 @@ def read_turn(
     """Return turn number ``place`` of a conversation as a statement that is clear by itself.
 
     Its text is ``speaker: text``, followed by the caption of its picture. So a reader who sees only
-    this memory knows who said it and what was shown. Raises `InputError`, which names the turn.
+    this memory knows who said it and what was shown. A turn with a role and without a speaker has
+    the role as its speaker; one whose speaker is named by a role has that role. Raises
+    `InputError`, which names the turn.
 
     >>> read_turn({"speaker": "Ann", "text": "Look!", "caption": "a red kite"}, 0, "d").text
     'Ann: Look! [picture: a red kite]'
+    >>> read_turn({"role": "user", "content": "I moved to Oslo."}, 0, "d").text
+    'user: I moved to Oslo.'
     """
     name = f"turns[{place}]"
     if not isinstance(turn, Mapping):
         raise InputError(f"{name} must be a dict, got {type(turn).__name__}")
-    if unknown := [key for key in turn if key not in FIELDS]:
-        raise InputError(f"{name} has the field {unknown[0]!r}; known are {', '.join(FIELDS)}")
-    text, speaker, caption = (turn.get(field) for field in ("text", "speaker", "caption"))
-    if caption is not None:
-        check_text(caption, f"{name}['caption']", MAX_TEXT)
-    if text is None and caption is None:
-        raise InputError(f"{name} has neither text nor caption")
-    said = []
-    if text is not None and not (caption is not None and text == ""):
-        check_text(text, f"{name}['text']", MAX_TEXT)
-        said.append(text)
-    if caption is not None:
-        said.append(f"[picture: {caption}]")
-    words = " ".join(said)
+    if unknown := [key for key in turn if key not in FIELDS and key not in CHAT_FIELDS]:
+        known = ", ".join((*FIELDS, *CHAT_FIELDS))
+        raise InputError(f"{name} has the field {unknown[0]!r}; known are {known}")
+    speaker, role = _speaker(turn, name)
+    words = _words(turn, name)
     if speaker is not None:
-        check_text(speaker, f"{name}['speaker']", MAX_NAME)
         words = f"{speaker}: {words}"
     if (id := turn.get("id")) is not None:
         check_text(id, f"{name}['id']", MAX_NAME)
@@ -69,7 +68,44 @@ def read_turn(
         tags=tags,
         metadata=dict(metadata),
         valid_until=_moment(turn.get("valid_until"), f"{name}['valid_until']"),
+        role=role,
     )
+
+
+def _speaker(turn: Mapping[str, Any], name: str) -> tuple[str | None, int]:
+    """Return the speaker of a turn, and the number of their role."""
+    speaker, given = turn.get("speaker"), turn.get("role")
+    if speaker is None:
+        speaker = turn.get("name")
+        if speaker is not None:
+            check_text(speaker, f"{name}['name']", MAX_NAME)
+    else:
+        check_text(speaker, f"{name}['speaker']", MAX_NAME)
+    if given is None:
+        return speaker, role_of_speaker(speaker)
+    role = role_number(given, f"{name}['role']")
+    return (ROLES[role] if speaker is None else speaker), role
+
+
+def _words(turn: Mapping[str, Any], name: str) -> str:
+    """Return what a turn says, without its speaker."""
+    text, content, caption = (turn.get(field) for field in ("text", "content", "caption"))
+    if text is not None and content is not None:
+        raise InputError(f"{name} has both text and content: give one of them")
+    if caption is not None:
+        check_text(caption, f"{name}['caption']", MAX_TEXT)
+    calls = read_tool_calls(turn.get("tool_calls"), f"{name}['tool_calls']")
+    if content is not None:
+        text = read_content(content, f"{name}['content']")
+    if text is None and caption is None and not calls:
+        raise InputError(f"{name} has neither text nor caption nor content")
+    said = []
+    if text is not None and not (text == "" and (caption is not None or calls)):
+        check_text(text, f"{name}['{'text' if content is None else 'content'}']", MAX_TEXT)
+        said.append(text)
+    if caption is not None:
+        said.append(f"[picture: {caption}]")
+    return "\n".join(filter(None, (" ".join(said), calls)))
 
 
 def passages_to_embed(

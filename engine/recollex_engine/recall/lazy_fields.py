@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from recollex_engine.clock import from_micros
+from recollex_engine.domain.roles import ROLES
 from recollex_engine.recall.memory_columns import MemoryColumns
 from recollex_engine.state.closure import Closure
 
@@ -48,6 +49,7 @@ _FIELDS: dict[str, Callable[[MemoryColumns, int], Any]] = {
     "context": lambda columns, place: columns.context[place],
     "document_id": lambda columns, place: columns.document[place],
     "speaker": lambda columns, place: columns.speaker[place],
+    "role": lambda columns, place: ROLES[columns.role[place]],
     "entities": lambda columns, place: tuple(columns.entities[place]),
     "tags": lambda columns, place: tuple(columns.tags[place]),
     "metadata": lambda columns, place: (

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import orjson
 
 from recollex_engine.clock import OPEN_END, from_micros
+from recollex_engine.domain.roles import ROLES
 from recollex_engine.domain.schema import NETWORKS, NONE
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.recall.lazy_fields import Unread
@@ -30,7 +31,8 @@ class Memory(Unread):
     arm -> the arm's own score; parts: the contribution of each part of the fused score; both are
     filled by ``explain=True``. score: of the whole pipeline; 0 outside a recall. collapsed: ids of
     memories with the same content that were folded into this one. valid_until: the end of its
-    validity, None if none was given. closed: None while it is open.
+    validity, None if none was given. role: of the speaker: "user", "assistant", "system",
+    "tool", or None if it is unknown. closed: None while it is open.
     """
 
     id: str
@@ -44,6 +46,7 @@ class Memory(Unread):
     context: str | None
     document_id: str | None
     speaker: str | None
+    role: str | None
     entities: tuple[str, ...]
     tags: tuple[str, ...]
     metadata: Mapping[str, Any]
@@ -69,6 +72,7 @@ class Memory(Unread):
             "context": self.context,
             "document_id": self.document_id,
             "speaker": self.speaker,
+            "role": self.role,
             "entities": list(self.entities),
             "tags": list(self.tags),
             "metadata": dict(self.metadata),
@@ -148,6 +152,7 @@ def read_memory(view: View, memory: int) -> Memory:
         context=None if context == NONE else label(context),
         document_id=None if document == NONE else label(document),
         speaker=None if speaker == NONE else label(speaker),
+        role=ROLES[buffers["role"].item(memory)],
         entities=view.entity_names(mentioned.tolist()) if len(mentioned) else (),
         tags=tuple(columns.tag_names(labels.tolist())) if len(labels) else (),
         metadata=orjson.loads(metadata.data) if len(metadata) else {},

@@ -40,7 +40,7 @@ from recollex_kernels.memories.gathering import (
 ALWAYS = ("numbers", "strings", "ends", "score")
 _PLAIN = (
     *(("passage", SEVERAL), ("context", CONTEXT), ("document", DOCUMENT), ("speaker", SPEAKER)),
-    *(("entities", MENTIONS), ("tags", LABELS), ("metadata", METADATA)),
+    *(("role", SPEAKER), ("entities", MENTIONS), ("tags", LABELS), ("metadata", METADATA)),
     *(("valid_until", VALID_END), ("closed", CLOSED)),
 )
 Columns = dict[str, Any]
@@ -49,9 +49,10 @@ Columns = dict[str, Any]
 Always present, as bytes: ``numbers``, int64[6, n], see `gather_memories`; ``strings``, in UTF-8 the
 ids one after another and then the texts; ``ends``, int64[2 n], the end of each of them; ``score``,
 float64[n]. ``ranks``: arm -> uint32[n], 0 if the arm did not bring the memory. Others, lists of one
-value for each memory: passage (None if it is the text), context, document, speaker, entities, tags,
-metadata (JSON), scores, parts, collapsed (ids), valid_until (microseconds, None without an end),
-closed (microseconds, how, by, why; None while open). Numbers are little-endian.
+value for each memory: passage (None if it is the text), context, document, speaker, role (its
+number), entities, tags, metadata (JSON), scores, parts, collapsed (ids), valid_until (microseconds,
+None without an end), closed (microseconds, how, by, why; None while open). Numbers are
+little-endian.
 """
 
 
@@ -197,6 +198,11 @@ class MemoryColumns:
     def network(self) -> list[str]:
         """The networks."""
         return [NETWORKS[number] for number in self._numbers[NETWORK]]
+
+    @cached_property
+    def role(self) -> list[int]:
+        """The numbers of their speakers' roles; 0 for an unknown role."""
+        return self._values("role")
 
     @cached_property
     def tokens(self) -> list[int]:

@@ -11,6 +11,7 @@ import numpy as np
 import orjson
 
 from recollex_engine.clock import OPEN_END
+from recollex_engine.domain.roles import role_of_speaker
 from recollex_engine.domain.schema import (
     CLOSING,
     LISTS,
@@ -121,6 +122,8 @@ class _Staged:
         document = NONE if (value := get("document")) is None else labels[f"d:{value}"]
         context = NONE if (value := get("context")) is None else labels[f"c:{value}"]
         speaker = NONE if (value := get("speaker")) is None else labels[f"s:{value}"]
+        if (role := get("role")) is None:
+            role = role_of_speaker(value)
         if tags := get("tags"):
             self._label([labels[f"t:{tag}"] for tag in tags])
         if metadata := get("metadata"):
@@ -146,7 +149,7 @@ class _Staged:
         self.memory.append(
             (
                 *(key, previous, op, 0, 0, said, start, end),
-                *(get("valid_until", OPEN_END), network),
+                *(get("valid_until", OPEN_END), network, role),
                 *(document, context, speaker, tokens, words),
                 *(at["text"], at["metadata"], at["label"], at["mention"], at["link"]),
             )

@@ -231,4 +231,5 @@ def summary(turns: list[AssessedTurn]) -> Statement:
         tags=last.tags,
         metadata={"write_turns": sources},
         valid_until=min((end for end in ends if end is not None), default=None),
+        role=last.role if len({turn.statement.role for turn in turns}) == 1 else 0,
     )

@@ -1,8 +1,9 @@
 """What do the words of a question say about the answer? Cues that need no model.
 
-A cue says whom the question addresses, whether it asks for a time, and whether it wants the latest
-or the first. Cues are read from the words alone, once a recall. They are English; a question in
-another language has no cues, and is answered by its meaning and its words alone.
+A cue says whom the question addresses and whom it is about, whether it asks for a time, and whether
+it wants the latest or the first. Cues are read from the words alone, once a recall. They are
+English; a question in another language has no cues, and is answered by its meaning and its words
+alone.
 """
 
 import re
@@ -24,6 +25,18 @@ _LAST = re.compile(
     r"|last time|newest)\b"
 )
 _FIRST = re.compile(r"\b(?:first|earliest|initially|originally|began|begin|start|started)\b")
+_FIRST_PERSON = re.compile(
+    r"\b(?:i(?!\.)|i'm|i've|i'll|i'd|my(?! memory\b)|mine|myself)\b"
+    r"|(?<!tell )(?<!remind )(?<!show )(?<!give )(?<!help )(?<!let )(?<!walk )\bme\b"
+)
+# "you" as the one who said or did it: not "can you tell me", not "what did I tell you".
+_SECOND_PERSON = re.compile(
+    r"\b(?:(?:did|didn't|have|haven't|had|hadn't|was|were|weren't) you\b|you've\b"
+    r"|you (?:(?:[a-z]+ly|have|had|were|just|also|once|first|last|ever|never) )*"
+    r"(?:[a-z]+[^\We]ed|said|told|gave|given|made|wrote|written|found|sent|thought|chose|put"
+    r"|showed|shown|brought|taught|meant|drew|drawn|led|set|did)\b"
+    r"|your|yours|yourself)\b"
+)
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _RUN = re.compile(r"[^\W_]+")
 _JOINED = bytes(code if chr(code).isalnum() or code in b"'-" else 32 for code in range(128)) + (
@@ -39,6 +52,8 @@ _OF_HEARER = frozenset(
         *("great", "excellent", "perfect"),
     }
 )
+_OF_FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself"})
+_OF_SECOND_PERSON = frozenset({"you", "your", "yours", "yourself"})
 _OF_SUPPOSES = frozenset(
     {
         *("would", "could", "might", "should", "wouldn", "couldn", "mightn", "shouldn"),
@@ -61,6 +76,10 @@ class Cues:
     of a running conversation rather than a question about the past.
     asks_when: its answer is a time.
     supposes: it asks what would be or may be so ("Would Ann like Oslo?"); no time answers that.
+    first_person: it asks about the asker ("Where do I live?", "Have I ever met Bo?"), and not about
+    what the hearer said or did.
+    second_person: it asks what the hearer said or did ("What did you suggest?", "your advice"); not
+    if it only requests something ("Can you tell me ...").
     order: 1 if it wants the latest, -1 if it wants the first, 0 for neither.
     words: its words in lower case. The people that it names are looked up in them.
 
@@ -72,6 +91,8 @@ class Cues:
     addressed: bool
     asks_when: bool
     supposes: bool
+    first_person: bool
+    second_person: bool
     order: int
     words: frozenset[str]
 
@@ -115,11 +136,21 @@ def read_cues(text: str) -> Cues:
     folded = text.lower().replace("\u2019", "'")
     words, runs = _words_and_runs(folded)
     last = not _OF_LAST.isdisjoint(runs) and _LAST.search(folded) is not None
+    second_person = (
+        not _OF_SECOND_PERSON.isdisjoint(runs) and _SECOND_PERSON.search(folded) is not None
+    )
+    first_person = (
+        not second_person
+        and not _OF_FIRST_PERSON.isdisjoint(runs)
+        and _FIRST_PERSON.search(folded) is not None
+    )
     first = not _OF_FIRST.isdisjoint(runs) and _FIRST.search(folded) is not None
     return Cues(
         not _OF_HEARER.isdisjoint(runs) and _HEARER.search(folded) is not None,
         _ASKS_WHEN.match(folded) is not None,
         not _OF_SUPPOSES.isdisjoint(runs) and _SUPPOSES.search(folded) is not None,
+        first_person,
+        second_person,
         last - first,
         frozenset(words),
     )

@@ -110,6 +110,7 @@ def _statement(columns: Columns, memory: int, id: str) -> Statement:
         tags=tuple(columns.tags(memory)),
         metadata=columns.metadata(memory),
         valid_until=None if valid_end == OPEN_END else valid_end,
+        role=int(columns.array("role")[memory]),
     )
 
 

@@ -16,6 +16,7 @@ import orjson
 
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.act import RETAIN, Act
+from recollex_engine.domain.roles import role_of_speaker
 from recollex_engine.domain.schema import NONE, RETAINING, STOP_WORD
 from recollex_engine.domain.statement import Statement
 from recollex_engine.state.columns import Columns
@@ -113,6 +114,8 @@ class Draft:
         for name in ("document", "context", "speaker"):
             if (value := getattr(statement, name)) is not None:
                 payload[name] = value
+        if statement.role != role_of_speaker(statement.speaker):  # as `apply` reads a record
+            payload["role"] = statement.role
         for name in ("tags", "metadata"):
             if value := getattr(statement, name):
                 payload[name] = value
@@ -269,6 +272,7 @@ def is_same(columns: Columns, memory: int, statement: Statement) -> bool:
         and label("document") == statement.document
         and label("context") == statement.context
         and label("speaker") == statement.speaker
+        and int(columns.array("role")[memory]) == statement.role
         and columns.tags(memory) == list(statement.tags)
         and columns.metadata(memory) == orjson.loads(orjson.dumps(statement.metadata))
     )

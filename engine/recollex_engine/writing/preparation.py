@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from recollex_engine.clock import from_micros
 from recollex_engine.dates.time_range import find_event_range
+from recollex_engine.domain.roles import role_of_speaker
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.turn import is_spoken, passages_to_embed
 from recollex_engine.errors import InputError
@@ -161,6 +162,8 @@ def _found(statement: Statement, said_at: int) -> tuple[list[str], tuple[int, in
             f"{from_micros(statement.valid_until)}: give event_at, or a later valid_until"
         )
     names = find_names(statement.text, statement.speaker)
+    if role_of_speaker(statement.speaker):  # "user" is not the name of a person
+        names = names[1:]
     if statement.entities:
         names = list(dict.fromkeys((*statement.entities, *names)))
     return names, (found.start, found.end) if found else None

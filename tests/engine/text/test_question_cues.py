@@ -85,7 +85,41 @@ def test_a_person_is_named_by_the_first_of_their_names(text, person, expected):
     assert (first_name(person) in read_cues(text).words) is expected
 
 
+@pytest.mark.parametrize(
+    ("text", "person"),
+    [
+        ("Where do I live?", 1),
+        ("What is my sister's name?", 1),
+        ("Have I ever met Raymond?", 1),
+        ("Who gave me the watch?", 1),
+        ("What deadline did I set?", 1),
+        ("What did I tell you about the dog?", 1),
+        ("Can you remind me what my budget was?", 1),
+        ("Could you list the order in which I brought up these topics?", 1),
+        ("I\u2019ve forgotten: which hotel was it?", 1),
+        ("What did you suggest?", 2),
+        ("What was your advice on the essay?", 2),
+        ("Which museum had you recommended to me?", 2),
+        ("Remind me of the hostel that you kindly recommended for my trip.", 2),
+        ("How did you guide me through my proof?", 2),
+        ("Of what you\u2019ve told me, what was first?", 2),
+        ("What do you need?", 0),
+        ("Can you tell me who runs the maps team?", 0),
+        ("Can you refresh my memory about the maps team?", 0),
+        ("Where does Bob live?", 0),
+        ("What did we decide?", 0),
+        ("Who is Mimi, i.e. the mayor?", 0),
+        ("Where is youth measured?", 0),
+        ("", 0),
+    ],
+)
+def test_a_person_says_whose_turns_a_question_is_about(text, person):
+    found = read_cues(text)
+    assert (found.first_person, found.second_person) == (person == 1, person == 2)
+
+
 PIECES = (
+    *("me", "my", "mine", "remind me", "did you", "you suggested", "your", "my memory"),
     *("we", "We're", "our", "US", "let's", "lets", "you\u2019ll", "yours", "i", "I'm", "i've"),
     *("hi", "Hello,", "hey", "good", "morning", "alright,", "ok", "thanks", "thank", "you!"),
     *("would", "wouldn't", "couldn\u2019t", "mightn", "should", "likely", "probably"),
@@ -103,3 +137,6 @@ def test_an_expression_is_left_out_only_where_it_could_not_match(pieces, between
     assert found.addressed is bool(cues._HEARER.search(folded))
     assert found.supposes is bool(cues._SUPPOSES.search(folded))
     assert found.order == bool(cues._LAST.search(folded)) - bool(cues._FIRST.search(folded))
+    assert found.second_person is bool(cues._SECOND_PERSON.search(folded))
+    first_person = bool(cues._FIRST_PERSON.search(folded)) and not found.second_person
+    assert found.first_person is first_person
