@@ -64,7 +64,7 @@ def entries(
     if view is None:
         return
     folder = agent.folder / LOG
-    follower = LogFollower(folder, START if since is None else _start(folder, since))
+    follower = LogFollower(folder, START if since is None else _start(folder, since), verify=True)
     try:
         for transaction in follower.read_new(view.op):
             if until is not None and transaction.recorded_at >= until:

@@ -47,7 +47,7 @@ def snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | Non
         replica, source = agent.replica(), agent.folder / LOG
         settings = replica.settings
         assert settings is not None
-        follower = LogFollower(source)
+        follower = LogFollower(source, verify=True)
         batches = VectorBatches()
         try:
             then = _read(follower, batches, op, progress)

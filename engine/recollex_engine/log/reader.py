@@ -43,8 +43,9 @@ class LogFollower:
     the operation that it published to `read_new`; without it, an unfinished write may look like
     damage.
 
-    ``verify=True`` recomputes every commitment and chain. Otherwise operation numbers and times are
-    checked, and chains are taken as they are.
+    ``verify=True`` recomputes every commitment and chain, as everything does that shows, copies or
+    embeds what it reads. Otherwise operation numbers and times are checked, and chains are taken as
+    they are.
 
     Threads: one at a time. The writer may write meanwhile, in any process.
     """

@@ -49,7 +49,7 @@ class ReadReplica:
             replica = Replica(folder)
             if replica.settings is not None:
                 self._check(replica.settings)
-            follower = LogFollower(folder / LOG, replica.position)
+            follower = LogFollower(folder / LOG, replica.position, verify=True)
             opened_rows = replica.columns.rows
             try:
                 # Read the whole log, not only up to COMMIT: after a loss of power the commit word

@@ -78,7 +78,7 @@ def reembed(
             embedding=settings.embedding + 1,
         )
         new = _NewVectors(folder, moved, embedder, threads)
-        follower = LogFollower(log)
+        follower = LogFollower(log, verify=True)
         try:
             with watch(passages) as progress:
                 published = CommitWord(folder / "COMMIT").op
@@ -123,7 +123,7 @@ def _alone(path: Path, remedy: str) -> Iterator[None]:
 
 def _state(log: Path) -> tuple[Settings | None, int]:
     """Return the settings in force, and how many passages there are."""
-    settings, batches, follower = None, VectorBatches(), LogFollower(log)
+    settings, batches, follower = None, VectorBatches(), LogFollower(log, verify=True)
     try:
         for transaction in follower.read_new():
             for operation in transaction.operations:

@@ -75,7 +75,7 @@ def restore_vectors(
     temporary.unlink(missing_ok=True)
     runs: list[VectorBatch] = []
     warned = expected
-    texts = texts_of(LogFollower(log.folder, START).read_new())
+    texts = texts_of(LogFollower(log.folder, START, verify=True).read_new())
     try:
         with VectorsWriter(temporary, settings.dimension) as writer:
             for run, is_lost in _runs(batches.in_force, lost):
@@ -121,7 +121,7 @@ def restore_vectors(
 def _read(log: Path) -> tuple[Settings, VectorBatches]:
     settings: Settings | None = None
     batches = VectorBatches()
-    for transaction in LogFollower(log, START).read_new():
+    for transaction in LogFollower(log, START, verify=True).read_new():
         for operation in transaction.operations:
             batches.add(operation)
             settings = settings_of(operation.kind, operation.payload) or settings

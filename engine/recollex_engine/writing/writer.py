@@ -88,7 +88,7 @@ class Writer:
             if lost:
                 restore_vectors(self.log, lost[0], embedder_for, clock)
                 self.replica = Replica(folder)
-                follower = LogFollower(folder / LOG, self.replica.position)
+                follower = LogFollower(folder / LOG, self.replica.position, verify=True)
                 try:
                     self._recover(follower, start_progress)
                 finally:

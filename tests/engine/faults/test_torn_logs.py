@@ -45,8 +45,9 @@ def test_torn_at_every_byte_of_the_last_transaction(tmp_path, path, folder):
                 assert [id for id, _ in contents(agent)] == [*ids, "m10"]
 
 
+@pytest.mark.parametrize("read_only", [False, True])
 @pytest.mark.parametrize("where", ["tail", "checkpointed"])
-def test_a_byte_changed_in_the_log_is_found(path, folder, held, where):
+def test_a_byte_changed_in_the_log_is_found(path, folder, held, where, read_only):
     file = plain_path(folder / "log", 1)
     data = bytearray(file.read_bytes())
     at = data.index(b"Memory 42" if where == "tail" else b"Memory 21")
@@ -55,14 +56,34 @@ def test_a_byte_changed_in_the_log_is_found(path, folder, held, where):
     if where == "tail":
         with (
             pytest.raises(CorruptError, match=r"00000001.jsonl: expected chain \w+ .* on line \d+"),
-            opened(path),
+            opened(path, read_only=read_only) as agent,
         ):
-            pass
+            agent.list()
         assert file.read_bytes() == data
         return
-    with opened(path) as agent:
+    with opened(path, read_only=read_only) as agent:
         (problem,) = agent.verify().problems
+        with pytest.raises(CorruptError, match="expected chain"):
+            list(agent.log())
     assert re.search(r"00000001.jsonl: expected chain", problem)
+
+
+def test_a_byte_changed_in_what_a_reader_follows_is_found(path, folder, held):
+    with opened(path, read_only=True) as reader, opened(path) as writer:
+        before = len(contents(reader))
+        file = plain_path(folder / "log", 1)
+        fill(writer, 60, 1)
+        assert len(contents(reader)) == before + 1
+        size = file.stat().st_size
+        commit = (folder / "COMMIT").read_bytes()
+        fill(writer, 61, 1)
+        (folder / "COMMIT").write_bytes(commit)  # the reader looks again after the change
+        data = bytearray(file.read_bytes())
+        data[data.index(b"Memory 61", size)] ^= 1
+        file.write_bytes(data)
+        (folder / "COMMIT").write_bytes(commit[:16] + b"\xff\0\0\0\0\0\0\0" + commit[24:])
+        with pytest.raises(CorruptError, match="expected chain"):
+            reader.list()
 
 
 def test_a_log_that_is_gone_is_not_begun_anew(path, folder, held):
