@@ -94,7 +94,7 @@ def _is_name(word: str, text: str, start: int, words: frozenset[str] | None) -> 
         return False
     if (small.endswith("s") and small[:-1] in CALENDAR) or _head(small) in NOT_NAMES:
         return False
-    if not shouted and _starts_sentence(text, start) and _is_ordinary(_head(small)):
+    if not shouted and starts_sentence(text, start) and _is_ordinary(_head(small)):
         return False
     if words is not None:
         return small not in words
@@ -123,7 +123,7 @@ def _names_of(sequence: str, text: str, start: int, words: frozenset[str] | None
         else:
             divides = small in _NEVER_LEADING or (
                 small not in _LEADING
-                and _starts_sentence(text, position)
+                and starts_sentence(text, position)
                 and (_head(small) in NOT_NAMES or _INFLECTED(small) is not None)
             )
         if divides:
@@ -170,7 +170,8 @@ def _head(small: str) -> str:
     return re.split("['\u2019-]", small, maxsplit=1)[0]
 
 
-def _starts_sentence(text: str, start: int) -> bool:
+def starts_sentence(text: str, start: int) -> bool:
+    """Return whether the word at `start` begins a sentence."""
     at = start - 1
     while at >= 0 and text[at] in _BEFORE_SENTENCE_START:
         at -= 1

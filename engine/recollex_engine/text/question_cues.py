@@ -9,6 +9,8 @@ alone.
 import re
 from dataclasses import dataclass
 
+from recollex_engine.text.naming_words import naming_words
+
 _HEARER = re.compile(
     r"\b(?:we|we're|we've|we'll|we'd|our|ours|us|let's|lets"
     r"|you|you're|you've|you'll|you'd|your|yours|i'm|i've|i'll|i'd)\b"
@@ -16,9 +18,14 @@ _HEARER = re.compile(
     r"|(?:alright|okay|ok|thanks|thank you|great|excellent|perfect)\s*[,.!])"
 )
 _ASKS_WHEN = re.compile(
-    r"\s*(?:when|how long|what (?:date|day|month|year)"
-    r"|(?:in|on) (?:which|what) (?:date|day|month|year)|which (?:date|day|month|year))\b"
-)
+    r"(?:(?:^|[.?!,;:]\s)\W*(?:(?:and|but|so)\s+)?(?:(?:since|until|till|by|from|around)\s+)?"
+    r"(?:when(?=[ ,]*(?:(?:exactly|roughly|approximately|precisely|else)[ ,]+)?"
+    r"(?:did|do|does|is|are|am|was|were|will|would|has|have|had|can|could|should|shall|must|may"
+    r"|might|won't|didn't|isn't|wasn't|\?|$)(?:\W|$))|when'(?:s|d|ll|re)\b|how long\b"
+    r"|(?:(?:in|on|at|by) )?(?:which|what) (?:date|day|month|year|time)\b"
+    r"(?! (?:trip|off|job|care))))"
+    r"|\b(?:you (?:know|remember|recall)|tell me|find out)(?: exactly| roughly)? when\b"
+).search
 _SUPPOSES = re.compile(r"\b(?:(?:would|could|might|should)(?:n't)?|likely|probably|potentially)\b")
 _LAST = re.compile(
     r"\b(?:latest|most recent|most recently|recently|recent|currently|current|nowadays"
@@ -54,6 +61,7 @@ _OF_HEARER = frozenset(
 )
 _OF_FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself"})
 _OF_SECOND_PERSON = frozenset({"you", "your", "yours", "yourself"})
+_OF_WHEN = frozenset(("when", "long", "date", "day", "month", "year", "time"))
 _OF_SUPPOSES = frozenset(
     {
         *("would", "could", "might", "should", "wouldn", "couldn", "mightn", "shouldn"),
@@ -81,11 +89,11 @@ class Cues:
     second_person: it asks what the hearer said or did ("What did you suggest?", "your advice"); not
     if it only requests something ("Can you tell me ...").
     order: 1 if it wants the latest, -1 if it wants the first, 0 for neither.
-    words: its words in lower case. The people that it names are looked up in them.
+    words: its words, in lower case, that may name a person; see `naming_words`.
 
     >>> cues = read_cues("When did Ann first visit Oslo?")
-    >>> cues.asks_when, cues.order, cues.addressed, "ann" in cues.words
-    (True, -1, False, True)
+    >>> cues.asks_when, cues.order, cues.addressed, sorted(cues.words)
+    (True, -1, False, ['ann', 'oslo', 'visit'])
     """
 
     addressed: bool
@@ -132,7 +140,7 @@ def _bare(word: str) -> str:
 
 
 def read_cues(text: str) -> Cues:
-    """Return the cues of a question. Cost: about 5 us."""
+    """Return the cues of a question. Cost: about 6 us."""
     folded = text.lower().replace("\u2019", "'")
     words, runs = _words_and_runs(folded)
     last = not _OF_LAST.isdisjoint(runs) and _LAST.search(folded) is not None
@@ -147,10 +155,10 @@ def read_cues(text: str) -> Cues:
     first = not _OF_FIRST.isdisjoint(runs) and _FIRST.search(folded) is not None
     return Cues(
         not _OF_HEARER.isdisjoint(runs) and _HEARER.search(folded) is not None,
-        _ASKS_WHEN.match(folded) is not None,
+        not _OF_WHEN.isdisjoint(runs) and _ASKS_WHEN(folded) is not None,
         not _OF_SUPPOSES.isdisjoint(runs) and _SUPPOSES.search(folded) is not None,
         first_person,
         second_person,
         last - first,
-        frozenset(words),
+        naming_words(text, words),
     )

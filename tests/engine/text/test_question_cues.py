@@ -35,6 +35,28 @@ def test_a_question_that_speaks_to_its_hearer_is_told_by_its_words(text, expecte
         ("How long was she away?", True),
         ("What did Ann do when she left?", False),
         ("Whenever", False),
+        ("When building a shed, which wood did Ann use?", False),
+        ("When I travel, what do I forget?", False),
+        ("When Ann moved, who helped her?", False),
+        ("What did Ann say when she left?", False),
+        ("When in Rome, what did she eat?", False),
+        ("When was it?", True),
+        ("When'll the bakery open?", True),
+        ("When exactly did Ann leave?", True),
+        ("When is the fair?", True),
+        ("When, roughly, does the bus come?", True),
+        ("When?", True),
+        ("Since when has Ann lived here?", True),
+        ("Ok, and when did she leave?", True),
+        ("I was away. When did she leave?", True),
+        ("Do you know when she left?", True),
+        ("Tell me when the fair was.", True),
+        ("By when must it be paid?", True),
+        ("what day is the fair", True),
+        ("What date was it on?", True),
+        ("At what time does it open?", True),
+        ("In what year did Ann leave?", True),
+        ("What day trips did Ann make?", False),
     ],
 )
 def test_only_a_question_whose_answer_is_a_time_asks_when(text, expected):
@@ -124,6 +146,7 @@ PIECES = (
     *("hi", "Hello,", "hey", "good", "morning", "alright,", "ok", "thanks", "thank", "you!"),
     *("would", "wouldn't", "couldn\u2019t", "mightn", "should", "likely", "probably"),
     *("most", "recent", "last", "time", "latest", "newest", "first", "began", "started", "re"),
+    *("when", "how", "long", "what", "date", "did", "tell me when"),
     *("dog's", "x", "\u00fcber", "_", "'", "-", "1"),
 )
 
@@ -136,6 +159,7 @@ def test_an_expression_is_left_out_only_where_it_could_not_match(pieces, between
     found = read_cues(text)
     assert found.addressed is bool(cues._HEARER.search(folded))
     assert found.supposes is bool(cues._SUPPOSES.search(folded))
+    assert found.asks_when is bool(cues._ASKS_WHEN(folded))
     assert found.order == bool(cues._LAST.search(folded)) - bool(cues._FIRST.search(folded))
     assert found.second_person is bool(cues._SECOND_PERSON.search(folded))
     first_person = bool(cues._FIRST_PERSON.search(folded)) and not found.second_person
