@@ -46,6 +46,30 @@ class MemoryContract:
         assert memory.metadata == said["metadata"]
         assert memory.to_dict() == reference.get("m1").to_dict()
 
+    def test_messages_of_a_chat_keep_their_roles(self, alice: Any, reference: Any) -> None:
+        picture = {"type": "image_url", "image_url": {"url": "http://a/b.png"}}
+        messages = [
+            {"role": "user", "content": "I live in Rome.", "id": "1", "at": day(1)},
+            {"role": "assistant", "content": "Try Oslo.", "id": "2", "at": day(1, 1)},
+            {"role": "user", "content": ["Look!", picture], "id": "3", "at": day(1, 2)},
+            {"speaker": "Ann", "text": "Oslo is cold.", "id": "4", "at": day(1, 3)},
+        ]
+        for agent in (alice, reference):
+            agent.retain_dialogue(messages, document_id="d", recorded_at=day(2))
+        roles = ["user", "assistant", "user", None]
+        assert [memory.role for memory in alice.list()] == roles
+        assert alice.get("3").text == "user: Look!\n[picture]"
+        for options in ({}, {"roles": "user"}, {"roles": ["assistant", "user"]}):
+            found, expected = (
+                agent.recall("Where do I live?", **options) for agent in (alice, reference)
+            )
+            assert list(found) == list(expected) and found
+            assert [memory.role for memory in found] == [memory.role for memory in expected]
+            assert [each["role"] for each in found.to_dict()["memories"]] == [
+                memory.role for memory in found
+            ]
+        assert alice.recall("Rome", roles="user").ids[0] == "1"
+
     def test_a_recall_is_the_embedded_one(self, alice: Any, reference: Any) -> None:
         for agent in (alice, reference):
             agent.retain(

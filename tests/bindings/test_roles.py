@@ -44,6 +44,20 @@ def test_roles_are_kept_and_come_back_from_a_recall(tmp_path):
         assert [ROLES[number] for number in column] == SAID
 
 
+def test_a_recall_may_name_roles(tmp_path):
+    with opened(tmp_path) as store:
+        agent = store.agent("a")
+        agent.retain_dialogue(CHAT, document_id="d")
+
+        def found(roles):
+            return set(agent.recall("Rome Oslo fine travel too", roles=roles).ids)
+
+        assert found("user") == {"u", "h"}
+        assert found(["assistant", "tool"]) == {"a", "t"}
+        assert found("developer") == {"s"}
+        assert found(None) == set("suathn")
+
+
 def test_roles_outlast_checkpoints_and_rebuilds(tmp_path):
     with opened(tmp_path) as store:
         agent = store.agent("a")

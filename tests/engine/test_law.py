@@ -69,7 +69,8 @@ STATEMENT = st.fixed_dictionaries(
 )
 TURN = st.fixed_dictionaries(
     {
-        "speaker": st.sampled_from(["Ann", "Ben"]),
+        "speaker": st.sampled_from(["Ann", "Ben", "user", "assistant"]),
+        "role": st.sampled_from([None, "user", "assistant"]),
         "text": TEXTS,
         "at": MOMENT,
         "id": st.sampled_from([None, None, "m2"]),
@@ -87,6 +88,8 @@ QUERIES: list[tuple[str, dict[str, Any]]] = [
     ("cello", {"as_world": START + timedelta(hours=20)}),
     ("lost tea", {"as_world": START + timedelta(days=4), "entities": ["Ann"]}),
     ("puppy", {"entities": ["Ben", "Ann"]}),
+    ("what did I say of the tea?", {"roles": "user"}),
+    ("cello and garden", {"max_tokens": 450}),
 ]
 PEOPLE = st.sampled_from(["Ann", "Ben", "Bob Chen", "Oslo", "Quokka"])
 SPAN = st.sampled_from(

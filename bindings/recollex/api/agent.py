@@ -19,7 +19,7 @@ from recollex.api.facts import Facts
 from recollex.api.history import History
 from recollex.api.memory_changes import MemoryChanges
 from recollex.api.progress import progress_bar
-from recollex.api.questions import read_networks, read_question
+from recollex.api.questions import read_kinds, read_question
 from recollex.api.retain_at_times import retain_at_times
 from recollex.api.sessions import Sessions
 from recollex.api.statements import read_statements
@@ -36,6 +36,7 @@ from recollex_engine.domain.checks import (
     check_text,
 )
 from recollex_engine.domain.packing_options import Packing, find_packing
+from recollex_engine.domain.roles import role_number
 from recollex_engine.domain.statement import network_number
 from recollex_engine.domain.turn import read_turn
 from recollex_engine.errors import InputError
@@ -209,6 +210,7 @@ class Agent(History, MemoryChanges):
         thinking_budget: int = 100,
         max_tokens: int = 4096,
         networks: Sequence[str] | str | None = None,
+        roles: Sequence[str] | str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
         tags: Sequence[str] = (),
@@ -228,13 +230,13 @@ class Agent(History, MemoryChanges):
         """Return the memories that answer ``query``, best first, within ``max_tokens``.
 
         thinking_budget: the most memories that each arm may find; more find more, and take longer.
-        networks, since and until (of the event's time), tags, where (metadata), entities and
-        document_id are filters; a memory must meet all of them. now: the time that words such as
-        "last week" in the query are relative to. exact: compare with every vector, even where an
-        index is faster. query_embedding: float[dimension]; computed, if not given. preset: how to
-        rank, one of `recollex.presets` or its name. min_confidence: in [0, 1]; if
-        `Recall.confidence`, the probability that there is an answer, is lower, no memories are
-        returned. explain: fill in each arm's scores and what each part of the ranking added.
+        networks, roles (of the speakers), since and until (of the event's time), tags, where
+        (metadata), entities and document_id are filters; a memory must meet all of them. now: the
+        time that words such as "last week" in the query are relative to. exact: compare with every
+        vector, even where an index is faster. query_embedding: float[dimension]; computed, if not
+        given. preset: how to rank, one of `recollex.presets` or its name. min_confidence: in [0,
+        1]; if `Recall.confidence`, the probability that there is an answer, is lower, no memories
+        are returned. explain: fill in each arm's scores and what each part of the ranking added.
         A query that is all in "double quotes" returns the memories that hold these words in this
         order; quotes within a question raise such memories.
         as_recorded: recall as of this recorded time, without what was recorded later; see `at`.
@@ -257,7 +259,10 @@ class Agent(History, MemoryChanges):
         if as_recorded is not None:
             agent = Cut.at(agent, to_micros(as_recorded, "as_recorded"))
         dimension = 0 if query_embedding is None else self.engine.dimension
-        numbers = read_networks(networks)
+        kinds = (
+            read_kinds(networks, "networks", network_number),
+            read_kinds(roles, "roles", role_number),
+        )
         vector = None
         if query_embedding is not None:
             vector = check_embedding(query_embedding, "query_embedding", dimension)
@@ -265,7 +270,7 @@ class Agent(History, MemoryChanges):
             query,
             thinking_budget=thinking_budget,
             max_tokens=max_tokens,
-            networks=numbers,
+            kinds=kinds,
             interval=(since, until),
             tags=tags,
             where=where,

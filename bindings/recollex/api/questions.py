@@ -1,6 +1,6 @@
 """Reads the arguments of `Agent.recall` as a question to the engine."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,22 +10,23 @@ import numpy.typing as npt
 from recollex.api.arguments import as_dict, as_list, as_names, optional_micros
 from recollex_engine.domain.checks import check_flag
 from recollex_engine.domain.question import Question
-from recollex_engine.domain.statement import network_number
 from recollex_engine.errors import InputError
 
+Kinds = tuple[int, ...] | None
+"""Numbers of networks or of roles; None for all of them."""
 
-def read_networks(networks: Sequence[str] | str | None) -> tuple[int, ...] | None:
-    """Return the numbers of networks by their names; None for all of them."""
-    if networks is None:
+
+def read_kinds(names: Sequence[str] | str | None, what: str, number: Callable[[Any], int]) -> Kinds:
+    """Return the numbers of kinds of memories by their names; None for all of them.
+
+    what: the argument, "networks" or "roles". number: of one name.
+    """
+    if names is None:
         return None
-    chosen = (
-        [networks]
-        if isinstance(networks, str)
-        else as_list(networks, "networks", "a str or a list of str")
-    )
+    chosen = [names] if isinstance(names, str) else as_list(names, what, "a str or a list of str")
     if not chosen:
-        raise InputError("networks is empty: leave it out to search all of them")
-    return tuple(network_number(name) for name in chosen)
+        raise InputError(f"{what} is empty: leave it out to search all of them")
+    return tuple(number(name) for name in chosen)
 
 
 def read_question(
@@ -33,7 +34,7 @@ def read_question(
     *,
     thinking_budget: int,
     max_tokens: int,
-    networks: tuple[int, ...] | None,
+    kinds: tuple[Kinds, Kinds],
     interval: tuple[datetime | None, datetime | None],
     tags: Sequence[str],
     where: Mapping[str, Any] | None,
@@ -47,15 +48,17 @@ def read_question(
 ) -> Question:
     """Return the question that a recall's arguments ask; raises `InputError`.
 
-    networks: their numbers. interval: since and until. embedding: of the caller, checked.
+    kinds: numbers of networks and of roles. interval: since and until. embedding:
+    of the caller, checked.
     """
-    since, until = interval
+    (networks, roles), (since, until) = kinds, interval
     check_flag(exact, "exact")
     return Question(
         query,
         thinking_budget=thinking_budget,
         max_tokens=max_tokens,
         networks=networks,
+        roles=roles,
         since=optional_micros(since, "since"),
         until=optional_micros(until, "until"),
         tags=as_names(tags, "tags"),

@@ -106,6 +106,7 @@ def recall(parser: Parser) -> None:
     add("--as-recorded", metavar="TIME", help="answer as if asked then: nothing told since")
     add("--as-world", metavar="TIME", help="only what was so then, by what is known")
     add("--network", action="append", help="only this network; may be given again")
+    add("--role", action="append", help="only turns of the user, or assistant, system, tool")
     add("--tag", action="append", help="only with this tag; may be given again")
     add(
         "--entity",

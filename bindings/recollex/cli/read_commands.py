@@ -28,6 +28,7 @@ def recall(arguments: Arguments) -> int:
             thinking_budget=arguments.budget,
             max_tokens=arguments.tokens,
             networks=arguments.network,
+            roles=arguments.role,
             since=time_option(arguments, "since"),
             until=time_option(arguments, "until"),
             tags=arguments.tag,

@@ -15,6 +15,7 @@ from recollex.http.schema import (
     METADATA,
     NETWORK,
     QUERY,
+    ROLE,
     TEXT,
     Schema,
     flag,
@@ -58,6 +59,7 @@ BATCH = members(
 _QUESTION: Mapping[str, Schema] = {
     "query": QUERY,
     "fact_type": listed(NETWORK, "The networks to search; all of them, if not given.", 1, 3),
+    "roles": listed(ROLE, "The roles of speakers to search; all turns, if not given.", 1, 4),
     "thinking_budget": BUDGET,
     "max_tokens": whole(1, 2**31, "Of the memories returned.", default=4096),
     "reranker": one_of(

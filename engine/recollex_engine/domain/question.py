@@ -30,7 +30,7 @@ class Question:
 
     thinking_budget: the most memories that each arm may find.
     max_tokens: the token budget of the returned memories.
-    networks: numbers of networks, or None for all.
+    networks, roles: numbers of networks and of speakers' roles, or None for all.
     since, until: microseconds UTC; a memory's event time must overlap [since, until).
     tags, entities: a memory must have all of them.
     where: metadata that must be equal.
@@ -47,6 +47,7 @@ class Question:
     thinking_budget: int = 100
     max_tokens: int = 4096
     networks: tuple[int, ...] | None = None
+    roles: tuple[int, ...] | None = None
     since: int | None = None
     until: int | None = None
     tags: tuple[str, ...] = ()

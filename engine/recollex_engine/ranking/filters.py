@@ -25,6 +25,7 @@ def admitted_memories(view: View, question: Question) -> npt.NDArray[np.uint8]:
     labels += [metadata_label(name, value) for name, value in question.where.items()]
     if (
         question.networks is None
+        and question.roles is None
         and interval is None
         and not labels
         and not question.entities
@@ -33,9 +34,9 @@ def admitted_memories(view: View, question: Question) -> npt.NDArray[np.uint8]:
     ):
         return view.open
     mask = view.open.copy()
-    if question.networks is not None:
-        bits = sum(1 << network for network in set(question.networks))
-        mask_networks(view.of_memories("network"), bits, mask)
+    for name, numbers in (("network", question.networks), ("role", question.roles)):
+        if numbers is not None:
+            mask_networks(view.of_memories(name), sum(1 << n for n in set(numbers)), mask)
     if interval is not None:
         start, end = view.of_memories("event_start"), view.of_memories("event_end")
         mask = view.columns.event_times.overlapping(start, end, *interval, mask)

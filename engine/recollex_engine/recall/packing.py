@@ -90,6 +90,7 @@ def pack(
     shown = replace(
         question,
         networks=None,
+        roles=None,
         since=None,
         until=None,
         tags=(),

@@ -47,6 +47,12 @@ RECALL = [
         ([], "networks is empty"),
         ({"world": 1}, "networks must be a str or a list of str, got"),
     )),
+    *(bad(f"roles {value!r}", message, "x", roles=value) for value, message in (
+        ("boss", "role must be one of user, human, assistant, .*got 'boss'"),
+        (["user", None], "role must be one of"),
+        (1, "roles must be a str or a list of str, got"),
+        ([], "roles is empty: leave it out to search all of them"),
+    )),
     *(bad(f"{name} {value!r:.12}", f"{name} {message}", "x", **{name: value})
       for name in ("since", "until", "now")
       for value, message in (
