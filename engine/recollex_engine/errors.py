@@ -7,7 +7,7 @@
     |   |-- UnknownIdError (KeyError)    no such memory, fact or event here (or in this view)
     |   |-- MergeCycleError              two entities would be merged into each other
     |   |-- OperationError               one of several operations: none was applied; see its cause
-    |   `-- ClosedError                  the store or agent was closed; open it again
+    |   `-- ClosedError                  it was closed, or opened before a fork; open it again
     |-- ReadOnlyError                    opened with read_only=True; open it for writing
     |-- LockedError                      another writer has the agent; wait, or open read_only=True
     |-- StoreFullError (OSError)         the disk is full: nothing of the call was stored
@@ -78,7 +78,7 @@ class OperationError(InputError):
 
 
 class ClosedError(InputError):
-    """The store or agent was closed before this call."""
+    """The store or agent was closed before this call, or the process was forked from its owner."""
 
 
 class ReadOnlyError(RecollexError):

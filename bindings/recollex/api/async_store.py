@@ -15,6 +15,7 @@ from recollex.api import transaction as transactions
 from recollex.api.facts import Facts as EmbeddedFacts
 from recollex.api.methods import AgentMethods, EventMethods, FactMethods, SessionMethods
 from recollex.api.proxies import AsyncProxy, Method
+from recollex_engine import fork
 from recollex_engine.errors import ClosedError, InputError
 
 Result = TypeVar("Result")
@@ -106,6 +107,12 @@ class Store:
         self._store = store
         self._pool = pool
         self._closed = False
+        self._inherited = False
+        fork.register(self)
+
+    def after_fork(self) -> None:
+        """Refuse every later call in the child: its threads did not come along."""
+        self._closed = self._inherited = True
 
     @property
     def path(self) -> Path:
@@ -145,6 +152,8 @@ class Store:
 
     async def _run(self, work: Callable[[], Result]) -> Result:
         if self._closed:
+            if self._inherited:
+                raise fork.refusal(f"the store {self.path}")
             raise ClosedError("the store was closed: open it again")
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 

@@ -18,6 +18,7 @@ from recollex.client.channel import LostError, UnsendableError
 from recollex.client.retries import Retries
 from recollex.client.store import PATIENCE, Settings, settings
 from recollex.wire.methods import METHODS
+from recollex_engine import fork
 from recollex_engine.errors import (
     ClosedError,
     DisconnectedError,
@@ -39,6 +40,12 @@ class Store:
         self._line: AsyncConnection | None = None
         self._dialling = asyncio.Lock()
         self._closed = False
+        fork.register(self)
+
+    def after_fork(self) -> None:
+        """Let a child connect anew; the inherited connection is kept, as its end would close it."""
+        self._inherited, self._line = self._line, None
+        self._dialling = asyncio.Lock()
 
     @property
     def address(self) -> str:

@@ -62,6 +62,7 @@ class Server:
         certificate, key: PEM files, for TLS. Raises `InputError` for an address that cannot be
         listened on.
         """
+        self.service.check_process()
         scheme, _, rest = address.partition("://")
         if scheme == "unix" and rest:
             await self.listener.listen_unix(rest)
@@ -82,8 +83,11 @@ class Server:
         """Answer the calls that were made, close the connections and the store; twice is fine.
 
         After ``limits.drain`` seconds, calls that have not begun are refused. Acknowledged writes
-        are durable, and a write that has begun is finished.
+        are durable, and a write that has begun is finished. Does nothing in a forked child: the
+        sockets are its parent's.
         """
+        if self.service.inherited:
+            return
         await self.listener.stop(self.service.limits.drain)
         await self.service.stop()
 

@@ -31,6 +31,7 @@ from recollex.server.telemetry_batch import TelemetryBatch
 from recollex.server.workers import Workers
 from recollex.wire.messages import Request
 from recollex.wire.methods import METHODS, UNKNOWN
+from recollex_engine import fork
 from recollex_engine.errors import (
     CancelledError,
     DeadlineError,
@@ -92,9 +93,20 @@ class Service:
         self._idle.set()
         self._stopping = False
         self._stopped = False
+        self.inherited = False
+        fork.register(self)
         self._sole_client = SoleClient()
         self._telemetry_batch = TelemetryBatch(self._note)
         self._idle_spin = IdleSpin(self._telemetry_batch.flush)
+
+    def after_fork(self) -> None:
+        """Refuse every later call in the child, which has no workers, and leave the rest alone."""
+        self.inherited = self._stopping = self._stopped = True
+
+    def check_process(self) -> None:
+        """Raise `ClosedError` in a process that was forked from the server's."""
+        if self.inherited:
+            raise fork.refusal("the server")
 
     async def call(
         self,
@@ -114,6 +126,7 @@ class Service:
         keyed call must have the same object. Cancelling the task cancels the call if it has not
         begun; a write that has begun is finished.
         """
+        self.check_process()
         requester = CallFuture(self._loop)
         call = self.submit(principal, method, agent, arguments, options, client, requester, convert)
         try:
@@ -139,8 +152,9 @@ class Service:
     ) -> Call:
         """Queue a call; its result or error goes to ``requester``, perhaps at once.
 
-        See `call` for the arguments. Never raises.
+        See `call` for the arguments. Never raises, except in a forked child.
         """
+        self.check_process()
         self.settle()
         known = METHODS.get(method) if isinstance(method, str) else None
         call = Call(

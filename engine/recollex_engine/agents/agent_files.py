@@ -3,6 +3,7 @@
 import threading
 from pathlib import Path
 
+from recollex_engine import fork
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import ClosedError, ModelMismatchError, ReadOnlyError
 from recollex_engine.models.embedder import Embedder
@@ -18,7 +19,8 @@ from recollex_engine.writing.writer import Writer
 class AgentFiles:
     """The writer or the reader by which this process has one agent's folder open.
 
-    Threads: any number may call any method. Nothing is put on disk before the first write.
+    Threads: any number may call any method. Nothing is put on disk before the first write. In a
+    child of `os.fork` every method refuses: its parent goes on writing the files.
     """
 
     def __init__(self, name: str, folder: Path, context: StoreContext) -> None:
@@ -30,6 +32,8 @@ class AgentFiles:
         self._maintenance: Maintenance | None = None
         self._reader: ReadReplica | None = None
         self._closed = False
+        self._inherited = False
+        fork.register(self)
         if folder.exists() and not context.read_only:
             self.writer()  # a second writer fails here, not at its first retain
 
@@ -72,8 +76,10 @@ class AgentFiles:
         return self._maintenance
 
     def check_open(self) -> None:
-        """Raise `ClosedError` once the agent was closed."""
+        """Raise `ClosedError` once the agent was closed, and in a forked child."""
         if self._closed:
+            if self._inherited:
+                raise fork.refusal(f"agent {self.name!r}")
             raise ClosedError(f"agent {self.name!r} was closed: open the store again")
 
     def check_writable(self) -> None:
@@ -115,8 +121,15 @@ class AgentFiles:
         assert self._reader is not None
         return self._reader.replica
 
+    def after_fork(self) -> None:
+        """Refuse every later call in the child, and let go of the parent's files and maps."""
+        self._closed = self._inherited = True
+        self._writer = self._maintenance = self._reader = None
+
     def close(self) -> None:
         """Finish pending work and release the lock file; a second call does nothing."""
+        if self._inherited:  # the lock may be held by a thread of the parent
+            return
         with self._opening:
             if self._closed:
                 return

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 
 import orjson
 
+from recollex_engine import fork
 from recollex_engine.agents.agent import Agent
 from recollex_engine.clock import Clock, system_clock
 from recollex_engine.domain.checks import check_flag, check_text
@@ -32,7 +33,7 @@ FORMAT = 1
 MAX_AGENT = 80
 """Maximum number of characters of an agent's name."""
 
-_CREATING = threading.Lock()
+_CREATING = fork.lock()
 
 
 class Store:
@@ -46,7 +47,8 @@ class Store:
     ``on_flush(seconds)`` is called after each flush of a log, in the thread that flushed.
     ``start_progress``: progress callback for slow openings.
 
-    Threads: any number. Nothing is put on disk before the first write.
+    Threads: any number. Nothing is put on disk before the first write. In a child of `os.fork`
+    every call raises `ClosedError`: the child opens the store anew.
     """
 
     def __init__(
@@ -72,6 +74,8 @@ class Store:
         self._agents: dict[str, Agent] = {}
         self._lock = threading.Lock()
         self._closed = False
+        self._inherited = False
+        fork.register(self)
         self._background = ThreadPoolExecutor(1, thread_name_prefix="recollex checkpoint")
         self._building = ThreadPoolExecutor(1, thread_name_prefix="recollex graph")
         self._context = StoreContext(
@@ -87,6 +91,17 @@ class Store:
             on_flush=on_flush,
             start_progress=start_progress,
         )
+
+    def after_fork(self) -> None:
+        """Refuse every later call in the child, where neither its threads nor its locks work."""
+        self._closed = self._inherited = True
+        self._agents = {}
+
+    def _check_open(self) -> None:
+        if self._closed:
+            if self._inherited:
+                raise fork.refusal(f"the store {self.path}")
+            raise ClosedError(f"the store {self.path} was closed: open it again")
 
     def _check_format(self) -> None:
         path = self.path / "store.json"
@@ -110,9 +125,9 @@ class Store:
         Raises `LockedError` if another writer has it open, unless the store is read-only.
         """
         folder = agent_folder(self.path, name)
+        self._check_open()
         with self._lock:
-            if self._closed:
-                raise ClosedError(f"the store {self.path} was closed: open it again")
+            self._check_open()
             agent = self._agents.get(name)
             if agent is None:
                 agent = self._agents[name] = Agent(name, folder, self._context)
@@ -123,6 +138,8 @@ class Store:
 
         `agent` must not be called with the same name meanwhile.
         """
+        if self._inherited:
+            return
         with self._lock:
             agent = self._agents.pop(name, None)
         if agent is not None:
@@ -130,15 +147,16 @@ class Store:
 
     def agents(self) -> list[str]:
         """Return the names of the agents that hold something, sorted."""
-        if self._closed:
-            raise ClosedError(f"the store {self.path} was closed: open it again")
+        self._check_open()
         folder = self.path / "agents"
         if not folder.is_dir():
             return []
         return sorted(unquote(each.name) for each in folder.iterdir() if (each / "log").is_dir())
 
     def close(self) -> None:
-        """Close every agent; a second call does nothing."""
+        """Close every agent; a second call does nothing, and none in a forked child."""
+        if self._inherited:
+            return
         with self._lock:
             self._closed = True
             agents, self._agents = list(self._agents.values()), {}

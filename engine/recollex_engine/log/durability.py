@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
+from recollex_engine import fork
 from recollex_engine.errors import ClosedError, InputError, StoreFullError
 
 Durability = Literal["always", "interval", "off"]
@@ -55,9 +56,17 @@ class GroupCommit:
         self._reported = False
         self._closed = False
         self._thread: threading.Thread | None = None
+        self._inherited = False
+        fork.register(self)
+
+    def after_fork(self) -> None:
+        """Refuse every later call in the child: its parent writes the file."""
+        self._inherited = self._closed = True
 
     def check(self) -> None:
-        """Raise if the object is closed or a flush has ever failed."""
+        """Raise if the object is closed or a flush has ever failed, and in a forked child."""
+        if self._inherited:
+            raise fork.refusal(self._name)
         if self._failure is not None:
             self._reported = True
             raise StoreFullError(
@@ -130,9 +139,9 @@ class GroupCommit:
         Raises as `flush` does, and also for a background failure that no call has reported yet.
         The object is closed in these cases too.
         """
+        if self._closed:
+            return
         with self._changed:
-            if self._closed:
-                return
             written = self._written_op
         try:
             if self.mode != "off" and self._failure is None:

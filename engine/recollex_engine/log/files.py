@@ -141,9 +141,9 @@ class LogFile:
         """Close the descriptor; the second call does nothing."""
         if self._gzip is not None:
             self._gzip.close()
-        if self._fd >= 0:
-            os.close(self._fd)
-        self._fd = -1
+        fd, self._fd = self._fd, -1  # first: never closed twice, when it may be another file's
+        if fd >= 0:
+            os.close(fd)
 
     def __del__(self) -> None:
         self.close()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from recollex_engine import fork
 from recollex_engine.errors import CorruptError, InputError, StoreFullError
 from recollex_engine.log.durability import Durability, GroupCommit
 from recollex_engine.log.files import (
@@ -83,6 +84,7 @@ class LogWriter:
         self._lock = threading.RLock()  # guards position, and the bytes after it
         self._descriptor_lock = threading.Lock()  # taken before _lock; held while flushing
         self._fd = -1
+        fork.register(self)
         if not file_numbers(folder):
             if start not in (None, START):
                 raise CorruptError(folder, f"the log up to operation {start.op}", "no files")
@@ -144,6 +146,16 @@ class LogWriter:
     def wait_durable(self, op: int) -> None:
         """Return once operation ``op`` is as durable as the mode promises (see `GroupCommit`)."""
         self._commits.wait(op)
+
+    def check(self) -> None:
+        """Raise if the log cannot be written: it is closed, poisoned, or a parent process's."""
+        self._commits.check()
+
+    def after_fork(self) -> None:
+        """Close the child's descriptor; the parent alone writes the log."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
 
     def poison(self, cause: BaseException) -> None:
         """Refuse every later call: the state that the caller derived from the log may be wrong."""

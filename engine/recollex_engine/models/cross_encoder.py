@@ -1,6 +1,5 @@
 """Cross-encoders: one score for a question and a text, how well the text answers it."""
 
-import threading
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from recollex_engine import fork
 from recollex_engine.errors import InputError, ModelError
 from recollex_engine.models.backend_choice import Auto, fastest_precision
 from recollex_engine.models.backends import (
@@ -203,7 +203,7 @@ class CrossEncoder:
 
 
 _loaded: dict[tuple[str, str], CrossEncoder] = {}
-_loading = threading.Lock()
+_loading = fork.lock()
 
 
 def load_cross_encoder(

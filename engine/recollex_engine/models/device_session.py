@@ -5,7 +5,6 @@ is allocated, and a CUDA graph, captured at a bucket's first run, replays all ke
 """
 
 import os
-import threading
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine import fork
 from recollex_engine.errors import ModelError
 from recollex_engine.models.session import Session, open_session
 
@@ -82,7 +82,7 @@ class DeviceSession:
             )
         self._lengths = (*(each for each in LENGTHS if each < longest), longest)
         self._bound: dict[tuple[int, int], _Bound] = {}
-        self._running = threading.Lock()
+        self._running = fork.lock()
         if warm:
             names = [part.name for part in self.get_inputs()]
             for batch, length in WARM:

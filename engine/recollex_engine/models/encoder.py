@@ -1,6 +1,5 @@
 """Encoders: from a text to its vector."""
 
-import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollex_engine import fork
 from recollex_engine.errors import InputError
 from recollex_engine.models.backends import (
     BATCHES,
@@ -275,7 +275,7 @@ class Encoder:
 
 
 _loaded: dict[tuple[str, str], Encoder | SentenceTransformersEncoder] = {}
-_loading = threading.Lock()
+_loading = fork.lock()
 
 
 def load_encoder(

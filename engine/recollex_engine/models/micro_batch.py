@@ -5,6 +5,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
+from recollex_engine import fork
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -50,9 +52,15 @@ class MicroBatch(Generic[Item, Result]):
         self._run = run
         self._most = most
         self._deadline = deadline
+        self._lanes = lanes
+        self.after_fork()
+        fork.register(self)
+
+    def after_fork(self) -> None:
+        """Begin with all lanes free: the calls of other threads do not go on in a child."""
         self._changed = threading.Condition()
         self._waiting: list[_Call[Item, Result]] = []
-        self._free = lanes
+        self._free = self._lanes
         self._company = False
 
     def __call__(self, items: Sequence[Item]) -> list[Result]:

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollex_engine import fork
 from recollex_engine.errors import InputError
 from recollex_engine.models.vocabulary import MOST_PIECES, Ids, vocabulary_name
 
@@ -70,7 +70,7 @@ class PairTokenizer:
         self._tokenizer = tokenizer
         self._max = max_length
         self._remembered: OrderedDict[bytes, NDArray[Any] | None] = OrderedDict()
-        self._changing = threading.Lock()
+        self._changing = fork.lock()
         self._dtype = np.uint16 if tokenizer.get_vocab_size() <= 1 << 16 else np.uint32
         self._frame_ids = self._frame()
         self.vocabulary = None if self._frame_ids is None else vocabulary_name(tokenizer)

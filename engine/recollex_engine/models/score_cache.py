@@ -1,10 +1,11 @@
 """A cache of a cross-encoder's recent scores, which evicts the least recently used."""
 
 import hashlib
-import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Generic, TypeVar
+
+from recollex_engine import fork
 
 Score = TypeVar("Score")
 
@@ -27,7 +28,7 @@ class ScoreCache(Generic[Score]):
     def __init__(self, most: int) -> None:
         self._most = most
         self._scores: OrderedDict[bytes, Score] = OrderedDict()
-        self._changing = threading.Lock()
+        self._changing = fork.lock()
 
     def get(self, query: str, texts: Sequence[str]) -> list[Score | None]:
         """Return the score of each text, or None if it is not cached. Cost: 1 us a text."""

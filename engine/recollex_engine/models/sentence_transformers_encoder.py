@@ -1,7 +1,6 @@
 """Encoders that only sentence-transformers can run: its runtime with our interface."""
 
 import hashlib
-import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine import fork
 from recollex_engine.errors import InputError, ModelError
 from recollex_engine.models.description import PAPER_THRESHOLDS, Thresholds, known_model
 from recollex_engine.models.truncation import warn_of
@@ -49,7 +49,7 @@ class SentenceTransformersEncoder:
         known = known_model(name_or_folder)
         self.thresholds: Thresholds = known.thresholds if known else PAPER_THRESHOLDS
         self.max_length = int(getattr(self._model, "max_seq_length", None) or 1 << 30)
-        self._running = threading.Lock()
+        self._running = fork.lock()
         self._query = lru_cache(maxsize=_QUERIES)(self._embed_query)
 
     def embed_query(self, text: str) -> npt.NDArray[np.float32]:

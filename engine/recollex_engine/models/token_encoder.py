@@ -1,6 +1,5 @@
 """Token encoders: from a text to a vector for each of its tokens, for late interaction."""
 
-import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollex_engine import fork
 from recollex_engine.errors import InputError
 from recollex_engine.models.convert import converted
 from recollex_engine.models.description import DEFAULT_MODEL
@@ -42,7 +42,7 @@ class TokenEncoder:
         self._passage_prefix = model.description.passage_prefix
         self._kept: OrderedDict[str, Tokens] = OrderedDict()
         self._bytes = 0
-        self._keeping = threading.Lock()
+        self._keeping = fork.lock()
 
     def query(self, text: str) -> Tokens:
         """Return the vectors of a query's tokens: int8[tokens, dimension], where 127 means 1."""
@@ -95,7 +95,7 @@ class TokenEncoder:
 
 
 _loaded: dict[str, TokenEncoder] = {}
-_loading = threading.Lock()
+_loading = fork.lock()
 
 
 def load_token_encoder(name_or_folder: str | Path = DEFAULT_MODEL) -> TokenEncoder:

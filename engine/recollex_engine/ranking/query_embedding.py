@@ -8,19 +8,19 @@ after it.
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.checks import check_embedding
+from recollex_engine.fork import ThreadPool
 from recollex_engine.models.embedder import QueryEmbedder
 from recollex_engine.trace import Trace
 
 Found = TypeVar("Found")
 
-_beside = ThreadPoolExecutor(max_workers=2, thread_name_prefix="recollex words")
+_beside = ThreadPool(2, "recollex words")
 
 WORTH = 300.0
 """If a model takes more microseconds than this, a second thread is used: to wake one costs 150 us,

@@ -6,13 +6,33 @@ process: measured, a tenth to a quarter of the time of a batch of 1,000.
 """
 
 import gc
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_lock = threading.Lock()
-_pauses = 0
-_was_enabled = False
+from recollex_engine import fork
+
+
+class _Pauses:
+    """The bodies that run now, and whether the collector runs again after the last one."""
+
+    def __init__(self) -> None:
+        self.lock = fork.lock()
+        self.bodies: set[object] = set()
+        self.disabled = False  # by us; it stays True if a KeyboardInterrupt stops `end`
+        fork.register(self)
+
+    def end(self) -> None:
+        if not self.bodies and self.disabled:
+            gc.enable()
+            self.disabled = False
+
+    def after_fork(self) -> None:
+        """End the bodies: a child has no other threads, and does not return into this one's."""
+        self.bodies.clear()
+        self.end()
+
+
+_pauses = _Pauses()
 
 
 @contextmanager
@@ -25,16 +45,15 @@ def gc_paused(when: bool) -> Iterator[None]:
     if not when:
         yield
         return
-    global _pauses, _was_enabled
-    with _lock:
-        if _pauses == 0:
-            _was_enabled = gc.isenabled()
-            gc.disable()
-        _pauses += 1
+    body = object()
     try:
+        with _pauses.lock:
+            if gc.isenabled():
+                _pauses.disabled = True
+                gc.disable()
+            _pauses.bodies.add(body)
         yield
     finally:
-        with _lock:
-            _pauses -= 1
-            if _pauses == 0 and _was_enabled:
-                gc.enable()
+        _pauses.bodies.discard(body)
+        with _pauses.lock:
+            _pauses.end()

@@ -4,14 +4,12 @@ import contextlib
 import errno
 import fcntl
 import os
-import weakref
 from pathlib import Path
 from types import TracebackType
 
+from recollex_engine import fork
 from recollex_engine.errors import LockedError
 from recollex_engine.storage.disk import open_file
-
-_held: "weakref.WeakSet[WriterLock]" = weakref.WeakSet()
 
 
 class WriterLock:
@@ -34,17 +32,17 @@ class WriterLock:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._fd = -1
+        fork.register(self)  # first: another thread may fork at any moment
         self._fd = open_file(path, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             holder = os.pread(self._fd, 32, 0).decode(errors="replace").strip()
-            os.close(self._fd)
-            self._fd = -1
+            self._close_descriptor()
             if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
                 raise LockedError(path, f"process {holder}" if holder else "") from None
             raise
-        _held.add(self)
         with contextlib.suppress(OSError):  # on a full disk the lock works without the process id
             os.ftruncate(self._fd, 0)
             os.pwrite(self._fd, b"%d\n" % os.getpid(), 0)
@@ -56,16 +54,25 @@ class WriterLock:
 
     def close(self) -> None:
         """Release the lock; the second call does nothing."""
-        fd, self._fd = self._fd, -1
-        if fd < 0:
+        if self._fd < 0:
             return
-        _held.discard(self)
         with contextlib.suppress(OSError):
-            os.ftruncate(fd, 0)
+            os.ftruncate(self._fd, 0)
         # Closing alone is not enough: a child that was forked without Python's knowledge may still
-        # have the descriptor. Unlocking frees the lock in that case too.
-        fcntl.flock(fd, fcntl.LOCK_UN)
-        os.close(fd)
+        # have the descriptor. Unlocking frees the lock in that case too. A KeyboardInterrupt after
+        # it leaves a descriptor open, but no lock.
+        fcntl.flock(self._fd, fcntl.LOCK_UN)
+        self._close_descriptor()
+
+    def after_fork(self) -> None:
+        """Close the child's descriptor without unlocking, which would release the parent's lock."""
+        self._close_descriptor()
+
+    def _close_descriptor(self) -> None:
+        """Close the descriptor, and never twice: its number may be another file's by then."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
 
     def __enter__(self) -> "WriterLock":
         return self
@@ -81,15 +88,3 @@ class WriterLock:
     def __del__(self) -> None:
         if getattr(self, "_fd", -1) >= 0:
             self.close()
-
-
-def _let_go_in_child() -> None:
-    """Close the child's descriptors without unlocking, which would release the parent's lock."""
-    for lock in list(_held):
-        fd, lock._fd = lock._fd, -1
-        if fd >= 0:
-            os.close(fd)
-    _held.clear()
-
-
-os.register_at_fork(after_in_child=_let_go_in_child)

@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollex_engine.errors import CorruptError, FormatError, InputError
+from recollex_engine import fork
+from recollex_engine.errors import ClosedError, CorruptError, FormatError, InputError
 from recollex_engine.storage import overlay
 from recollex_engine.storage.disk import flush, open_file, replace_file, store_full, write_at
 
@@ -57,6 +58,7 @@ class VectorsWriter:
         self.dimension = dimension
         self._fd = -1
         self._failure: OSError | None = None
+        fork.register(self)
         if not path.exists():
             header = _HEADER.pack(_MAGIC, VERSION, dimension).ljust(HEADER_BYTES, b"\0")
             replace_file(path, header)
@@ -82,6 +84,8 @@ class VectorsWriter:
             )
         if not len(rows):
             return
+        if self._fd < 0:
+            raise ClosedError(f"{self.path} was closed: open the store again")
         offset = HEADER_BYTES + self._count * 2 * self.dimension
         write_at(self._fd, _bytes_of(rows), offset, self.path)
         self._count += len(rows)
@@ -108,9 +112,13 @@ class VectorsWriter:
 
     def close(self) -> None:
         """Close the descriptor; the second call does nothing."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    def after_fork(self) -> None:
+        """Close the child's descriptor; the parent alone appends to the file."""
+        self.close()
 
     def __enter__(self) -> "VectorsWriter":
         return self

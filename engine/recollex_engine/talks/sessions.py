@@ -6,7 +6,6 @@ metadata say why they were written.
 """
 
 import re
-import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine import fork
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.act import Act
@@ -60,7 +60,7 @@ class Sessions:
     def __init__(self, agent: AgentOrCut) -> None:
         self._agent = agent
         self._talks: OrderedDict[str, Talk] = OrderedDict()
-        self._lock = threading.RLock()
+        self._lock = fork.reentrant_lock()
 
     def __len__(self) -> int:
         return len(self._talks)

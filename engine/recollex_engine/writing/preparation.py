@@ -5,7 +5,6 @@ repeats them even after the rules have changed.
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import accumulate, pairwise
 
@@ -18,6 +17,7 @@ from recollex_engine.domain.roles import role_of_speaker
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.turn import is_spoken, passages_to_embed
 from recollex_engine.errors import InputError
+from recollex_engine.fork import ThreadPool
 from recollex_engine.models.embedder import Embedder, Progress, TokenizedTexts, embed_with_pieces
 from recollex_engine.models.vocabulary import Ids
 from recollex_engine.state.word_pieces import PassagePieces
@@ -178,4 +178,4 @@ def _count(counter: TokenCounter, texts: list[str]) -> Callable[[], list[int]]:
         return lambda: counted
 
 
-_counting = ThreadPoolExecutor(2, thread_name_prefix="recollex count")
+_counting = ThreadPool(2, "recollex count")

@@ -5,12 +5,11 @@ comparison is exact; else the one-bit codes select the passages to compare. The 
 graph proposes are compared too. A replay repeats the links that the log holds.
 """
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.schema import words
+from recollex_engine.fork import ThreadPool
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.row_codes import PassageColumns
 from recollex_kernels.vectors.codes import cosines, eight_bits
@@ -107,7 +106,7 @@ def semantic_links(
     ]
 
 
-_comparing = ThreadPoolExecutor(1, thread_name_prefix="recollex links")
+_comparing = ThreadPool(1, "recollex links")
 
 
 def _add_proposed(

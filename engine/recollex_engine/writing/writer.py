@@ -156,6 +156,7 @@ class Writer:
         replaces that memory. ``as_of``: the last operation when the caller made its plan; raises
         `StalePlan` if another was recorded since. If ``fill`` raises, nothing is recorded.
         """
+        self.log.check()
         with self.lock:
             if as_of is not None and self.replica.columns.op > as_of:
                 raise StalePlan
