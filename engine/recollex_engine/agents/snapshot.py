@@ -26,7 +26,7 @@ from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.embedder import Embedder, Progress
 from recollex_engine.state.replica import LOG, Replica
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches, batch_checksums
-from recollex_engine.storage.disk import FileSink, copy_file, flush_folder
+from recollex_engine.storage.disk import FileSink, copy_file, flush_folder, make_folder
 from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter
 from recollex_engine.writing.restoration import restore_vectors
 
@@ -169,7 +169,7 @@ def _new_agent(path: Path, name: str) -> Iterator[Path]:
     try:
         yield folder
         if any(folder.iterdir()):
-            target.parent.mkdir(exist_ok=True)
+            make_folder(target.parent)
             folder.chmod(0o755)
             flush_folder(folder)
             folder.rename(target)

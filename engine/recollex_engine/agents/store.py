@@ -25,7 +25,7 @@ from recollex_engine.errors import (
 from recollex_engine.log.durability import MODES, Durability
 from recollex_engine.log.progress import StartProgress
 from recollex_engine.models.embedder import Embedder, checked
-from recollex_engine.storage.disk import replace_file
+from recollex_engine.storage.disk import make_folder, replace_file
 from recollex_engine.text.analyzer import check_language
 from recollex_engine.writing.store_context import StoreContext
 
@@ -177,7 +177,7 @@ def create_store(path: Path) -> None:
     with _CREATING:
         if (path / "store.json").exists():
             return
-        path.mkdir(parents=True, exist_ok=True)
+        make_folder(path)
         try:
             replace_file(path / "store.json", orjson.dumps({"recollex_store": FORMAT}))
         except StoreFullError:

@@ -28,7 +28,7 @@ from recollex_engine.log.format import (
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.storage.disk import (
     flush,
-    flush_folder,
+    make_folder,
     open_file,
     replace_file,
     store_full,
@@ -88,7 +88,7 @@ class LogWriter:
         if not file_numbers(folder):
             if start not in (None, START):
                 raise CorruptError(folder, f"the log up to operation {start.op}", "no files")
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             self._create_file(1, START)
         self._position = self._recover(START if start is None else start, known_op, read)
 
@@ -260,12 +260,9 @@ class LogWriter:
         return end
 
     def _create_file(self, file: int, before: Position) -> Position:
-        """Create log file ``file`` with its header, atomically."""
+        """Create log file ``file`` with its header, atomically; durable in every mode."""
         header = encode_header(file, before)
-        durable = self._commits.mode != "off"
-        replace_file(plain_path(self.folder, file), header, durable=durable)
-        if durable and file == 1:
-            flush_folder(self.folder.parent)
+        replace_file(plain_path(self.folder, file), header)
         return Position(file, len(header), before.op, before.recorded_at, before.chain)
 
     def _open_file(self, file: int) -> int:

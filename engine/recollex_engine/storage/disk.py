@@ -163,6 +163,24 @@ class FileSink:
         os.close(self._fd)
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it that are missing; their names are on the disk afterwards.
+
+    Does nothing where the folder exists. Cost: a flush for each folder that is made.
+    """
+    try:
+        path.mkdir()
+    except FileExistsError:
+        if not path.is_dir():
+            raise
+        return
+    except FileNotFoundError:
+        make_folder(path.parent)
+        make_folder(path)
+        return
+    flush_folder(path.parent)
+
+
 def copy_file(source: Path, target: Path) -> None:
     """Write the bytes of ``source`` to ``target``; they are not durable yet."""
     with source.open("rb") as file, FileSink(target) as sink:

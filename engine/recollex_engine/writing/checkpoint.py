@@ -20,7 +20,7 @@ from recollex_engine.state.manifest import Manifest, SegmentEntry
 from recollex_engine.state.postings import Postings
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.view import Indexes, Segment, View
-from recollex_engine.storage.disk import flush_folder
+from recollex_engine.storage.disk import flush_folder, make_folder
 from recollex_engine.writing.graph_building import BUILDING, GRAPHS
 from recollex_engine.writing.writer import Writer
 
@@ -54,7 +54,7 @@ def run(writer: Writer, generation: int) -> None:
     if columns.settings is None:
         return
     home = folder / columns.settings.columns_folder
-    home.mkdir(exist_ok=True)
+    make_folder(home)
     with writer.lock:
         columns.code_rows(replica.rows_of_file, needed=True)
         frozen = _Frozen(
@@ -126,7 +126,7 @@ def _index(
     first = number * SEGMENT_ROWS
     end = min(first + SEGMENT_ROWS, view.rows)
     folder = replica.folder / f"segment-{number:04d}"
-    folder.mkdir(exist_ok=True)
+    make_folder(folder)
     terms = replica.columns.dictionary["terms"].count
     path = folder / f"postings-{generation}"
     # a memory that crosses into the next segment belongs to the segment where it begins

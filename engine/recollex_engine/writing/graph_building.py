@@ -13,7 +13,7 @@ from threading import Lock
 from recollex_engine.state.hnsw import PROPOSED, Hnsw, extend_graph, least_width
 from recollex_engine.state.manifest import GraphEntry
 from recollex_engine.state.replica import Replica
-from recollex_engine.storage.disk import flush_folder
+from recollex_engine.storage.disk import flush_folder, make_folder
 
 GRAPH_ROWS = 262_144
 """Up to this many rows of an agent no graph is built: the one-bit comparison is as fast.
@@ -81,7 +81,7 @@ def extend(replica: Replica, indexing: Lock, stopped: Callable[[], bool]) -> Non
     folder = replica.folder / GRAPHS
     while (rows := due(replica)) is not None:
         first, reached, end = rows
-        folder.mkdir(exist_ok=True)
+        make_folder(folder)
         path = folder / f"hnsw-{first}-{end}"
         building = path.with_suffix(BUILDING)
         for leftover in folder.glob(f"*{BUILDING}"):

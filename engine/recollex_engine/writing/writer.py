@@ -26,6 +26,7 @@ from recollex_engine.log.reader import LogFollower, Operation, Transaction
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.state.replica import LOG, Replica, read_files_ahead
 from recollex_engine.storage.commit_word import CommitWord
+from recollex_engine.storage.disk import make_folder
 from recollex_engine.storage.lock import WriterLock
 from recollex_engine.storage.vectors_file import VectorsWriter, checksum
 from recollex_engine.writing.draft import Draft
@@ -54,7 +55,7 @@ class Writer:
         on_flush: Callable[[float], None] | None = None,
         start_progress: StartProgress | None = None,
     ) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         self.lock_file = WriterLock(folder / "LOCK")
         read_files_ahead(folder)
         try:
