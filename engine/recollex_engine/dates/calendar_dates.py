@@ -11,20 +11,19 @@ from functools import partial
 from recollex_engine.dates import periods
 from recollex_engine.dates.english_words import (
     DASHES,
-    MONTHS,
-    SHORT_MONTHS,
     SHORT_WEEKDAYS,
     WEEKDAYS,
     Token,
 )
 from recollex_engine.dates.expression_parser import (
     Expression,
-    ExpressionParser,
     OfYear,
     dated,
     fixed,
 )
 from recollex_engine.dates.holidays import BEGINNINGS, HOLIDAYS, LONGEST
+from recollex_engine.dates.month_days import SMALL_MONTH_AFTER, SPELLED, MonthDayParser
+from recollex_engine.dates.numeric_dates import CLOSING, read_numbers
 from recollex_engine.dates.periods import (
     DAY,
     EARLY_AND_LATE,
@@ -45,10 +44,6 @@ WEEKDAY_AFTER = _BOUNDS | {"on", "by", "for", "about"}
 HOLIDAY_AFTER = _BOUNDS | {"at", "on", "for", "during", "over", "around", "by"}
 WEEKEND_AFTER = frozenset({"over", "during", "on", "at", "since"})
 PREPOSITIONS = SEASON_AFTER | HOLIDAY_AFTER | YEAR_AFTER | frozenset({"of", "within", "about"})
-_SMALL_MONTH_AFTER_WORDS = """
-in during since last next of early late mid between until
-"""
-_SMALL_MONTH_AFTER = frozenset(_SMALL_MONTH_AFTER_WORDS.split())
 _NO_HOLIDAY_BEFORE_WORDS = """
 tree trees card cards present presents gift gifts cookie cookies costume costumes movie movies song
 songs island decorations decoration lights market markets egg eggs bunny story carol carols candy
@@ -61,10 +56,11 @@ plan plans planned planning budget budgeted schedule scheduled goal goals target
 booked forecast report records data figures summary arranged due set
 """
 _FOR_A_MONTH = frozenset(_FOR_A_MONTH_WORDS.split())
+_NTH_AFTER = _BOUNDS | {"on", "by", "around", *WEEKDAYS}
 _TIME_OFF = frozenset({"vacation", "holiday", "holidays", "break", "semester", "term", "season"})
 
 
-class CalendarDateParser(ExpressionParser):
+class CalendarDateParser(MonthDayParser):
     """Parses calendar dates; `relative_dates` adds what is counted from now or another date."""
 
     def calendar_date(self, i: int) -> Expression | None:
@@ -74,8 +70,10 @@ class CalendarDateParser(ExpressionParser):
         token = self.tokens[i]
         if token.kind == "iso" and len(token.text) == 7 and token.text[5:] > "12":
             return self._two_years(i + 1, int(token.text[:4]), token.text[5:])
-        if token.kind in ("iso", "slash"):
-            return _numeric(token, i + 1)
+        if token.kind == "iso":
+            return _iso(token, i + 1)
+        if token.kind == "numeric":
+            return self._numeric(i)
         if token.kind in ("number", "ordinal"):
             return self._day_month(i) or self._bare_year(i) or self._nth_of_month(i)
         if token.kind == "decade":
@@ -89,11 +87,13 @@ class CalendarDateParser(ExpressionParser):
         if token.kind != "word":
             return None
         name = token.text
+        if name in SPELLED and (day := self._spelled_day_of_month(i)):
+            return day
         if name in BEGINNINGS and (holiday := self._holiday(i)):
             return holiday
         if name in WEEKDAYS or name in SHORT_WEEKDAYS:
             return self._named_weekday(i)
-        if (month := self._month(i)) is not None:
+        if (month := self.month(i)) is not None:
             return self._month_day(i, month)
         if name in SEASON_STARTS and not self._in_a_name(i):
             after = i + 1 + (self.word(i + 1) in _TIME_OFF)
@@ -177,66 +177,82 @@ class CalendarDateParser(ExpressionParser):
         start += 1900 if start >= 30 else 2000
         return dated(i + 1, lambda y: periods.year(y, 10), start, YEAR_AFTER | {"of"})
 
-    def _month(self, i: int) -> int | None:
-        name = self.word(i)
-        if name in SHORT_MONTHS:
-            # "dec" and "mar" have other meanings: with a capital or a number they are months
-            numbered = self.is_kind(i + 1, "number") or self.is_kind(i + 1, "ordinal")
-            told = numbered or self.tokens[i].capital
-            if not told and name != "mar" and i:
-                told = self.tokens[i - 1].text in _SMALL_MONTH_AFTER
-            return SHORT_MONTHS[name] if told else None
-        return MONTHS.get(name)
+    def _numeric(self, i: int) -> Expression | None:
+        """Read "19.01.2024", "19.1.24", "25.12.", "12/25"."""
+        numbers = read_numbers(self.tokens, i, self.month_first, self.today.year)
+        if numbers is None or not _is_date(*numbers[1:]):
+            return None
+        y, m, d = numbers
+        if y is None:
+            return Expression(i + 1, _day_range(m, d, d))
+        return dated(i + 1, _day_range(m, d, d), y)
 
     def _day_month(self, i: int) -> Expression | None:
-        """Read "7 May 2023", "7th of May", "7-9 May"."""
-        first = last = int(self.tokens[i].text.rstrip("stndrh"))
+        """Read "7 May 2023", "7th of May", "7-9 May", "3rd to the 5th of May", "19. May 2023"."""
+        start, first = i, self.day_number(i)
+        last = first
         i += 1
-        if i + 1 < len(self.tokens) and self.tokens[i].text in DASHES and self.is_day(i + 1):
-            last = int(self.tokens[i + 1].text.rstrip("stndrh"))
-            i += 2
-        m = self._month(i + (self.word(i) == "of"))
+        if beyond := self.last_day(i, start, first):
+            last, i = beyond
+        elif self.is_stop(i) and self.month(i + 1) is not None and self.year_at(i + 2):
+            i += 1
+        i += self.word(i) == "of"
+        m = self.month(i)
         if m is None or not 1 <= first <= last <= _MONTH_LENGTHS[m - 1]:
             return None
-        return self._in_year(i + (self.word(i) == "of") + 1, _day_range(m, first, last))
+        return self._in_year(self.after_month(i), _day_range(m, first, last))
+
+    def _spelled_day_of_month(self, i: int) -> Expression | None:
+        """Read "third of May", "twenty-first of January 2024"."""
+        day = self.spelled_day(i)
+        if day is None or self.word(day[1]) != "of" or (m := self.month(day[1] + 1)) is None:
+            return None
+        if day[0] > _MONTH_LENGTHS[m - 1]:
+            return None
+        return self._in_year(self.after_month(day[1] + 1), _day_range(m, day[0], day[0]))
 
     def _nth_of_month(self, i: int) -> Expression | None:
-        """Read "on the 15th" at the end of a clause: the latest; about the future, the next."""
-        if not self.is_kind(i, "ordinal") or not self.is_day(i):
+        """Read "on the 15th", "since the 1st", "Friday the 1st": the latest; ahead, the next."""
+        if not self.is_kind(i, "ordinal") or not self.is_day(i) or i < 2:
             return None
-        if [token.text for token in self.tokens[max(0, i - 2) : i]] != ["on", "the"]:
+        before = self.tokens[i - 2].text
+        if self.tokens[i - 1].text != "the" or before not in _NTH_AFTER:
             return None
-        if i + 1 < len(self.tokens) and self.tokens[i + 1].text not in ".;?!)":
-            return None
-        d = int(self.tokens[i].text[:-2])
-        steps = range(0, 3) if self.looking == "future" else range(0, -3, -1)
+        if i + 1 < len(self.tokens):
+            following = self.tokens[i + 1]
+            if following.text not in (CLOSING if following.kind == "word" else ".;?!)"):
+                return None
+        d, weekday = self.day_number(i), WEEKDAYS.get(before)
+        steps = range(0, 14) if self.looking == "future" else range(0, -14, -1)
         for step in steps:
             start, end = periods.month(self.today.year, self.today.month + step)
             day = periods.days((start + (d - 1) * DAY).date())
-            if day[1] > end:
+            if day[1] > end or (weekday is not None and day[0].weekday() != weekday):
                 continue
             if day[1] > self.now if self.looking == "future" else day[0] <= self.now:
-                return replace(fixed(i + 1, day), only_after=WEEKDAY_AFTER)
+                only_after = None if weekday is not None else WEEKDAY_AFTER | {"around"}
+                return replace(fixed(i + 1, day), only_after=only_after)
         return None
 
     def _month_day(self, i: int, m: int) -> Expression | None:
         """Read "May 7, 2023", "May 7-9", "May the 7th", "May 2023", "May"."""
-        month, after = self.tokens[i], i + 1
+        month, after = self.tokens[i], self.after_month(i)
         verb = month.text in ("may", "march") and not month.capital
-        if after < len(self.tokens) and self.tokens[after].text == "." and len(month.text) < 5:
-            after += 1 if self.is_kind(after + 1, "number") else 0
-        if self.word(after) == "the" and self.is_kind(after + 1, "ordinal"):
-            after += 1
+        if self.word(after) == "the":
+            spelled = None if verb else self.spelled_day(after + 1)
+            if spelled is not None and spelled[0] <= _MONTH_LENGTHS[m - 1]:
+                return self._in_year(spelled[1], _day_range(m, spelled[0], spelled[0]))
+            after += self.is_kind(after + 1, "ordinal")
         if self.is_day(after) and not self.counts(after + 1):
-            first = last = int(self.tokens[after].text.rstrip("stndrh"))
+            first = last = self.day_number(after)
             to = self.tokens[after + 1].text if after + 1 < len(self.tokens) else ""
             if (
                 (to in DASHES or to in ("to", "through") or (to == "and" and self.between(i)))
                 and self.is_day(after + 2)
-                and self._month(after + 3) is None
+                and self.month(after + 3) is None
                 and not self.counts(after + 3)
             ):
-                last = int(self.tokens[after + 2].text.rstrip("stndrh"))
+                last = self.day_number(after + 2)
                 after += 2
             if not 1 <= first <= last <= _MONTH_LENGTHS[m - 1]:
                 return None
@@ -244,24 +260,13 @@ class CalendarDateParser(ExpressionParser):
                 return None
             return self._in_year(after + 1, _day_range(m, first, last))
         year = self.year_at(after)
-        if year is None and verb and (not i or self.tokens[i - 1].text not in _SMALL_MONTH_AFTER):
+        if year is None and verb and (not i or self.tokens[i - 1].text not in SMALL_MONTH_AFTER):
             return None
         if year is None and m in _NAMES and i and self.tokens[i - 1].text == "for":
             arranged = _FOR_A_MONTH.intersection(token.text for token in self.tokens[:i])
             if not arranged:  # "a gift for June"
                 return None
         return self.yearless(after, lambda y: periods.month(y, m), MONTH_AFTER)
-
-    def between(self, i: int) -> bool:
-        """Return whether "between" or "between the" stands before token `i`."""
-        before = [token.text for token in self.tokens[max(0, i - 2) : i]]
-        return before[-1:] == ["between"] or before == ["between", "the"]
-
-    def is_day(self, i: int) -> bool:
-        """Return whether token `i` may be the number of a day of a month."""
-        if not (self.is_kind(i, "number") or self.is_kind(i, "ordinal")):
-            return False
-        return 1 <= int(self.tokens[i].text.rstrip("stndrh")) <= 31
 
     def _in_year(self, after: int, of_year: OfYear) -> Expression:
         """Return one or several days of a month, which need no preposition."""
@@ -270,8 +275,10 @@ class CalendarDateParser(ExpressionParser):
     def _named_weekday(self, i: int) -> Expression | None:
         """Read "Friday", "Friday night", "Friday last week", "Sunday, 7 May"."""
         name, comma = self.word(i), i + 1
-        comma += comma < len(self.tokens) and self.tokens[comma].text in (",", ".")
-        if self.is_day(comma + (self.word(comma) == "the")) or self._month(comma) is not None:
+        while comma < min(i + 3, len(self.tokens)) and self.tokens[comma].text in (",", "."):
+            comma += 1
+        led = self.is_day(comma + (self.word(comma) == "the")) or self.is_kind(comma, "numeric")
+        if led or self.month(comma) is not None:
             date_after = self.calendar_date(comma + (self.word(comma) == "the"))
             if date_after is not None and date_after.only_after is None:
                 return date_after
@@ -309,25 +316,14 @@ def _day_range(m: int, first: int, last: int) -> OfYear:
     return lambda y: periods.days(date(y, m, first), last - first + 1)
 
 
-def _numeric(token: Token, after: int) -> Expression | None:
-    """Read 2023-05-07, 2023-05 and 25/12/2023; 5/7/2023 may be two different days: None."""
-    if token.kind == "iso":
-        y, m = int(token.text[:4]), int(token.text[5:7])
-        if not 1 <= m <= 12:
-            return None
-        if len(token.text) == 7:
-            return dated(after, lambda y: periods.month(y, m), y, MONTH_AFTER)
-        d = int(token.text[8:10])
-    else:
-        first, second, third = token.text.split("/")
-        if len(first) == 4:
-            y, m, d = int(first), int(second), int(third)
-        elif len(third) != 4 or (int(first) <= 12 and int(second) <= 12 and first != second):
-            return None
-        else:
-            y, m, d = int(third), int(first), int(second)
-            if m > 12:
-                m, d = d, m
-    if not 1 <= m <= 12 or not 1 <= d <= _MONTH_LENGTHS[m - 1]:
-        return None
-    return dated(after, _day_range(m, d, d), y)
+def _iso(token: Token, after: int) -> Expression | None:
+    """Read 2023-05-07 and 2023-05."""
+    y, m = int(token.text[:4]), int(token.text[5:7])
+    if len(token.text) == 7:
+        return dated(after, lambda y: periods.month(y, m), y, MONTH_AFTER) if 1 <= m <= 12 else None
+    d = int(token.text[8:10])
+    return dated(after, _day_range(m, d, d), y) if _is_date(m, d) else None
+
+
+def _is_date(m: int, d: int) -> bool:
+    return 1 <= m <= 12 and 1 <= d <= _MONTH_LENGTHS[m - 1]

@@ -24,9 +24,14 @@ class ClockTimeParser(RelativeDateParser):
     """Parses any time expression, and narrows a day to the hours that are named with it."""
 
     def __init__(
-        self, tokens: list[Token], now: datetime, looking: Looking, last_is_previous_year: bool
+        self,
+        tokens: list[Token],
+        now: datetime,
+        looking: Looking,
+        last_is_previous_year: bool,
+        month_first: bool = False,
     ) -> None:
-        super().__init__(tokens, now, looking, last_is_previous_year)
+        super().__init__(tokens, now, looking, last_is_previous_year, month_first)
         self._read: dict[tuple[int, Looking], Expression | None] = {}
 
     def expression(self, i: int, depth: int = 0) -> Expression | None:

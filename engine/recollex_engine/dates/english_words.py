@@ -19,6 +19,11 @@ CLOCK = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1)}
 _NUMBER_NAMES = "zero one two three four five six seven eight nine ten eleven twelve"
 NUMBERS = {name: n for n, name in enumerate(_NUMBER_NAMES.split()) if n}
 NUMBERS |= {"a": 1, "an": 1, "fifteen": 15, "twenty": 20, "thirty": 30}
+_DAY_NAMES = """
+first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
+fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth
+"""
+SPELLED_DAYS = {name: n for n, name in enumerate(_DAY_NAMES.split(), 1)} | {"thirtieth": 30}
 ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": -1, "latter": -1}
 LAST = frozenset({"last", "past", "previous"})
 NEXT = frozenset({"next", "coming", "upcoming"})
@@ -28,8 +33,12 @@ DASHES = frozenset("-\u2013\u2014")
 
 _TOKEN = re.compile(
     r"""
-    (?P<iso>(?<![\w./-])[0-9]{4}-[0-9]{2}(?:-[0-9]{2}(?:T[0-9:.]+(?:Z|[+-][0-9:]+)?)?)?(?![\w/-]))
-  | (?P<slash>(?<![\w./-])[0-9]{1,4}/[0-9]{1,2}/[0-9]{1,4}(?![\w/-]))
+    (?P<word>(?<![\w@\#])[A-Za-z]+(?:'s)?(?!\w))
+  | (?P<iso>(?<![\w./-])[0-9]{4}-[0-9]{2}(?:-[0-9]{2}(?:T[0-9:.]+(?:Z|[+-][0-9:]+)?)?)?(?![\w/-]))
+  | (?P<numeric>(?<![\w./-])(?: [0-9]{4}(?:/[0-9]{1,2}/|\.[0-9]{1,2}\.)[0-9]{1,2}
+         | [0-9]{1,2}(?:/[0-9]{1,2}/|-[0-9]{1,2}-|\.\ ?[0-9]{1,2}\.\ ?)[0-9]{4}
+         | [0-9]{1,2}(?:/[0-9]{1,2}/|\.[0-9]{1,2}\.)[0-9]{2} | [0-9]{1,2}\.[0-9]{1,2}\.(?!\d)
+         | [0-9]{1,2}/[0-9]{1,2} )(?![\w/-]|\.[0-9]))
   | (?P<span>(?<![\w./-])[12][0-9]{3}/(?:[0-9]{2}|[12][0-9]{3})(?![\w/-]))
   | (?P<clock>(?<![\w.:/-])(?:(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?
          (?:\ ?[aApP]\.?[mM]\b)?        |(?:1[0-2]|[1-9])\ ?[aApP]\.?[mM]\b)(?![:\w]))
@@ -37,7 +46,6 @@ _TOKEN = re.compile(
   | (?P<ordinal>[0-9]{1,2}(?:st|nd|rd|th)(?!\w))
   | (?P<decade>[0-9]{3}0'?s(?!\w) | '?[0-9]0s(?!\w))
   | (?P<number>(?<![\w.])[0-9]{1,4}(?!\w))
-  | (?P<word>(?<![\w@\#])[A-Za-z]+(?:'s)?(?!\w))
   | (?P<other>\w+ | [^\w\s])
     """,
     re.VERBOSE,

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from recollex_engine.dates.english_words import Token
+from recollex_engine.dates.numeric_dates import full_year
 from recollex_engine.dates.periods import Period
 
 OfYear = Callable[[int], Period]
@@ -53,6 +54,7 @@ class ExpressionParser:
     latest weekday.
     last_is_previous_year: if true, "last spring" is the previous calendar year's, as in the papers
     for queries; otherwise it is the latest one that is over.
+    month_first: if true, 5/7/2023 is 7 May, otherwise 5 July.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class ExpressionParser:
         now: datetime,
         looking: Looking,
         last_is_previous_year: bool,
+        month_first: bool = False,
     ) -> None:
         self.tokens = tokens
         self._words = [token.text if token.kind == "word" else "" for token in tokens]
@@ -68,6 +71,7 @@ class ExpressionParser:
         self.today = now.date()
         self.looking = looking
         self.last_is_previous_year = last_is_previous_year
+        self.month_first = month_first
 
     def word(self, i: int) -> str:
         """Return the word at token `i`, or "" if there is none."""
@@ -137,9 +141,7 @@ class ExpressionParser:
             return None
         digits = self.tokens[i].text
         if short:
-            year = self.today.year // 100 * 100 + int(digits)
-            year -= 100 if year > self.today.year + 5 else 0
-            return (year, i + 1) if len(digits) == 2 else None
+            return (full_year(digits, self.today.year), i + 1) if len(digits) == 2 else None
         if len(digits) != 4 or not 1000 <= int(digits) < 3000 or self.before_christ(i + 1):
             return None
         closed = opened == "(" and i + 1 < len(self.tokens) and self.tokens[i + 1].text == ")"

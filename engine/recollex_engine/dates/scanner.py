@@ -26,6 +26,7 @@ from recollex_engine.dates.english_words import (
 )
 from recollex_engine.dates.expression_parser import Expression, Looking
 from recollex_engine.dates.holidays import BEGINNINGS, TELLING
+from recollex_engine.dates.month_days import SPELLED
 from recollex_engine.dates.periods import DAY, PARTS_OF_DAY, SEASON_STARTS, Period
 
 NAMED = frozenset(
@@ -38,10 +39,10 @@ NAMED = frozenset(
 # The words that an expression begins with; words of `_LEADING` may stand before them.
 _BEGINNING = frozenset(
     NAMED | {*UNITS, *PARTS_OF_DAY} | LAST | NEXT | {*THIRDS, *THIRDS_OF, *ORDINALS, *NUMBERS}
-    | BEGINNINGS
+    | BEGINNINGS | SPELLED
     | {"this", "current", "few", "couple", "several", "season"}
 ) - {"a", "an"}  # fmt: skip
-_NUMERIC = frozenset({"iso", "slash", "span", "ordinal", "decade", "number", "clock"})
+_NUMERIC = frozenset({"iso", "numeric", "span", "ordinal", "decade", "number", "clock"})
 _LEADING = PREPOSITIONS | {"the", "a", "an", "between", "following", "prior", "up", "to"}
 _TO = frozenset({"to", "until", "till", "through", "thru"}) | DASHES
 _NOW = frozenset({"now", "present", "date"})

@@ -2,12 +2,13 @@
 
 `find_range` reads a question and looks back from now; `find_event_range` reads a statement at the
 time it was made. Both return None rather than a guess: a number in a port, a version, a price, an
-address or a count is no year; "may" and "march" are verbs unless they stand where a month does;
-5/7/2023 may be two different days; "recently" and "soon" name no range. If a month lacks the day
-that is written, the range is the month.
+address or a count is no year; "may" and "march" are verbs unless they stand where a month does; a
+version, a fraction or a number at a sentence's end is no date; "recently" and "soon" name no range.
+If a month lacks the day that is written, the range is the month.
 
 The entry points are here. `scanner` finds the times of a text; the parsers of one expression are
-`calendar_dates` ("7 May 2023"), `relative_dates` ("last Friday") and `clock_times` ("3 pm").
+`calendar_dates` ("7 May 2023"), `numeric_dates` ("19.01.2024"), `relative_dates` ("last Friday")
+and `clock_times` ("3 pm").
 
 What the words mean (as in TEMPR 3.1.4 and Memora 3.1.4 where these define it):
 
@@ -27,6 +28,8 @@ What the words mean (as in TEMPR 3.1.4 and Memora 3.1.4 where these define it):
   4:00 to 9:00;
 - "May and June", "3 June, 6 June and 28 June" last from the first to the last;
 - "2018/19" and "2018-19" are the twelve months from July of a season or a school year;
+- 5/7/2023, 5.7.2023 and 5.7. are 5 July, with `month_first` 7 May; 25.12. and 12/25 are read either
+  way; a year of two digits is at most five years ahead; "the 21st" is the latest 21st;
 - a holiday whose day differs between countries ("National Day", "Labor Day") names no range.
 """
 
@@ -56,8 +59,8 @@ EARLIEST = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 LATEST = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 """The end of a range that begins after now and has no end."""
 
-# A text is parsed only if it holds a word of `NAMED`, a number that may be a year, or both a word
-# of `_COUNTED` and a word of `_COUNTING`.
+# A text is parsed only if it holds a word of `NAMED`, a number that may be a year or a date, "the
+# 21st", or both a word of `_COUNTED` and a word of `_COUNTING`.
 _COUNTED = frozenset({*UNITS, *PARTS_OF_DAY})
 _COUNTING = frozenset(
     {"ago", "this", "current", "before", "after", "following", "prior", "from", "in"}
@@ -69,7 +72,8 @@ _NAMED, _COUNTED_HERE, _COUNTING_HERE = (
 _LETTERS = bytes(code if code in b"abcdefghijklmnopqrstuvwxyz" else 32 for code in range(256))
 _NO_DIGITS = bytes(code for code in range(256) if code not in b"0123456789")
 _YEAR = re.compile(
-    "(?<![0-9a-z])[0-9]{4}(?![0-9a-z])|(?<![a-z])[0-9]0s(?![0-9a-z])|on the [0-9]"
+    "(?<![0-9a-z])[0-9]{4}(?![0-9a-z])|(?<![a-z])[0-9]0s(?![0-9a-z])|the [0-9]{1,2}(?:st|nd|rd|th)"
+    "|(?<![0-9a-z])[0-9]{1,2}[./][0-9]{1,2}(?:[./]|(?![0-9a-z]))"
 ).search
 _FUTURE = re.compile(
     r"\b(?:will|shall|gonna|won't|going to|plan to|plans to|planning|hope to|hoping to|upcoming"
@@ -111,14 +115,16 @@ class TimeRange(NamedTuple):
     span: tuple[int, int]
 
 
-def find_range(text: str, now_us: int, tz: tzinfo = UTC) -> TimeRange | None:
+def find_range(
+    text: str, now_us: int, tz: tzinfo = UTC, month_first: bool = False
+) -> TimeRange | None:
     """Return the range of time a question asks about, or None.
 
     It looks back: "in June" is the latest June that has begun, "on Friday" the latest Friday, and
     "last spring" the previous calendar year's spring, as in the papers. In a sentence that speaks
     of the future and has no verb of the past, they are the coming ones. `tz` is the time zone in
-    which the asker's days begin. A range that leaves the years 1 to 9999 is None. Never raises on
-    any text.
+    which the asker's days begin, `month_first` the order of day and month in numbers. A range that
+    leaves the years 1 to 9999 is None. Never raises on any text.
 
     If the text names several times, those with a year have priority. Among these the one that
     opens the last sentence is chosen, otherwise the last one that does not say when a thing was
@@ -138,7 +144,7 @@ def find_range(text: str, now_us: int, tz: tzinfo = UTC) -> TimeRange | None:
     now = local_time(now_us, tz)
     if now is None:
         return None
-    parser = ClockTimeParser(tokens_of(text), now, "past", last_is_previous_year=True)
+    parser = ClockTimeParser(tokens_of(text), now, "past", True, month_first)
     found = [
         (match, located)
         for match in Scanner(parser, _future_sentences(text))
@@ -190,7 +196,9 @@ def _future_sentences(text: str) -> list[tuple[int, int]]:
     return ahead
 
 
-def find_event_range(text: str, at_us: int, tz: tzinfo = UTC) -> TimeRange | None:
+def find_event_range(
+    text: str, at_us: int, tz: tzinfo = UTC, month_first: bool = False
+) -> TimeRange | None:
     """Return when the event happens that a statement made at `at_us` speaks of, or None.
 
     The first time in the text counts. If the text speaks of the future ("will", "going to", "next",
@@ -208,7 +216,7 @@ def find_event_range(text: str, at_us: int, tz: tzinfo = UTC) -> TimeRange | Non
     if now is None:
         return None
     looking: Looking = "future" if _FUTURE.search(text.replace("\u2019", "'")) else "nearest"
-    parser = ClockTimeParser(tokens_of(text), now, looking, last_is_previous_year=False)
+    parser = ClockTimeParser(tokens_of(text), now, looking, False, month_first)
     for match in Scanner(parser):
         found = None if match.bound else _in_utc(match, parser.tokens, text, at_us, tz)
         if found:

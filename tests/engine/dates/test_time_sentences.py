@@ -26,6 +26,37 @@ QUESTIONS = {
     "on Nov. 15": "2023-11-15..2023-11-15",
     "on 29 February": "2020-02-29..2020-02-29",
     "on the evening of 7 July, 2023": "2023-07-07+18..2023-07-07",
+    "Was it 5/7/2023?": "2023-07-05..2023-07-05",
+    # dots, dashes and slashes
+    "on 19.01.2023": "2023-01-19..2023-01-19",
+    "on 19.1.23": "2023-01-19..2023-01-19",
+    "on 19-01-2023": "2023-01-19..2023-01-19",
+    "on 12/25/2022": "2022-12-25..2022-12-25",
+    "Who came on 25.12.?": "2022-12-25..2022-12-25",
+    "on 12/25": "2022-12-25..2022-12-25",
+    "since 01.03.2023": "2023-03-01..",
+    "before 10.01.2023": "..2023-01-09",
+    "from 24.12. to 31.12.2022": "2022-12-24..2022-12-31",
+    "19.01.2023 - 21.01.2023": "2023-01-19..2023-01-21",
+    "on 31.12.98": "1998-12-31..1998-12-31",
+    "Friday before 10.01.2023": "2023-01-06..2023-01-06",
+    "the Monday after 19.01.2023": "2023-01-23..2023-01-23",
+    "two weeks before 19.01.2023": "2023-01-02..2023-01-08",
+    # stops and ordinals
+    "on Jan. 19th, 2023": "2023-01-19..2023-01-19",
+    "Sept. 3": "2023-09-03..2023-09-03",
+    "3 Sept. 2022": "2022-09-03..2022-09-03",
+    "on Sun., Oct. 1": "2023-10-01..2023-10-01",
+    "on 19. January 2023": "2023-01-19..2023-01-19",
+    "the 3rd of May": "2023-05-03..2023-05-03",
+    "the third of May": "2023-05-03..2023-05-03",
+    "the twenty-first of May 2022": "2022-05-21..2022-05-21",
+    "May the fourth": "2023-05-04..2023-05-04",
+    "from the 3rd to the 5th of March": "2023-03-03..2023-03-05",
+    "the 3rd and 4th of March": "2023-03-03..2023-03-04",
+    "What did I say on the 21st about it?": "2023-10-21..2023-10-21",
+    "since the 1st": "2023-11-01..",
+    "Friday the 13th": "2023-10-13..2023-10-13",
     # months, seasons, years
     "the 30th of February 2022": "2022-02-01..2022-02-28",
     "June 2023": "2023-06-01..2023-06-30",
@@ -241,7 +272,6 @@ NO_TIMES = [
     "Where is the Christmas tree?",
     "Who lives on Easter Island?",
     "from 2000 to 2500 calories",
-    "Was it 5/7/2023?",
     "2023-13-01, 2023-02-30, 32/13/2023",
     "Did it fall in spring-loaded springs?",
     "She did it recently, soon, the other day, these days",
@@ -273,6 +303,11 @@ NO_TIMES = [
     "Where is the New Year resolution?",
     "What is Q5?",
     "9999 years ago",
+    "Python 3.11.12, version 2.10.24 of it, 192.168.1.20",
+    "It cost 25.12. The rating went to 4.5. It grew by 2.5. It was 3.2.",
+    "3/4 of it, on 1/2 acre, open 24/7, since 9/11",
+    "on 32.01.2023, on 13/13/2023, on 30.02.2023, on 0.1.2023",
+    "section 3.2.1, on the 3rd floor, the second of two, the first of the rules",
     "",
 ]
 
@@ -305,3 +340,19 @@ STATEMENTS = {
 @pytest.mark.parametrize(("text", "expected"), STATEMENTS.items())
 def test_statements(text, expected):
     assert said(find_event_range(text, NOW)) == expected
+
+
+def test_the_order_of_day_and_month_is_an_option():
+    assert said(find_range("on 5/7/2023", NOW)) == "2023-07-05..2023-07-05"
+    assert said(find_range("on 5/7/2023", NOW, month_first=True)) == "2023-05-07..2023-05-07"
+    assert said(find_event_range("It was on 3/2.", NOW)) == "2024-02-03..2024-02-03"
+    assert said(find_event_range("It was on 2/3.", NOW, month_first=True)) == (
+        "2024-02-03..2024-02-03"
+    )
+
+
+@pytest.mark.parametrize("month_first", [False, True])
+@pytest.mark.parametrize("text", ["on 25.12.2022", "on 12/25/2022", "on 25-12-2022", "on 12/25"])
+def test_only_one_order_may_give_a_date(text, month_first):
+    found = find_range(text, NOW, month_first=month_first)
+    assert said(found) == "2022-12-25..2022-12-25"

@@ -1,0 +1,83 @@
+"""Days of a month, and the names of months: "May", "Sept.", "3rd to 5th", "twenty-first"."""
+
+from recollex_engine.dates.english_words import DASHES, MONTHS, SHORT_MONTHS, SPELLED_DAYS
+from recollex_engine.dates.expression_parser import ExpressionParser
+
+_SMALL_MONTH_AFTER_WORDS = """
+in during since last next of early late mid between until
+"""
+SMALL_MONTH_AFTER = frozenset(_SMALL_MONTH_AFTER_WORDS.split())
+"""Words before "may" or "dec" without a capital that make them months."""
+SPELLED = frozenset({*SPELLED_DAYS, "twenty", "thirty"})
+"""Words that a spelled day begins with."""
+
+
+class MonthDayParser(ExpressionParser):
+    """Reads the names of months, the numbers of days, and what joins them."""
+
+    def month(self, i: int) -> int | None:
+        """Return the number of the month that token `i` names, None if it names none."""
+        name = self.word(i)
+        if name in SHORT_MONTHS:
+            # "dec" and "mar" have other meanings: with a capital or a number they are months
+            numbered = self.is_kind(i + 1, "number") or self.is_kind(i + 1, "ordinal")
+            told = numbered or self.tokens[i].capital
+            if not told and name != "mar" and i:
+                told = self.tokens[i - 1].text in SMALL_MONTH_AFTER
+            return SHORT_MONTHS[name] if told else None
+        return MONTHS.get(name)
+
+    def last_day(self, i: int, start: int, first: int) -> tuple[int, int] | None:
+        """Return (last day, next token) of "-9", "to the 5th", "and 5th" after the day ``first``.
+
+        "and" needs "between" before the first day, or the next day after it.
+        """
+        to = self.tokens[i].text if i < len(self.tokens) else ""
+        at = i + 1 + (self.word(i + 1) == "the")
+        if not self.is_day(at):
+            return None
+        last = self.day_number(at)
+        if to in DASHES or to in ("to", "until", "through"):
+            return last, at + 1
+        if to == "and" and (self.between(start) or last == first + 1):
+            return last, at + 1
+        return None
+
+    def day_number(self, i: int) -> int:
+        """Return the number that token `i`, a number or an ordinal, writes."""
+        return int(self.tokens[i].text.rstrip("stndrh"))
+
+    def is_stop(self, i: int) -> bool:
+        """Return whether token `i` is a full stop."""
+        return i < len(self.tokens) and self.tokens[i].text == "."
+
+    def after_month(self, i: int) -> int:
+        """Return the token after the month ``i``, and after its stop if a date goes on there."""
+        after = i + 1
+        if self.word(i) not in SHORT_MONTHS or not self.is_stop(after):
+            return after
+        day = self.is_kind(after + 1, "number") or self.is_kind(after + 1, "ordinal")
+        the = self.word(after + 1) == "the" and self.is_kind(after + 2, "ordinal")
+        comma = self.year_at(after + 1) is not None
+        return after + 1 if day or the or comma else after
+
+    def spelled_day(self, i: int) -> tuple[int, int] | None:
+        """Return (day, next token) of "third", "twenty-first"."""
+        tens = {"twenty": 20, "thirty": 30}.get(self.word(i))
+        if tens:
+            at = i + 1 + (i + 1 < len(self.tokens) and self.tokens[i + 1].text in DASHES)
+            units = SPELLED_DAYS.get(self.word(at), 10)
+            return (tens + units, at + 1) if units < 10 and tens + units <= 31 else None
+        day = SPELLED_DAYS.get(self.word(i))
+        return (day, i + 1) if day else None
+
+    def between(self, i: int) -> bool:
+        """Return whether "between" or "between the" stands before token `i`."""
+        before = [token.text for token in self.tokens[max(0, i - 2) : i]]
+        return before[-1:] == ["between"] or before == ["between", "the"]
+
+    def is_day(self, i: int) -> bool:
+        """Return whether token `i` may be the number of a day of a month."""
+        if not (self.is_kind(i, "number") or self.is_kind(i, "ordinal")):
+            return False
+        return 1 <= int(self.tokens[i].text.rstrip("stndrh")) <= 31
