@@ -4,7 +4,8 @@ That folder has one folder for each set: locomo, realmem, lifebench, timeqa, mul
 2Wiki), scifact, longmemeval; and ``cases``, with a file for each of sixteen more. Development is
 LoCoMo's conversations 1 to 5, the first two personas of RealMem and the first user of LifeBench in
 alphabetical order, SciFact's training claims, and the first half of the banks, or of the questions
-of a single bank, of the others; "report" is the rest.
+of a single bank, of the others; "report" is the rest. Every second bank of our own set, everyday,
+is for reporting.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from bench.datasets import (
     cases,
+    everyday,
     lifebench,
     locomo,
     longmemeval,
@@ -46,5 +48,5 @@ def load(data: Path, names: Iterable[str] | None = None) -> list[Bank]:
     Raises `FileNotFoundError` for a set whose files are not in ``data``, `KeyError` for a name that
     is not a set's.
     """
-    loaders = LOADERS | CASES | {"longmemeval": longmemeval.load}
+    loaders = LOADERS | CASES | {"longmemeval": longmemeval.load, "everyday": everyday.load}
     return [bank for name in (LOADERS if names is None else names) for bank in loaders[name](data)]

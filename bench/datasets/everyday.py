@@ -18,8 +18,11 @@ from bench.datasets.undated import ASKED_AT
 FILE = Path(__file__).with_suffix(".json")
 
 
-def load() -> list[Bank]:
-    """Return the twenty banks, smallest first; every second one is for reporting only."""
+def load(data: Path | None = None) -> list[Bank]:
+    """Return the twenty banks, smallest first; every second one is for reporting only.
+
+    ``data``, the folder of the other sets, is not read.
+    """
     raw = json.loads(FILE.read_text(encoding="utf-8"))
     return [_bank(one, "report" if place % 2 else "dev") for place, one in enumerate(raw)]
 

@@ -10,10 +10,10 @@ Check: the kinds of unanswerable questions are those of `bench.tables.lib.unansw
 is compared with the answerable questions put to the same memory. Intervals are 95 % bootstraps;
 questions with an answer and without one are drawn separately. Risk is the share of the answered
 questions whose first ten memories hold no evidence. With --fit, the weights of
-`recollex_engine.ranking.confidence` are fitted on the development halves of `FITTED` and printed.
+`recollex_engine.ranking.confidence` are fitted on the development halves and printed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,11 +35,19 @@ from bench.tables.lib.metrics import (
     risk_coverage,
 )
 from bench.tables.lib.report import Cell, Section, Table, arguments, keep
-from bench.tables.lib.unanswerable import ANSWERABLE, with_unanswerable
+from bench.tables.lib.trials import by_set, spread
+from bench.tables.lib.unanswerable import ANSWERABLE, part_of, with_unanswerable
 
-FITTED = ("locomo", "realmem", "lifebench", "musique", "2wiki")
-"""Sets on whose development halves the weights are fitted; TimeQA is only reported."""
-SETS = (*FITTED, "timeqa")
+SETS = (
+    *("locomo", "realmem", "lifebench", "timeqa", "musique", "2wiki", "scifact"),
+    *("assistant_chats", "documents_through_chat", "household", "updates", "office", "diary_en"),
+    *("passages_de", "passages_es", "passages_zh", "everyday"),
+)
+"""Sets on whose development halves the weights are fitted: conversations, documents, languages."""
+BANKS = 6
+"""Of a set with more banks, so many are asked."""
+QUESTIONS = 30
+"""So many questions of each kind and half are put to each memory."""
 SPLITS: tuple[Split, ...] = ("dev", "report")
 COVERAGE = (0.25, 0.5, 0.75, 1.0)
 BINS = 10
@@ -67,13 +75,16 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--fit", action="store_true", help="fit the weights and print them")
     given = parser.parse_args()
-    banks = with_unanswerable(load(given.data, SETS))  # some borrow questions of other sets
+    loaded = [
+        bank
+        for banks in by_set(load(given.data, SETS)).values()  # some borrow questions of others
+        for bank in spread(banks, BANKS if banks[0].dataset != "everyday" else len(banks))
+    ]
     embedder = KeptVectors()
     judged = [
         each
-        for bank in banks
-        if bank.dataset in given.sets
-        for each in judge(replace(bank, queries=bank.queries[: given.limit]), embedder)
+        for bank in with_unanswerable(loaded, given.sets)
+        for each in judge(thinned(bank, given.limit or QUESTIONS), embedder)
     ]
     if given.fit:
         for name, weight in fit(judged).items():
@@ -86,6 +97,15 @@ def main() -> None:
 def curves(path: Path) -> Path:
     """Return the path of the plot of risk-coverage curves beside a table."""
     return path.with_name(f"{path.stem}_curves.svg")
+
+
+def thinned(bank: Bank, most: int) -> Bank:
+    """Return the bank with at most so many queries of each kind and half, evenly spread."""
+    kinds: dict[tuple[str, str], list[Query]] = {}
+    for query in bank.queries:
+        kinds.setdefault((query.category, query.split), []).append(query)
+    kept = {query.id for queries in kinds.values() for query in spread(queries, most)}
+    return replace(bank, queries=tuple(query for query in bank.queries if query.id in kept))
 
 
 def judge(bank: Bank, embedder: KeptVectors) -> list[Judged]:
@@ -118,6 +138,7 @@ def table(judged: Sequence[Judged]) -> Table:
         if not part:
             continue
         sections += [
+            Section(f"AUROC by kind, mean over the sets, {split}", by_kind(separation(part))),
             Section(f"AUROC by set and kind, {split}", separation(part), plot="AUROC"),
             Section(f"Risk at coverage by set, {split}", risks(part)),
             Section(f"Calibration, {split}, all sets alike", reliability(part)),
@@ -156,6 +177,24 @@ def separation(part: Sequence[Judged]) -> list[dict[str, Cell]]:
                 }
             )
     return rows
+
+
+def by_kind(rows: Sequence[Mapping[str, Cell]]) -> list[dict[str, Cell]]:
+    """Return the mean AUROC over the sets that have a kind of unanswerable question."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        auroc = row["AUROC"]
+        assert isinstance(auroc, Interval)
+        found.setdefault(str(row["without an answer"]), []).append(auroc.mean)
+    return [
+        {
+            "without an answer": kind,
+            "sets": len(means),
+            "AUROC": float(np.mean(means)),
+            "least": min(means),
+        }
+        for kind, means in found.items()
+    ]
 
 
 def separated(yes: NDArray[np.float64], no: NDArray[np.float64]) -> Interval:
@@ -232,16 +271,11 @@ def weigh(part: Sequence[Judged]) -> NDArray[np.float64]:
     """Return the weight of each question; the weights add up to 1,000.
 
     All sets weigh the same. Within a set, questions with an answer weigh as much as those without
-    one, and among these all kinds weigh the same. Questions with an answer put to whole memories
-    and to half-told memories are two kinds.
+    one, and among these all kinds weigh the same. Questions put to whole memories, to memories half
+    told, to those with details untold and to stretches of each length are kinds of their own.
     """
     groups = [
-        (
-            each.bank.dataset,
-            each.query.answerable,
-            each.query.category,
-            each.query.answerable and each.bank.name.endswith("half told"),
-        )
+        (each.bank.dataset, each.query.answerable, each.query.category, part_of(each.bank))
         for each in part
     ]
     sizes = {group: groups.count(group) for group in set(groups)}
@@ -253,13 +287,9 @@ def weigh(part: Sequence[Judged]) -> NDArray[np.float64]:
 def fit(judged: Sequence[Judged]) -> dict[str, float]:
     """Return the weights of a logistic model by penalised maximum likelihood (Newton's method).
 
-    They are fitted to the development halves of `FITTED`; `weigh` gives the questions' weights.
+    They are fitted to the development halves; `weigh` gives the questions' weights.
     """
-    part = [
-        each
-        for each in judged
-        if each.query.split == "dev" and each.bank.dataset in FITTED and each.signs
-    ]
+    part = [each for each in judged if each.query.split == "dev" and each.signs]
     names = list(part[0].signs)
     signs = np.array([[each.signs[name] for name in names] for each in part])
     truth, weights = _truth(part), weigh(part)

@@ -11,9 +11,11 @@ from bench.tables.abstention import Judged, fit, reliability, risks, separated, 
 from bench.tables.lib.unanswerable import (
     ANOTHER_BANK,
     ANOTHER_NAME,
+    ANOTHER_PART,
     ANSWERABLE,
     BY_THE_SET,
     NEVER_TOLD,
+    UNTOLD,
     with_unanswerable,
 )
 
@@ -60,7 +62,7 @@ def texts(bank: Bank, kind: str) -> list[str]:
 
 def test_questions_without_an_answer_come_in_four_kinds() -> None:
     mixed, half, *others = with_unanswerable([bank("one"), bank("two", "Cleo", "Dan")])
-    assert [other.name for other in others] == ["two", "two half told"]
+    assert [other.name for other in others if " " not in other.name] == ["two"]
     assert texts(mixed, BY_THE_SET) == ["When did Ben leave?"]
     assert texts(mixed, ANOTHER_BANK) == [
         *(f"What did Cleo do {n}?" for n in range(4)),
@@ -113,6 +115,49 @@ def test_a_foreign_question_whose_proof_the_bank_holds_is_left_out() -> None:
         [pages("musique", ["Oslo", "Rome"]), pages("2wiki", ["Rome", "Bonn"])]
     )
     assert texts(mixed, ANOTHER_BANK) == ["Who is Bonn?"]
+
+
+def test_an_untold_detail_takes_its_copies_and_the_turns_beside_it_along() -> None:
+    said = ["I fly to Oslo", "Have fun", "We fly to Oslo", "It rains", "I paint", "Nice"]
+    turns = tuple(
+        Turn(id=str(n), text=text, document="DE"[n > 2], at=START, speaker="Ann")
+        for n, text in enumerate(said)
+    )
+    first = bank("one").queries[0]
+    trip = replace(first, evidence=frozenset({"0"}), visible=6)
+    hobby = replace(first, id="hobby", evidence=frozenset({"4"}), visible=6)
+    found = with_unanswerable(
+        [replace(bank("one"), dataset="updates", turns=turns, queries=(trip, hobby))]
+    )
+    (untold,) = [part for part in found if part.name == "one details untold"]
+    assert [turn["id"] for turn in untold.turns] == ["3", "4", "5"]
+    assert texts(untold, UNTOLD) == [trip.text]
+    assert texts(untold, ANSWERABLE) == [hobby.text]
+    assert {query.visible for query in untold.queries} == {3}
+
+
+def test_a_stretch_asks_at_most_as_many_questions_of_other_parts_as_of_its_own() -> None:
+    turns = tuple(
+        Turn(id=str(n), text=f"fact {n}", document="D", at=START, speaker="Ann") for n in range(40)
+    )
+    first = bank("one").queries[0]
+    queries = tuple(
+        replace(first, id=str(n), text=f"What is {n}?", evidence=frozenset({str(n)}), visible=40)
+        for n in range(40)
+    )
+    found = with_unanswerable(
+        [replace(bank("one"), dataset="updates", turns=turns, queries=queries)]
+    )
+    stretches = [part for part in found if " from " in part.name]
+    assert {len(part.turns) for part in stretches} == {5, 20}
+    for part in stretches:
+        held = {turn["id"] for turn in part.turns}
+        own = [query for query in part.queries if query.category == ANSWERABLE]
+        foreign = [query for query in part.queries if query.category == ANOTHER_PART]
+        assert {id for query in own for id in query.evidence} == held
+        assert len(foreign) == len(own) <= len(held)
+        assert not {query.text[8:-1] for query in foreign} & held
+        assert {query.visible for query in part.queries} == {len(held)}
 
 
 def judged(

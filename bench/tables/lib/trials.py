@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from bench.tables.lib.metrics import Interval, bootstrap
 from bench.tables.lib.report import Cell
 from bench.tables.lib.scoring import Scored, pooled, score
 
+Item = TypeVar("Item")
 SPLITS: tuple[Split, ...] = ("dev", "report")
 
 
@@ -102,6 +103,12 @@ def by_set(banks: Sequence[Bank]) -> dict[str, list[Bank]]:
     for bank in banks:
         found.setdefault(bank.dataset, []).append(bank)
     return found
+
+
+def spread(items: Sequence[Item], most: int) -> list[Item]:
+    """Return at most so many of the items, evenly spread."""
+    count = min(most, len(items))
+    return [items[place * len(items) // count] for place in range(count)]
 
 
 def claim_of(docstring: str | None) -> str:
