@@ -25,6 +25,7 @@ from recollex_engine.domain.checks import check_number
 from recollex_engine.ranking.arms import ArmList, Words
 from recollex_engine.ranking.confidence import STANDS_OUT_OF, read_signs
 from recollex_engine.ranking.fusion import Evidence, Fused
+from recollex_engine.ranking.later_statements import prefer_later
 from recollex_kernels.fusing.contextual import contextual
 from recollex_kernels.fusing.inputs import Question
 from recollex_kernels.fusing.parts import PARTS
@@ -79,6 +80,8 @@ class Contextual:
                  negative of it if the question wants the first
     present      1 if it is in the talk in progress (the newest memory's document, if that was said
                  within half a day), if the question addresses its hearer
+    later        what a later statement needs to rank above the earlier one that says the same, if
+                 the question asks for the present; see `later_statements`
 
     A question that addresses its hearer ("what did we settle on?") is a turn of a running
     conversation: its small talk shares words with every memory and asks about no moment. So for
@@ -165,7 +168,9 @@ class Contextual:
         if evidence.query is not None and evidence.words is not None:
             signs = read_signs(seen, evidence.words.unknown)
         parts = _Parts(weights, lambda: contextual(*arguments, True, hubs)[-1])
-        return Fused(memories, scores, parts, own, signs)
+        fused = Fused(memories, scores, parts, own, signs)
+        asks_for_present = evidence.cues.present and evidence.found is None
+        return prefer_later(evidence, fused) if asks_for_present else fused
 
     def _weights(self, evidence: Evidence) -> npt.NDArray[np.float64]:
         """Return the weight of each part for this question, 0 for parts that do not apply to it."""

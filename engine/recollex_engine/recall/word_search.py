@@ -56,10 +56,14 @@ def search_words(
             trace.errors["parse"] = f"{type(error).__name__}: {error}"
         cues = read_cues(question.text)
         parsed = analyzer.query(question.text)
+        searched = parsed.terms
+        if cues.present not in ("", "current"):  # "now" is no word of the answer
+            said = analyzer.query(cues.present).terms
+            searched = tuple(term for term in searched if term not in said)
     quoted = None
     with trace.stage("filter"):
         allowed = admitted_memories(view, question)
-        terms = view.columns.dictionary["terms"].get_many(parsed.terms)
+        terms = view.columns.dictionary["terms"].get_many(searched)
         if parsed.phrases:
             allowed, quoted = _search_quotes(view, parsed, allowed)
     if "keyword" not in preset.arms:

@@ -1,9 +1,9 @@
 """What do the words of a question say about the answer? Cues that need no model.
 
-A cue says whom the question addresses and whom it is about, whether it asks for a time, and whether
-it wants the latest or the first. Cues are read from the words alone, once a recall. They are
-English; a question in another language has no cues, and is answered by its meaning and its words
-alone.
+A cue says whom the question addresses and whom it is about, whether it asks for a time or for the
+present, and whether it wants the latest or the first. Cues are read from the words alone, once a
+recall. They are English; a question in another language has no cues, and is answered by its meaning
+and its words alone.
 """
 
 import re
@@ -44,6 +44,17 @@ _SECOND_PERSON = re.compile(
     r"|showed|shown|brought|taught|meant|drew|drawn|led|set|did)\b"
     r"|your|yours|yourself)\b"
 )
+_ONE_SENTENCE = re.compile(r"[^.!?]*\?*\s*")
+_PRESENT = re.compile(
+    r"\b(?:(?<!until )(?<!till )(?<!by )(?<!before )(?<!from )(?<!even )(?P<said>now"
+    r"|nowadays|currently|presently|current|still|these days|at the moment|at present|anymore))\b"
+    r"(?! (?:that|and then|life)\b)"
+)
+_PAST = re.compile(r"\b(?:did|was|were|had|been)\b|\bdidn't\b|\bwasn't\b|\bweren't\b")
+_QUESTION_WORD = re.compile(
+    r"\s*(?:who|whom|whose|what|which|where|how|is|isn't|are|aren't|am|do|don't|does|doesn't|has"
+    r"|have|can|can't)\b|\s*(?:who|what|where|how)'s\b"
+)
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _RUN = re.compile(r"[^\W_]+")
 _JOINED = bytes(code if chr(code).isalnum() or code in b"'-" else 32 for code in range(128)) + (
@@ -68,6 +79,12 @@ _OF_SUPPOSES = frozenset(
         *("likely", "probably", "potentially"),
     }
 )
+_OF_PRESENT = frozenset(
+    {
+        *("now", "nowadays", "currently", "presently", "current", "still", "days", "moment"),
+        *("present", "anymore"),
+    }
+)
 _OF_LAST = frozenset(
     ("latest", "most", "recently", "recent", "currently", "current", "nowadays", "last", "newest")
 )
@@ -88,9 +105,13 @@ class Cues:
     what the hearer said or did.
     second_person: it asks what the hearer said or did ("What did you suggest?", "your advice"); not
     if it only requests something ("Can you tell me ...").
+    present: the words by which it asks for what is so at present ("now", "these days"), empty if it
+    does not. A question of several sentences, of the past or of what would be does not.
     order: 1 if it wants the latest, -1 if it wants the first, 0 for neither.
     words: its words, in lower case, that may name a person; see `naming_words`.
 
+    >>> read_cues("Where do I live these days?").present
+    'these days'
     >>> cues = read_cues("When did Ann first visit Oslo?")
     >>> cues.asks_when, cues.order, cues.addressed, sorted(cues.words)
     (True, -1, False, ['ann', 'oslo', 'visit'])
@@ -101,6 +122,7 @@ class Cues:
     supposes: bool
     first_person: bool
     second_person: bool
+    present: str
     order: int
     words: frozenset[str]
 
@@ -139,6 +161,15 @@ def _bare(word: str) -> str:
     return word.removesuffix("'s")
 
 
+def _present(folded: str) -> str:
+    """Return the words by which a question asks for the present, empty if it does not."""
+    match = _PRESENT.search(folded)
+    if match is None or not _ONE_SENTENCE.fullmatch(folded) or _PAST.search(folded):
+        return ""
+    asks = folded.rstrip().endswith("?") or _QUESTION_WORD.match(folded) is not None
+    return match["said"] if asks else ""
+
+
 def read_cues(text: str) -> Cues:
     """Return the cues of a question. Cost: about 6 us."""
     folded = text.lower().replace("\u2019", "'")
@@ -153,12 +184,14 @@ def read_cues(text: str) -> Cues:
         and _FIRST_PERSON.search(folded) is not None
     )
     first = not _OF_FIRST.isdisjoint(runs) and _FIRST.search(folded) is not None
+    supposes = not _OF_SUPPOSES.isdisjoint(runs) and _SUPPOSES.search(folded) is not None
     return Cues(
         not _OF_HEARER.isdisjoint(runs) and _HEARER.search(folded) is not None,
         not _OF_WHEN.isdisjoint(runs) and _ASKS_WHEN(folded) is not None,
-        not _OF_SUPPOSES.isdisjoint(runs) and _SUPPOSES.search(folded) is not None,
+        supposes,
         first_person,
         second_person,
+        "" if supposes or _OF_PRESENT.isdisjoint(runs) else _present(folded),
         last - first,
         naming_words(text, words),
     )

@@ -92,6 +92,34 @@ def test_first_and_last_give_an_order(text, expected):
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Where do I live now?", "now"),
+        ("where do I live now", "now"),
+        ("Does Bob still work at the mill?", "still"),
+        ("What is Ann\u2019s current job?", "current"),
+        ("Which car do we drive these days?", "these days"),
+        ("Ann reads what at the moment?", "at the moment"),
+        ("Does Joe not smoke anymore?", "anymore"),
+        ("Who is in charge at present?", "at present"),
+        ("Did Ann still live in Oslo then?", ""),  # of the past
+        ("What was the plan until now?", ""),
+        ("How much has she saved until now?", ""),
+        ("What does Ann do now and then?", ""),
+        ("Who painted this still life?", ""),
+        ("Would Ann still like Oslo?", ""),  # of what would be
+        ("Now, let us go on. What is next?", ""),  # a turn of a talk
+        ("It is still raining.", ""),  # no question
+        ("Who knows Bob?", ""),
+        ("Where were you these days?", ""),
+        ("What did he present?", ""),
+    ],
+)
+def test_a_question_of_the_present_is_told_by_its_words(text, expected):
+    assert read_cues(text).present == expected
+
+
+@pytest.mark.parametrize(
     ("text", "person", "expected"),
     [
         ("What did Ann\u2019s brother say?", "Ann Lee", True),
@@ -147,6 +175,7 @@ PIECES = (
     *("would", "wouldn't", "couldn\u2019t", "mightn", "should", "likely", "probably"),
     *("most", "recent", "last", "time", "latest", "newest", "first", "began", "started", "re"),
     *("when", "how", "long", "what", "date", "did", "tell me when"),
+    *("now", "these", "days", "still", "at the", "moment", "present", "anymore", "where"),
     *("dog's", "x", "\u00fcber", "_", "'", "-", "1"),
 )
 
@@ -160,6 +189,7 @@ def test_an_expression_is_left_out_only_where_it_could_not_match(pieces, between
     assert found.addressed is bool(cues._HEARER.search(folded))
     assert found.supposes is bool(cues._SUPPOSES.search(folded))
     assert found.asks_when is bool(cues._ASKS_WHEN(folded))
+    assert found.present == ("" if found.supposes else cues._present(folded))
     assert found.order == bool(cues._LAST.search(folded)) - bool(cues._FIRST.search(folded))
     assert found.second_person is bool(cues._SECOND_PERSON.search(folded))
     first_person = bool(cues._FIRST_PERSON.search(folded)) and not found.second_person
