@@ -23,6 +23,7 @@ PUBLIC = [
     "Encoder",
     "Entity",
     "Episode",
+    "Erasure",
     "Event",
     "Fact",
     "FactList",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from recollex_engine.agents.logbook import LogEntry
     from recollex_engine.agents.stats import Stats
     from recollex_engine.agents.verification import Verification
+    from recollex_engine.domain.erasure import Erasure
     from recollex_engine.domain.literals import Mention, Source, Text
     from recollex_engine.domain.packing_options import Packing
     from recollex_engine.facts.entities import Entity
@@ -53,6 +54,7 @@ __all__ = [
     "Encoder",
     "Entity",
     "Episode",
+    "Erasure",
     "Event",
     "Fact",
     "FactList",
@@ -88,6 +90,7 @@ _HOMES = {
     "Encoder": "recollex_engine.models.encoder",
     "Entity": "recollex_engine.facts.entities",
     "Episode": "recollex_engine.facts.episodes",
+    "Erasure": "recollex_engine.domain.erasure",
     "Event": "recollex_engine.facts.events",
     "Fact": "recollex_engine.facts.facts",
     "FactList": "recollex_engine.facts.facts",

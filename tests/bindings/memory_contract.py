@@ -70,25 +70,6 @@ class MemoryContract:
             ]
         assert alice.recall("Rome", roles="user").ids[0] == "1"
 
-    def test_a_long_memory_comes_back_as_its_best_passages(
-        self, alice: Any, reference: Any
-    ) -> None:
-        text = " ".join(f"Room {n} has a {'red' if n % 90 == 7 else n} door." for n in range(400))
-        for agent in (alice, reference):
-            agent.retain(text, id="m", event_at=day(1), recorded_at=day(2))
-        for budget in (150, 600, 10_000):
-            found, expected = (
-                agent.recall("Which room has a red door?", max_tokens=budget, now=day(3))
-                for agent in (alice, reference)
-            )
-            assert list(found) == list(expected)
-            assert found[0].passages == expected[0].passages
-            assert found[0].to_dict() == expected[0].to_dict()
-            assert type(found[0].passages) is type(found[0].passages[0]) is tuple
-            assert found.tokens == expected.tokens <= budget
-            assert (len(found[0].passages) > 1) == (budget == 600)
-        assert alice.get("m").passages == ((0, len(text)),)
-
     def test_a_recall_is_the_embedded_one(self, alice: Any, reference: Any) -> None:
         for agent in (alice, reference):
             agent.retain(
@@ -220,3 +201,23 @@ class MemoryContract:
         assert isinstance(difference, recollex.Difference)
         assert difference.to_dict() == reference.diff(day(1, 12), day(3, 12)).to_dict()
         assert difference and not alice.diff(day(3, 5), day(3, 6))
+
+    def test_memories_are_erased(self, alice: Any) -> None:
+        alice.retain(["Bob likes tea.", "Bob is ill.", "Ann is well."], id=["a", "b", "c"])
+        alice.retain_dialogue([{"speaker": "Eve", "text": "Hush.", "id": "d"}], document_id="call")
+        seen = alice.erase(["b", "c"], by="ann", why="asked", preview=True)
+        assert (seen.memories, seen.op, seen.recorded_at) == (2, None, None)
+        done = alice.erase(["b", "c"], by="ann", why="asked")
+        assert (done.memories, done.passages, done.facts, done.events) == (2, 2, 0, 0)
+        assert [memory.id for memory in alice.list()] == ["a", "d"]
+        assert alice.erase(speaker="Eve", document_id="call", by="ann", why="asked").memories == 1
+        with pytest.raises(errors.UnknownIdError):
+            alice.erase("b", by="ann", why="again")
+        with pytest.raises(errors.InputError):
+            alice.erase(by="ann", why="nothing said")
+        entries = alice.log(op="erase")
+        first = entries[0]
+        assert (first.op, first.by, first.why) == (done.op, "ann", "asked")
+        assert entries[0].recorded_at == done.recorded_at
+        assert alice.erase(everything=True, by="ann", why="closed").memories == 1
+        assert alice.list() == []

@@ -4,11 +4,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from recollex.api.arguments import as_list, checked_id, optional_micros
+from recollex.api.arguments import as_dict, as_list, as_names, checked_id, optional_micros
+from recollex.api.questions import read_kinds
 from recollex.api.statements import read_changes
 from recollex_engine.agents.cut import AgentOrCut
-from recollex_engine.domain.act import Act
-from recollex_engine.domain.checks import MAX_TEXT, check_note, check_text
+from recollex_engine.domain.act import Act, note
+from recollex_engine.domain.checks import MAX_NAME, MAX_TEXT, check_flag, check_note, check_text
+from recollex_engine.domain.erasure import Erasure, Selection
+from recollex_engine.domain.statement import network_number
 
 
 class MemoryChanges:
@@ -38,6 +41,68 @@ class MemoryChanges:
         ['tea']
         """
         self._take_away("forget", id, by, why, recorded_at)
+
+    def erase(
+        self,
+        id: str | Sequence[str] | None = None,
+        *,
+        document_id: str | None = None,
+        speaker: str | None = None,
+        entities: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        where: Mapping[str, Any] | None = None,
+        networks: Sequence[str] | str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        everything: bool = False,
+        by: str,
+        why: str,
+        preview: bool = False,
+    ) -> Erasure:
+        """Erase memories: their bytes are taken out of every file of the agent, for good.
+
+        The memories are those that meet all filters, which are those of `recall`, and ``id`` and
+        ``speaker``: open and closed ones, with every version of their ids. ``everything=True``
+        erases all that the agent holds instead. Facts and events whose only sources are erased go
+        with them. `at` an earlier time these memories are missing, too. Objects that the caller
+        holds, such as a `Recall`, keep what they hold; copies of the store are not reached.
+
+        by, why: who erases them and for which reason. The log keeps both, the time and the
+        numbers, and nothing of the content. preview: only count what would
+        be erased. Raises `errors.UnknownIdError` for an id that does not exist.
+
+        Other memories stay as they are. Scores of recalls are those of an agent whose erased
+        memories have said nothing. Writes wait for an erasure, recalls do not. It takes the time
+        of a rebuild, about 50 us for each memory of the agent.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> ids = alice.retain(["Bob likes tea.", "Bob is ill."], id=["tea", "ill"])
+        >>> alice.erase("ill", by="ann", why="Bob asked for it.").memories
+        1
+        >>> [memory.id for memory in alice.list()]
+        ['tea']
+        """
+        check_flag(everything, "everything")
+        check_flag(preview, "preview")
+        ids = () if id is None else [id] if isinstance(id, str) else as_list(id, "id")
+        if document_id is not None:
+            check_text(document_id, "document_id", MAX_NAME)
+        selection = Selection(
+            ids=tuple(checked_id(one) for one in ids),
+            speaker=speaker,
+            networks=read_kinds(networks, "networks", network_number),
+            since=optional_micros(since, "since"),
+            until=optional_micros(until, "until"),
+            tags=as_names(tags, "tags"),
+            where=as_dict(where),
+            entities=as_names(entities, "entities"),
+            document=document_id,
+            everything=everything,
+        )
+        check_text(by, "by", MAX_NAME)
+        check_text(why, "why", MAX_NAME)
+        return self.engine.writable().erase(selection, note(by, why), preview)
 
     def archive(
         self,

@@ -28,6 +28,7 @@ class AgentMethods(Table):
     verify = Method(Agent.verify, cut=False, owner=True)
     checkpoint = Method(Agent.checkpoint, "write")
     forget = Method(Agent.forget, "write", grouped=True)
+    erase = Method(Agent.erase, "write")
     archive = Method(Agent.archive, "write", grouped=True)
     correct = Method(Agent.correct, "write", grouped=True)
     apply = Method(Agent.apply, "write", grouped=True)

@@ -61,6 +61,7 @@ RESULTS: Mapping[str, str] = types.MappingProxyType(
         "Episode": "recollex_engine.facts.episodes",
         "Difference": "recollex_engine.agents.difference",
         "LogEntry": "recollex_engine.agents.logbook",
+        "Erasure": "recollex_engine.domain.erasure",
         "Stats": "recollex_engine.agents.stats",
         "Verification": "recollex_engine.agents.verification",
         "HeardTurn": "recollex.api.sessions",

@@ -2,26 +2,32 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
 from recollex_engine.agents.agent_files import AgentFiles
+from recollex_engine.agents.erasing import select
 from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.act import RETAIN, Act
 from recollex_engine.domain.checks import check_embeddings
+from recollex_engine.domain.erasure import Erasure, Selection
 from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.settings import Settings
 from recollex_engine.domain.statement import MAX_BATCH, Statement
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.models.embedder import Embedder, Progress
-from recollex_engine.state.replica import Replica
+from recollex_engine.state.replica import LOG, Replica
 from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import ANALYZER_VERSION
 from recollex_engine.text.token_counter import TokenCounter, open_counter
 from recollex_engine.writing.correction import find_correction
+from recollex_engine.writing.erasure import read_plan
+from recollex_engine.writing.erasure_plan import Counts
 from recollex_engine.writing.plan import find_plan
 from recollex_engine.writing.recording import record_operations, record_statements
+from recollex_engine.writing.reembedding import alone_in
 from recollex_engine.writing.store_context import StoreContext
 from recollex_engine.writing.write_context import WriteContext
 from recollex_engine.writing.writer import StalePlan
@@ -118,6 +124,36 @@ class Agent(ReadableAgent):
         if not self.folder.exists():
             raise UnknownIdError(ids[0], self.name)
         self.files.writer().take_away(act, ids, self.name, recorded_at)
+
+    def erase(self, selection: Selection, note: dict[str, str], preview: bool = False) -> Erasure:
+        """Erase memories from every file of the agent; ``preview`` only counts them.
+
+        ``note``: who does it, and why. Later calls wait meanwhile; recalls go on. Raises
+        `LockedError` while another process moves the agent to another model. Cost: that of a
+        rebuild, 50 us for a memory.
+        """
+        self.files.check_writable()
+        if not self.folder.exists():
+            if selection.ids:
+                raise UnknownIdError(selection.ids[0], self.name)
+            return Erasure(**asdict(Counts()))
+        writer, maintenance = self.files.writer(), self.files.maintenance
+        alone = "it makes vectors of what would be erased: wait for it"
+        with alone_in(self.folder / "REEMBED", alone), maintenance.paused(), writer.lock:
+            replica = writer.replica
+            erasing = select(replica.view(replica.columns.op), selection, self.name)
+            if preview:
+                return Erasure(**asdict(read_plan(self.folder / LOG, erasing)[0].counts))
+            was_folded = replica.manifest is not None
+            del replica
+            counts, operation = writer.erase(erasing, note)
+            self._facts = None
+        if operation is None:
+            return Erasure(**asdict(counts))
+        if was_folded:
+            maintenance.fold_again()
+        at = from_micros(operation.recorded_at)
+        return Erasure(**asdict(counts), op=operation.op, recorded_at=at)
 
     def transact(
         self,

@@ -8,7 +8,7 @@ from typing import Any
 
 from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.clock import from_micros
-from recollex_engine.domain.schema import CLOSING
+from recollex_engine.domain.schema import CLOSING, HOLE
 from recollex_engine.log.files import LogFile, file_numbers
 from recollex_engine.log.format import START, Position, decode_header
 from recollex_engine.log.reader import LogFollower, Operation
@@ -25,7 +25,8 @@ class LogEntry:
     op: its number. kind: such as "retain" or "forget". by, why: who did it, and the reason, as they
     were given. ids: of the memories that it records or closes, of the fact, event or episode, or
     the names of the entities. payload: the rest of the log record; None if it was erased. Entries
-    of one transaction have the same `recorded_at`.
+    of one transaction have the same `recorded_at`. An operation whose memory, fact or event was
+    erased keeps its time, its kind and who did it.
     """
 
     op: int
@@ -108,8 +109,8 @@ def _entry(operation: Operation, columns: Columns) -> LogEntry:
         operation.kind,
         payload.get("by"),
         payload.get("why"),
-        tuple(_ids(operation.kind, payload, columns)) if payload else (),
-        operation.payload,
+        tuple(_ids(operation.kind, payload, columns)) if payload and HOLE not in payload else (),
+        None if HOLE in payload else operation.payload,
     )
 
 

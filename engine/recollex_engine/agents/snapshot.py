@@ -11,23 +11,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import orjson
 
 from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.agents.store import agent_folder, create_store
 from recollex_engine.clock import system_clock
+from recollex_engine.domain.schema import ERASE
 from recollex_engine.domain.settings import REEMBED, Settings, settings_of
 from recollex_engine.errors import CorruptError, FormatError, InputError, ModelMismatchError
 from recollex_engine.log.files import LogFile, compressed_path, file_numbers, plain_path
 from recollex_engine.log.format import START, Position
 from recollex_engine.log.reader import LogFollower
+from recollex_engine.log.stubs import read_stubs, said_of_stubs
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.embedder import Embedder, Progress
 from recollex_engine.state.replica import LOG, Replica
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches, batch_checksums
 from recollex_engine.storage.disk import FileSink, copy_file, flush_folder, make_folder
-from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter
+from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter, checksum
 from recollex_engine.writing.restoration import restore_vectors
 
 _CHUNK = 1 << 20
@@ -66,6 +69,10 @@ def snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | Non
             elif rows:
                 changed = [VectorBatch(b.first, b.end, found) for b, found in batches.damaged(copy)]
                 records = [("restore", orjson.dumps(asdict(batch))) for batch in changed]
+            lacking = [] if records else [each for each in batches.in_force if not each.sha256]
+            erased = _erased_since(folder / LOG, op, lacking, copy)
+            if erased is not None:
+                records.append((ERASE, orjson.dumps(erased)))
             if records:
                 _read(
                     follower, batches, replica.published, None
@@ -141,6 +148,19 @@ def _read(
         if progress is not None:
             progress(len(transaction.operations))
     return settings
+
+
+def _erased_since(
+    log: Path, op: int, lacking: list[VectorBatch], vectors: VectorsReader
+) -> dict[str, Any] | None:
+    """Return the record of what was erased by later operations than ``op``; None if nothing was."""
+    stubs, last, before = read_stubs(log, ERASE, op)
+    if not stubs.count or said_of_stubs(last) == before == stubs.said:
+        return None
+    sums = [
+        [each.first, each.end, checksum(vectors.rows(each.end)[each.first :])] for each in lacking
+    ]
+    return {"why": "erased after the time of this copy", "left": stubs.said, "vectors": sums}
 
 
 def _check(batches: VectorBatches, vectors: VectorsReader) -> None:

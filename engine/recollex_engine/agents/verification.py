@@ -7,15 +7,17 @@ import numpy as np
 
 from recollex_engine.agents.fact_verification import problems_of
 from recollex_engine.agents.readable_agent import ReadableAgent
-from recollex_engine.domain.schema import CLOSED, CODE, DICTIONARIES, schema
+from recollex_engine.domain.schema import CLOSED, CODE, DICTIONARIES, ERASE, schema
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import START
 from recollex_engine.log.reader import LogFollower
+from recollex_engine.log.stubs import read_stubs, said_of_stubs
 from recollex_engine.state.applying import apply
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.postings import Postings
 from recollex_engine.state.replica import LOG, Replica
 from recollex_engine.state.vector_batches import VectorBatches
+from recollex_engine.writing.erasure import INTENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ def verify(agent: ReadableAgent, progress: Callable[[int], None] | None = None) 
     finally:
         follower.close()
     _compare_vectors(batches, replica, problems)
+    if not problems:
+        _compare_stubs(replica, view.op, problems)
     if fresh.op == view.op:
         fresh.code_rows(replica.rows_of_file, needed=True)
         _compare_columns(fresh, replica.columns, problems)
@@ -88,6 +92,23 @@ def _compare_vectors(batches: VectorBatches, replica: Replica, problems: list[st
         problems.append(
             f"vectors of rows {batch.first} to {batch.end - 1}: the log has checksum "
             f"{batch.sha256}, the file has {found}"
+        )
+
+
+def _compare_stubs(replica: Replica, op: int, problems: list[str]) -> None:
+    """Compare what is left of erased operations with the checksum in the log."""
+    if (replica.folder / INTENT).exists():
+        problems.append("an erasure was begun: opening the agent for writing completes it")
+        return
+    stubs, last, before = read_stubs(replica.folder / LOG, ERASE, op)
+    if not stubs.count:
+        return
+    said = said_of_stubs(last)
+    if said is None:
+        problems.append(f"{stubs.count} operations are erased, and no operation {ERASE!r} says so")
+    elif said != before or stubs.said != before:
+        problems.append(
+            f"what is left of erased operations: the log says {said}, found {stubs.said}"
         )
 
 

@@ -85,6 +85,14 @@ ENDS = {
 }
 """The end of a memory, by the kind of operation that closed it."""
 
+ERASE = "erase"
+"""The kind of the operation that says that other operations were erased, by whom and why."""
+HOLE = "hole"
+"""In the payload of a stub: the memory, fact or event of the record was erased. Its number stays.
+For a memory the item is how many passages it had, else true."""
+PLACEHOLDER = "\x1a"
+"""An id, a word or a name that was erased is this character and its number."""
+
 STOP_WORD = -1
 """In a log record, this number stands for a stop word among the terms of a passage."""
 

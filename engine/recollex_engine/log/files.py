@@ -149,6 +149,12 @@ class LogFile:
         self.close()
 
 
+def forget_content() -> None:
+    """Drop the cached content of the file that was decompressed last."""
+    global _last
+    _last = ((), b"")
+
+
 def compress_file(folder: Path, file: int) -> None:
     """Replace a file by its compressed form; readers find one of the two at every moment.
 

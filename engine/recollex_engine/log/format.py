@@ -6,18 +6,21 @@ has the log open. Every line is one JSON object without spaces between its token
 in this order (LF is ``\n``)::
 
     file        = header { transaction }
-    header      = {"recollex_log":1,"file":NUMBER,"previous":NUMBER,"op":OP,"at":AT,"chain":HASH} LF
+    header      = {"recollex_log":VERSION,"file":NUMBER,"previous":NUMBER,"op":OP,"at":AT,
+                  "chain":HASH} LF
     transaction = { line } last
     line        = {"op":OP,"at":AT,"kind":KIND,"salt":SALT,"payload":OBJECT} LF
-                | {"op":OP,"at":AT,"kind":KIND,"commitment":HASH} LF                   (a stub)
+                | {"op":OP,"at":AT,"kind":KIND,"commitment":HASH [,"payload":OBJECT]} LF    (a stub)
     last        = {"op":OP,"at":AT,"kind":KIND,"salt":SALT,"chain":HASH,"payload":OBJECT} LF
-                | {"op":OP,"at":AT,"kind":KIND,"commitment":HASH,"chain":HASH} LF      (a stub)
+                | {"op":OP,"at":AT,"kind":KIND,"commitment":HASH,"chain":HASH
+                   [,"payload":OBJECT]} LF                                              (a stub)
 
     OP     = 1, 2, 3, ...: consecutive over all files; a header repeats the last one before it
     AT     = recorded time, microseconds since 1970 UTC: one per transaction, strictly increasing
     KIND   = 1 to 32 of a-z 0-9 _, the first a letter
     SALT   = 16 random bytes, base64 (RFC 4648, section 4) without padding: 22 characters
     HASH   = 32 bytes, the same: 43 characters
+    VERSION = 1, or 2 in a file that an erasure has rewritten: its stubs may have a payload
     OBJECT = the payload, a JSON object on one line (JSON escapes a line feed inside a string)
 
 Chain, with ``||`` for concatenation, numbers as 8 bytes little-endian and chain(0) = 32 zero
@@ -27,9 +30,12 @@ bytes::
     chain(n)      = sha256(chain(n-1) || op || at || kind || commitment(n))
 
 The last line of a transaction carries the chain up to itself. A header carries the chain up to its
-file, so a file can be verified alone. Erasing an operation leaves a stub: its kind and commitment
-stay, its payload and salt are gone. The chain still verifies. Because the salt was random, nothing
-about the payload can be guessed from the commitment.
+file, so a file can be verified alone. Erasing an operation, or a part of it, leaves a stub: its
+kind and commitment stay, its payload and salt are gone. The chain still verifies. Because the salt
+was random, nothing about the payload can be guessed from the commitment. A stub may have a payload
+of its own: the part of the first one that was not erased, such as the numbers that later
+operations count from. The commitment is not of this payload; the `erase` operation has a checksum
+of all stubs before it (see `writing.erasure`).
 
 The bytes after the last whole transaction of the last file are a torn tail: that transaction was
 never acknowledged.
@@ -45,6 +51,8 @@ from typing import Any, NamedTuple
 from recollex_engine.errors import FormatError, InputError
 
 FORMAT_VERSION = 1
+REWRITTEN_VERSION = 2
+"""The version of a file that an erasure has rewritten."""
 SALT_BYTES = 16
 NO_CHAIN = bytes(32)
 BEFORE_ALL_TIMES = -(2**63)  # the recorded time of a log without operations
@@ -115,7 +123,8 @@ START = Position(file=1, offset=0, op=0, recorded_at=BEFORE_ALL_TIMES, chain=NO_
 class Record(NamedTuple):
     """One parsed line: ``payload`` and ``salt`` are set, or for a stub ``erased``, its commitment.
 
-    ``chain`` is set on the last line of a transaction.
+    A stub has as ``payload`` the part that was not erased, if any. ``chain`` is set on the last
+    line of a transaction.
     """
 
     op: int
@@ -194,7 +203,7 @@ def decode_record(line: bytes) -> Record | None:
     if match is None:
         return None
     op, at, kind, salt, commitment, chain, payload = match.groups()
-    if (salt is None) != (payload is None):
+    if salt is not None and payload is None:
         return None
     return Record(
         int(op),
@@ -207,28 +216,36 @@ def decode_record(line: bytes) -> Record | None:
     )
 
 
-def erase_line(line: bytes) -> bytes:
-    """Return the stub of a record's ``line``, both without line feed; a stub stays as it is.
+def erase_line(line: bytes, left: bytes | None = None) -> bytes:
+    """Return the stub of a record's ``line``, both without line feed.
 
+    ``left``: the payload of the stub, one JSON object on one line; None for a stub without one.
     Raises `FormatError` for a line that is not a record.
     """
     record = decode_record(line)
     if record is None:
         raise FormatError(f"not a record of the log: {line[:60]!r}")
+    return encode_stub(record, left)
+
+
+def encode_stub(record: Record, left: bytes | None) -> bytes:
+    """Return the line, without line feed, of the stub of ``record``; see `erase_line`."""
     chain = b"" if record.chain is None else b',"chain":"%b"' % encode_bytes(record.chain)
-    return b'{"op":%d,"at":%d,"kind":"%b","commitment":"%b"%b}' % (
+    payload = b"" if left is None else b',"payload":%b' % left
+    return b'{"op":%d,"at":%d,"kind":"%b","commitment":"%b"%b%b}' % (
         record.op,
         record.recorded_at,
         record.kind,
         encode_bytes(record.commitment),
         chain,
+        payload,
     )
 
 
-def encode_header(file: int, before: Position) -> bytes:
+def encode_header(file: int, before: Position, version: int = FORMAT_VERSION) -> bytes:
     """Return the first line, with its line feed, of log file ``file``."""
     return b'{"recollex_log":%d,"file":%d,"previous":%d,"op":%d,"at":%d,"chain":"%b"}\n' % (
-        FORMAT_VERSION,
+        version,
         file,
         file - 1,
         before.op,
@@ -246,10 +263,10 @@ def decode_header(line: bytes) -> Position | None:
     if match is None:
         return None
     version, file, previous, op, at, chain = match.groups()
-    if int(version) != FORMAT_VERSION:
+    if int(version) not in (FORMAT_VERSION, REWRITTEN_VERSION):
         raise FormatError(
-            f"the log has format {int(version)}, this recollex reads format {FORMAT_VERSION}: "
-            "open it with the version that wrote it"
+            f"the log has format {int(version)}, this recollex reads formats {FORMAT_VERSION} and "
+            f"{REWRITTEN_VERSION}: open it with the version that wrote it"
         )
     if int(previous) != int(file) - 1:
         return None

@@ -16,7 +16,7 @@ _LARGEST_READ = 1 << 20
 
 
 class Operation(NamedTuple):
-    """One operation; ``payload`` is None if the operation was erased."""
+    """One operation; ``payload`` is None if all of it was erased."""
 
     op: int
     recorded_at: int
@@ -214,7 +214,7 @@ def last_of_kind(folder: Path, kind: str, start: Position = START) -> Operation 
 
     Cost: 0.1 ms a megabyte where the log has none; otherwise that of reading the log.
     """
-    if not _mentions(folder, b'"kind":"%b"' % kind.encode(), start):
+    if not mentions(folder, b'"kind":"%b"' % kind.encode(), start):
         return None
     found = None
     follower = LogFollower(folder, start)
@@ -229,8 +229,11 @@ def last_of_kind(folder: Path, kind: str, start: Position = START) -> Operation 
     return Operation(found.op, found.recorded_at, kind, payload)
 
 
-def _mentions(folder: Path, word: bytes, start: Position) -> bool:
-    """Return whether the bytes ``word`` occur in the files of a log after ``start``."""
+def mentions(folder: Path, word: bytes, start: Position = START) -> bool:
+    """Return whether the bytes ``word`` occur in the files of a log after ``start``.
+
+    Cost: 0.1 ms a megabyte.
+    """
     at = start.offset
     for number in file_numbers(folder):
         if number < start.file:

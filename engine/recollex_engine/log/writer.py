@@ -204,6 +204,23 @@ class LogWriter:
             compress_file(self.folder, file)
         return len(files)
 
+    def rewrite(self, rewriting: Callable[[Position], Position]) -> None:
+        """Let ``rewriting`` replace the files of the log, flushed and closed until it returns.
+
+        It takes the position and returns the new one, which differs in file and offset at most.
+        If it raises, the log may be half rewritten, and every later call raises.
+        """
+        self.sync()
+        with self._descriptor_lock, self._lock:
+            if self._fd >= 0:
+                os.close(self._fd)
+                self._fd = -1
+            try:
+                self._position = rewriting(self._position)
+            except BaseException as error:
+                self._commits.poison(error)
+                raise
+
     def close(self) -> None:
         """Flush as the mode promises and close; the second call does nothing.
 

@@ -20,6 +20,11 @@ def admitted_memories(view: View, question: Question) -> npt.NDArray[np.uint8]:
     The array may be the view's own and must not be changed. Cost: nothing without a filter; else
     O(memories) bytes per filter, and for tags, metadata and entities the memories that have them.
     """
+    return passing(view, question, view.open)
+
+
+def passing(view: View, question: Question, mask: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Return ``mask`` narrowed to the memories that pass the question's filters; see above."""
     interval = question.interval
     labels = [f"t:{tag}" for tag in question.tags]
     labels += [metadata_label(name, value) for name, value in question.where.items()]
@@ -32,8 +37,8 @@ def admitted_memories(view: View, question: Question) -> npt.NDArray[np.uint8]:
         and question.document is None
         and question.as_world is None
     ):
-        return view.open
-    mask = view.open.copy()
+        return mask
+    mask = mask.copy()
     for name, numbers in (("network", question.networks), ("role", question.roles)):
         if numbers is not None:
             mask_networks(view.of_memories(name), sum(1 << n for n in set(numbers)), mask)

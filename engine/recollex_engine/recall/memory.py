@@ -25,22 +25,19 @@ Array = npt.NDArray[Any]
 class Memory(Unread):
     """One memory, as one view shows it.
 
-    text: the whole text; of a memory too long for the token budget its best passages, in their
-    order, with " [...] " where something is left out. passages: the spans [start, end) of `text` in
-    the retained text, in characters. passage: the part that matched best, the same as the text for
-    a short memory. event_at: when it was said or done, as the caller gave it; event: the interval
-    [start, end) that it speaks of, which differs if the text names a time ("last Friday"). ranks:
-    arm -> rank from 1. scores: arm -> the arm's own score; parts: the contribution of each part of
-    the fused score; both are filled by ``explain=True``. score: of the whole pipeline; 0 outside a
-    recall. collapsed: ids of memories with the same content that were folded into this one.
-    valid_until: the end of its validity, None if none was given. role: of the speaker: "user",
-    "assistant", "system", "tool", or None if it is unknown. closed: None while it is open.
+    text: the whole text; passage: the part that matched, the same for a short memory. event_at:
+    when it was said or done, as the caller gave it; event: the interval [start, end) that it speaks
+    of, which differs if the text names a time ("last Friday"). ranks: arm -> rank from 1. scores:
+    arm -> the arm's own score; parts: the contribution of each part of the fused score; both are
+    filled by ``explain=True``. score: of the whole pipeline; 0 outside a recall. collapsed: ids of
+    memories with the same content that were folded into this one. valid_until: the end of its
+    validity, None if none was given. role: of the speaker: "user", "assistant", "system",
+    "tool", or None if it is unknown. closed: None while it is open.
     """
 
     id: str
     text: str
     passage: str
-    passages: tuple[tuple[int, int], ...] = ()
     score: float
     event_at: datetime
     event: tuple[datetime, datetime]
@@ -49,7 +46,7 @@ class Memory(Unread):
     context: str | None
     document_id: str | None
     speaker: str | None
-    role: str | None = None
+    role: str | None
     entities: tuple[str, ...]
     tags: tuple[str, ...]
     metadata: Mapping[str, Any]
@@ -67,7 +64,6 @@ class Memory(Unread):
             "id": self.id,
             "text": self.text,
             "passage": self.passage,
-            "passages": [list(span) for span in self.passages],
             "score": self.score,
             "event_at": self.event_at.isoformat(),
             "event": [moment.isoformat() for moment in self.event],
@@ -145,7 +141,6 @@ def read_memory(view: View, memory: int) -> Memory:
         id=columns.dictionary["ids"].string(buffers["id"].item(memory)),
         text=text,
         passage=passage,
-        passages=((0, len(text)),),
         score=0.0,
         event_at=from_micros(buffers["said_at"].item(memory)),
         event=(

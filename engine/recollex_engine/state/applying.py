@@ -14,10 +14,12 @@ from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.roles import role_of_speaker
 from recollex_engine.domain.schema import (
     CLOSING,
+    HOLE,
     LISTS,
     MEMORY,
     NONE,
     OP,
+    PLACEHOLDER,
     RETAINING,
     ROW,
     STOP_WORD,
@@ -80,7 +82,9 @@ class _Staged:
         by = why = NONE
         labels = self.labels
         if payload is not None:
-            if kind in RETAINING:
+            if HOLE in payload:
+                self._hole(operation, payload)
+            elif kind in RETAINING:
                 self._retain(operation.op, payload)
             elif (settings := settings_of(kind, payload)) is not None:
                 self.columns.settings = settings
@@ -153,6 +157,36 @@ class _Staged:
                 *(document, context, speaker, tokens, words),
                 *(at["text"], at["metadata"], at["label"], at["mention"], at["link"]),
             )
+        )
+
+    def _hole(self, operation: Operation, payload: dict[str, Any]) -> None:
+        """Gather the items of an erased record: the numbers that later records count from.
+
+        An erased memory says nothing, and is closed by the operation that recorded it, so no view
+        shows it.
+        """
+        if names := payload.get("names"):
+            self._name(names, operation.op)
+        if operation.kind in KINDS:
+            self.facts.hole(operation.op, operation.kind, payload)
+        if operation.kind not in RETAINING:
+            return
+        at, memory, said, rows = self.at, self.memories, operation.recorded_at, payload[HOLE]
+        key = self.known_ids + len(self.ids)
+        self.ids.append(f"{PLACEHOLDER}{memory}")
+        self.memories += 1
+        self.closed.append((memory, operation.op))
+        self.words += payload.get("words", ())
+        self.row += [(memory, 0, 0, 0, 0, at["term"])] * rows
+        self.rows += rows
+        self.first_rows.append(self.rows)
+        items = {
+            **dict.fromkeys(("previous", "document", "context", "speaker"), NONE),
+            **{"id": key, "op": operation.op, "valid_end": OPEN_END},
+            **{"said_at": said, "event_start": said, "event_end": said + 1},
+        }
+        self.memory.append(
+            (*(items.get(name, 0) for name in MEMORY), *(at[name] for name in LISTS))
         )
 
     def _label(self, labels: list[int]) -> None:

@@ -12,7 +12,8 @@ from recollex_engine.domain.fact_schema import (
     NODE,
     RELATIONS,
 )
-from recollex_engine.domain.literals import ENTITY, to_column
+from recollex_engine.domain.literals import BOOLEAN, ENTITY, to_column
+from recollex_engine.domain.schema import PLACEHOLDER
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.columns import Columns
 from recollex_engine.storage.dictionary import BatchInterner
@@ -60,6 +61,36 @@ class StagedFacts:
     def add(self, op: int, kind: str, payload: dict[str, Any]) -> None:
         """Gather the items of one operation of `KINDS`."""
         getattr(self, f"_{kind}")(op, payload)
+
+    def hole(self, op: int, kind: str, payload: dict[str, Any]) -> None:
+        """Gather the version of a fact or event that was erased: closed by its own operation.
+
+        It still closes the version before it, unless that was erased too.
+        """
+        labels, ids, closes = self.labels, self.columns.dictionary, payload.get("closes")
+        if kind in ("upsert_edge", "retro_correct"):
+            version = self.first["fact"] + len(self.fact)
+            key = ids["fact_ids"].intern(f"{PLACEHOLDER}{version}")
+            predicate = labels[f"p:{PLACEHOLDER}"]
+            ends = (
+                self.at["fact_evidence"] + len(self.evidence),
+                self.at["fact_mention"] + len(self.mention),
+            )
+            if closes is not None:
+                self._close_fact(closes, op)
+            self.closed["fact"].append((version, op))
+            self.fact.append(
+                (key, NONE, op, 0, 0, predicate, BOOLEAN, 0, 0, 1, 0.0, NONE, NONE, *ends)
+            )
+        elif kind in ("upsert_event", "upsert_episode"):
+            version = self.first["event"] + len(self.event)
+            key = ids["event_ids"].intern(f"{PLACEHOLDER}{version}")
+            if closes is not None:
+                self.closed["event"].append((closes, op))
+            self.closed["event"].append((version, op))
+            number = EVENT_KINDS.index(kind.removeprefix("upsert_"))
+            summary = labels[f"z:{PLACEHOLDER}"]
+            self.event.append((key, NONE, op, 0, number, 0, 1, labels["q:"], summary))
 
     def _upsert_entity(self, op: int, payload: dict[str, Any]) -> None:
         labels = [self._label("n:", each) for each in payload.get("types", ())]
@@ -197,7 +228,9 @@ class StagedFacts:
             state.extend_chain("node_entity", table.pop("node_entity"), table)
         columns.extend_table(tuple(MERGE), self.merge)
         for kind, closed in self.closed.items():
+            column = columns.column[f"{kind}_closed_by"]
             for version, op in closed:
-                columns.column[f"{kind}_closed_by"].set(version, op)
+                if not column.array[version]:  # an erased version is closed from its beginning
+                    column.set(version, op)
         state.note_identities(self.identity_ops, self.aliases, self.linked)
         state.applied += 1

@@ -8,7 +8,7 @@ from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError, ModelMismatchError
 from recollex_engine.log.progress import StartProgress, progress_for
 from recollex_engine.log.reader import LogFollower
-from recollex_engine.state.replica import LOG, Reembedded, Replica, read_files_ahead
+from recollex_engine.state.replica import LOG, Erased, Reembedded, Replica, read_files_ahead
 from recollex_engine.state.view import View
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.disk import enough_files
@@ -62,17 +62,17 @@ class ReadReplica:
                 break
             except BaseException as error:
                 follower.close()
-                if not self._was_moved(replica, error):
+                if not self._is_superseded(replica, error):
                     raise
         # Set last: other threads take views meanwhile, and views must not go back in time.
         self.replica, self._follower, self._opened_rows = replica, follower, opened_rows
         self._is_whole = True
 
     @staticmethod
-    def _was_moved(replica: Replica, error: BaseException) -> bool:
-        """Return whether ``error`` comes from a move to another model, or its file removal."""
-        return isinstance(error, Reembedded) or (
-            isinstance(error, CorruptError) and replica.was_moved()
+    def _is_superseded(replica: Replica, error: BaseException) -> bool:
+        """Return whether ``error`` comes from a move to another model, or from an erasure."""
+        return isinstance(error, Reembedded | Erased) or (
+            isinstance(error, CorruptError) and replica.was_superseded()
         )
 
     def view(self) -> View:
@@ -93,8 +93,8 @@ class ReadReplica:
         self._is_whole = False  # if `follow` fails, the replica may hold part of an operation
         try:
             self.replica.follow(self._follower, until)
-        except (Reembedded, CorruptError) as error:
-            if not self._was_moved(self.replica, error):
+        except (Reembedded, Erased, CorruptError) as error:
+            if not self._is_superseded(self.replica, error):
                 raise
             self._reopen()
             return

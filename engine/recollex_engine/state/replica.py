@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.domain.schema import PIECES, schema
+from recollex_engine.domain.schema import ERASE, PIECES, schema
 from recollex_engine.domain.settings import REEMBED, Settings, settings_of
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import START, Position
@@ -52,6 +52,10 @@ def read_files_ahead(folder: Path) -> None:
 
 class Reembedded(Exception):  # noqa: N818 - not an error: the caller starts over
     """The agent was moved to another model since this replica was opened."""
+
+
+class Erased(Exception):  # noqa: N818 - not an error: the caller starts over
+    """Memories were erased since this replica was opened: its log has been rewritten."""
 
 
 class Replica:
@@ -104,8 +108,11 @@ class Replica:
     def _reembedded(self, after: Position) -> Operation | None:
         return last_of_kind(self.folder / LOG, REEMBED, after)
 
-    def was_moved(self) -> bool:
-        """Return whether the log holds a later move to another model than this replica's."""
+    def was_superseded(self) -> bool:
+        """Return whether the log holds a later move to another model, or a later erasure."""
+        erased = last_of_kind(self.folder / LOG, ERASE)  # the position may be of the log before it
+        if erased is not None and erased.op > self._erased:
+            return True
         found = self._reembedded(self.position)
         return found is not None and found.op > self._known
 
@@ -121,6 +128,8 @@ class Replica:
         moved = self._reembedded(self.position)
         self._settings = settings_of(moved.kind, moved.payload) if moved else None
         self._known = moved.op if moved else 0
+        erased = last_of_kind(self.folder / LOG, ERASE, self.position)
+        self._erased = erased.op if erased else self.position.op
         self.columns = self._open_columns(stored)
         self.vectors: VectorsReader | None = None
         self.manifest = manifest
@@ -210,9 +219,9 @@ class Replica:
 
         ``check_vectors`` also compares the checksums of vectors: after a crash of the machine, the
         log may have reached the disk before the vectors that it refers to. ``progress(n)`` is
-        called when n more operations are applied. Raises `CorruptError`, or `Reembedded` if the
-        agent was moved to other vectors. After an error the replica may hold a part of the
-        operations, and must not be used further.
+        called when n more operations are applied. Raises `CorruptError`, `Reembedded` if the agent
+        was moved to other vectors, or `Erased` if memories were erased. After an error the replica
+        may hold a part of the operations, and must not be used further.
         """
         batches = VectorBatches(self.columns.rows)
         groups = _groups(follower.read_new(until_op))
@@ -225,6 +234,8 @@ class Replica:
                     for operation in transaction.operations:
                         if operation.kind == REEMBED and operation.op > self._known:
                             raise Reembedded
+                        if operation.kind == ERASE and operation.op > self._erased:
+                            raise Erased
                         batches.add(operation)
                 self.apply(transactions)
                 for transaction in transactions:  # so that the collector does not scan them

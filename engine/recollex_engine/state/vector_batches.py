@@ -2,15 +2,17 @@
 
 A transaction that adds rows holds in its first `retain` their number and checksum. A `restore`
 records that rows were embedded again, and their new checksum. A `reembed` records the checksums of
-all rows.
+all rows. An `erase` has those of the batches in which it has set rows to zeros; the earlier
+checksums of these batches are None, since a vector could be guessed with them.
 """
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
 
-from recollex_engine.domain.schema import RETAINING
+from recollex_engine.domain.schema import ERASE, RETAINING
 from recollex_engine.domain.settings import REEMBED
 from recollex_engine.log.reader import Operation
 from recollex_engine.storage.vectors_file import VectorsReader, checksum
@@ -21,11 +23,11 @@ BATCH = 1024
 
 @dataclass(frozen=True, slots=True)
 class VectorBatch:
-    """Rows [first, end), and the checksum of their bytes."""
+    """Rows [first, end), and the checksum of their bytes; None if a later `erase` has it."""
 
     first: int
     end: int
-    sha256: str
+    sha256: str | None
 
 
 def batch_checksums(rows: NDArray[Any]) -> list[tuple[int, str]]:
@@ -57,9 +59,9 @@ class VectorBatches:
             self.in_force.append(VectorBatch(self.rows, self.rows + said["rows"], said["sha256"]))
             self.rows += said["rows"]
         elif operation.kind == "restore":
-            new = VectorBatch(payload["first"], payload["end"], payload["sha256"])
-            kept = [b for b in self.in_force if b.end <= new.first or new.end <= b.first]
-            self.in_force = sorted([*kept, new], key=lambda batch: batch.first)
+            self._replace([VectorBatch(payload["first"], payload["end"], payload["sha256"])])
+        elif operation.kind == ERASE:
+            self._replace([VectorBatch(*batch) for batch in payload["vectors"]])
         elif operation.kind == REEMBED:
             ends = [end for end, _ in payload["batches"]]
             self.in_force = [
@@ -67,13 +69,24 @@ class VectorBatches:
                 for first, (end, sha256) in zip([0, *ends], payload["batches"], strict=False)
             ]
 
+    def _replace(self, new: list[VectorBatch]) -> None:
+        """Put batches in the place of those that they overlap; both are in the order of rows."""
+        firsts = [batch.first for batch in self.in_force]
+        ends = [batch.end for batch in self.in_force]
+        for batch in reversed(new):  # of several, the later ones first: earlier places stay
+            first, end = bisect_right(ends, batch.first), bisect_left(firsts, batch.end)
+            self.in_force[first:end] = [batch]
+            firsts[first:end], ends[first:end] = [batch.first], [batch.end]
+
     def damaged(self, vectors: VectorsReader) -> list[tuple[VectorBatch, str]]:
         """Return (batch, found checksum) of the batches whose bytes have another checksum.
 
+        Batches without a checksum are left out.
         Raises `CorruptError` if the file is too short. Cost: 0.7 ms a megabyte.
         """
         return [
             (batch, found)
             for batch in self.in_force
-            if (found := checksum(vectors.rows(batch.end)[batch.first :])) != batch.sha256
+            if batch.sha256 is not None
+            and (found := checksum(vectors.rows(batch.end)[batch.first :])) != batch.sha256
         ]

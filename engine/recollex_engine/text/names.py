@@ -187,8 +187,17 @@ def fold_name(surface: str) -> str:
     >>> fold_name("The  Café Réal's"), fold_name("Dr. O'Neil")
     ('cafe real', "dr o'neil")
     """
-    name = unicodedata.normalize("NFKD", surface[:LONGEST_NAME]).casefold()
-    name = "".join(c for c in name if not unicodedata.combining(c)) if not name.isascii() else name
-    name = " ".join(name.replace("\u2019", "'").replace(".", " ").split())
-    name = name.removesuffix("'s")
+    name = fold_text(surface[:LONGEST_NAME]).removesuffix("'s")
     return name.removeprefix("the ") or surface
+
+
+def fold_text(text: str) -> str:
+    """Return a text in which a name of any case, accents and dots stands as `fold_name` has it.
+
+    >>> fold_text("I met  Dr. O\u2019Neil")
+    "i met dr o'neil"
+    """
+    folded = unicodedata.normalize("NFKD", text).casefold()
+    if not folded.isascii():
+        folded = "".join(c for c in folded if not unicodedata.combining(c))
+    return " ".join(folded.replace("\u2019", "'").replace(".", " ").split())

@@ -4,6 +4,7 @@ import contextlib
 import os
 import threading
 import warnings
+from collections.abc import Iterator
 from concurrent.futures import Future, wait
 
 from recollex_engine.errors import ClosedError, StoreFullError
@@ -37,6 +38,7 @@ class Maintenance:
         self._pending: Future[None] | None = None
         self._extending: Future[None] | None = None
         self._stopping = threading.Event()
+        self._pausing = threading.Event()
         self._closed = False
 
     def after_write(self) -> None:
@@ -67,6 +69,13 @@ class Maintenance:
         """
         self._fold()
         self._extend_graphs()
+
+    def fold_again(self) -> None:
+        """Make the checkpoint that an erasure has removed; a failure is a warning only."""
+        try:
+            self._fold()
+        except StoreFullError as error:
+            self._warn(error)
 
     def close(self) -> None:
         """Finish the running checkpoint, stop building graphs, close the writer."""
@@ -119,7 +128,25 @@ class Maintenance:
 
     def _extend_graphs(self) -> None:
         with self._building:
-            graphs.extend(self._writer.replica, self._indexing, self._stopping.is_set)
+            graphs.extend(self._writer.replica, self._indexing, self._is_stopped)
+
+    def _is_stopped(self) -> bool:
+        return self._stopping.is_set() or self._pausing.is_set()
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Run no checkpoint and extend no graph during the body; wait until none is running.
+
+        A graph that is being extended is begun again later.
+        """
+        self._pausing.set()
+        try:
+            with self._building, self._indexing:
+                if self._closed:
+                    raise ClosedError(f"agent {self._name!r} was closed: open the store again")
+                yield
+        finally:
+            self._pausing.clear()
 
     def _finished(self, job: Future[None]) -> None:
         """Wait for a job, and warn if it failed."""

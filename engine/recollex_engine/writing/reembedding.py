@@ -67,7 +67,7 @@ def reembed(
     log = folder / LOG
     if not log.is_dir():
         raise InputError(f"there is no agent {name!r} in {folder.parent.parent}")
-    with _alone(folder / "REEMBED", "that is another reembed: wait for it"):
+    with alone_in(folder / "REEMBED", "that is another reembed: wait for it"):
         settings, passages = _state(log)
         if settings is None or settings.model == embedder.fingerprint:
             return 0
@@ -86,7 +86,7 @@ def reembed(
                 done = (
                     "what it holds is embedded: close that writer, then reembed only changes over"
                 )
-                with _alone(folder / "LOCK", done), LogWriter(log) as writer:
+                with alone_in(folder / "LOCK", done), LogWriter(log) as writer:
                     new.extend(texts_of(follower.read_new(writer.position.op)), progress)
                     payload = {"settings": moved.to_payload(), "batches": new.batches}
                     at = max(clock(), writer.position.recorded_at + 1)
@@ -112,7 +112,8 @@ def remove_former(folder: Path, settings: Settings) -> None:
 
 
 @contextmanager
-def _alone(path: Path, remedy: str) -> Iterator[None]:
+def alone_in(path: Path, remedy: str) -> Iterator[None]:
+    """Hold a lock file during the body. Raises `LockedError`, with what to do, if it is held."""
     try:
         lock = WriterLock(path)
     except LockedError as error:

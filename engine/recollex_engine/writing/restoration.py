@@ -19,7 +19,7 @@ import numpy.typing as npt
 import orjson
 
 from recollex_engine.clock import Clock
-from recollex_engine.domain.schema import RETAINING
+from recollex_engine.domain.schema import HOLE, RETAINING
 from recollex_engine.domain.settings import Settings, settings_of
 from recollex_engine.domain.turn import passages_to_embed
 from recollex_engine.errors import CorruptError, ModelError
@@ -158,11 +158,14 @@ def _runs(
 
 
 def texts_of(transactions: Iterable[Transaction]) -> Iterator[str]:
-    """Yield the text to embed for every row that ``transactions`` add."""
+    """Yield the text to embed for every row that ``transactions`` add; "" for an erased one."""
     for transaction in transactions:
         for operation in transaction.operations:
             payload = operation.payload
             if operation.kind in RETAINING and payload is not None:
+                if HOLE in payload:
+                    yield from [""] * payload[HOLE]
+                    continue
                 text = payload["text"]
                 spans = payload.get("passages") or [(0, len(text))]
                 yield from passages_to_embed(text, spans, payload.get("speaker"))

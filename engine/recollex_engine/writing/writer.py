@@ -8,6 +8,7 @@ token counts) are written to the log with it.
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import orjson
 
 from recollex_engine.clock import Clock, from_micros
 from recollex_engine.domain.act import Act
+from recollex_engine.domain.schema import ERASE
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError, InputError, UnknownIdError
 from recollex_engine.log.durability import Durability
@@ -30,6 +32,15 @@ from recollex_engine.storage.disk import make_folder
 from recollex_engine.storage.lock import WriterLock
 from recollex_engine.storage.vectors_file import VectorsWriter, checksum
 from recollex_engine.writing.draft import Draft
+from recollex_engine.writing.erasure import (
+    Intent,
+    begun,
+    complete,
+    finish,
+    read_plan,
+    remove_intent,
+)
+from recollex_engine.writing.erasure_plan import Counts, Erasing
 from recollex_engine.writing.lexicon import Lexicon
 from recollex_engine.writing.reembedding import remove_former
 from recollex_engine.writing.restoration import TextEmbedder, restore_vectors
@@ -59,6 +70,7 @@ class Writer:
         self.lock_file = WriterLock(folder / "LOCK")
         read_files_ahead(folder)
         try:
+            complete(folder)
             self.clock = clock
             self.lexicon = Lexicon()
             self.shown = BEFORE_ALL_TIMES  # the latest time of a cut that a caller was given
@@ -88,12 +100,7 @@ class Writer:
             )
             if lost:
                 restore_vectors(self.log, lost[0], embedder_for, clock)
-                self.replica = Replica(folder)
-                follower = LogFollower(folder / LOG, self.replica.position, verify=True)
-                try:
-                    self._recover(follower, start_progress)
-                finally:
-                    follower.close()
+                self.replica = self._started_again(start_progress)
             # It never decreases, not even if the manifest was lost: readers wait for a greater one.
             self.replica.generation = max(self.replica.generation, self.commit_word.generation)
             self.commit_word.generation = self.replica.generation
@@ -104,12 +111,27 @@ class Writer:
             self._let_go()
             raise
 
-    def _recover(self, follower: LogFollower, start_progress: StartProgress | None) -> None:
+    def _started_again(self, start_progress: StartProgress | None = None) -> Replica:
+        """Return a replica of the files as they are now."""
+        replica = Replica(self.log.folder.parent)
+        follower = LogFollower(self.log.folder, replica.position, verify=True)
+        try:
+            self._recover(follower, start_progress, replica)
+        finally:
+            follower.close()
+        return replica
+
+    def _recover(
+        self,
+        follower: LogFollower,
+        start_progress: StartProgress | None,
+        replica: Replica | None = None,
+    ) -> None:
         """Apply the log after the last checkpoint, and check that its vectors are in the file.
 
         Raises `CorruptError` with the path of the vectors file if they are not.
         """
-        replica = self.replica
+        replica = self.replica if replica is None else replica
         with progress_for(start_progress, self.commit_word.op - replica.published) as progress:
             replica.follow(follower, None, check_vectors=True, progress=progress)
         if replica.columns.rows:
@@ -211,6 +233,40 @@ class Writer:
             payload = {"memories": sorted(set(memories)), **act.note}
             op = self._commit([(act.kind, payload)], None, recorded_at)
         self.publish(op)
+
+    def erase(self, erasing: Erasing, note: dict[str, str]) -> tuple[Counts, Operation | None]:
+        """Erase memories from every file; return the counts, and the operation that says so.
+
+        The caller holds `lock` since it chose what to erase, and no checkpoint runs and no graph is
+        built meanwhile. See `erasure`. If it fails midway, the writer refuses every later write,
+        and the next opening completes the erasure. None for an erasure of nothing.
+        """
+        folder = self.log.folder.parent
+        self.log.sync()
+        counts = read_plan(self.log.folder, erasing)[0].counts
+        if not any(asdict(counts).values()) and not erasing.everything:
+            return counts, None
+        at = max(self.clock(), self.log.position.recorded_at + 1, self.shown + 1)
+        payload = note | asdict(counts)
+        if erasing.everything:
+            payload["everything"] = True
+        intent = Intent(self.log.position.op + 1, at, erasing, payload)
+        intent.write(folder)
+        try:
+            finish(folder, intent, self.log)
+            remove_intent(folder)
+            generation = max(self.replica.generation, self.commit_word.generation)
+            replica = self._started_again()
+            replica.generation = max(replica.generation, generation)
+            self.replica, self.lexicon = replica, Lexicon()
+        except OSError as error:
+            self.log.poison(error)
+            raise begun(error, folder) from error
+        except BaseException as error:
+            self.log.poison(error)
+            raise
+        self.commit_word.op = replica.published
+        return counts, Operation(intent.op, at, ERASE, payload)
 
     def check_recorded_at(self, recorded_at: int) -> None:
         """Raise `InputError` unless a time is later than the last recorded time."""

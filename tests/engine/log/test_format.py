@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from recollex_engine.errors import FormatError, InputError
 from recollex_engine.log.format import (
+    REWRITTEN_VERSION,
     START,
     Position,
     Record,
@@ -94,7 +95,7 @@ def test_every_line_is_json_with_its_fields_in_the_documented_order():
         b'{"op":1,"at":2,"kind":"a","salt":"AAAAAAAAAAAAAAAAAAAAAA"}',
         b'{"op":1,"at":2,"kind":"A","salt":"AAAAAAAAAAAAAAAAAAAAAA","payload":{}}',
         b'{"op":1,"at":2,"kind":"a","salt":"AAAAAAAAAAAAAAAAAAAAAA","payload":[]}',
-        b'{"op":1,"at":2,"kind":"a","commitment":"' + b"A" * 43 + b'","payload":{}}',
+        b'{"op":1,"at":2,"kind":"a","commitment":"' + b"A" * 43 + b'","payload":[]}',
         b'{"op":1,"at":2,"kind":"a","commitment":"' + b"A" * 42 + b'B"}',
     ],
 )
@@ -112,8 +113,19 @@ def test_a_header_reads_back_and_another_version_is_refused():
     line = encode_header(7, before)
     assert decode_header(line[:-1]) == Position(7, len(line), 88, 99, before.chain)
     assert decode_header(line[:-1].replace(b'"previous":6', b'"previous":5')) is None
-    with pytest.raises(FormatError, match="format 2"):
-        decode_header(line[:-1].replace(b'_log":1', b'_log":2'))
+    rewritten = encode_header(7, before, REWRITTEN_VERSION)
+    assert decode_header(rewritten[:-1]) == Position(7, len(line), 88, 99, before.chain)
+    with pytest.raises(FormatError, match="format 3"):
+        decode_header(line[:-1].replace(b'_log":1', b'_log":3'))
+
+
+def test_a_stub_may_have_a_payload_of_its_own():
+    lines, chain = encode_transaction(START, 5, [("note", b'{"a":1}')], salts(1))
+    stub = erase_line(lines[:-1], b'{"hole":1}')
+    record = decode_record(stub)
+    assert (record.salt, record.payload, record.chain) == (None, b'{"hole":1}', chain)
+    assert record.extend(bytes(32)) == chain
+    assert erase_line(stub) == erase_line(lines[:-1])
 
 
 @pytest.mark.parametrize(

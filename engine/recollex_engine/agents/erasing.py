@@ -1,0 +1,48 @@
+"""Which memories does an erasure take away? Those that a selection finds in a view."""
+
+import numpy as np
+
+from recollex_engine.domain.erasure import Selection
+from recollex_engine.domain.schema import NONE
+from recollex_engine.errors import UnknownIdError
+from recollex_engine.ranking.filters import passing
+from recollex_engine.state.view import View
+from recollex_engine.writing.erasure_plan import Erasing
+from recollex_kernels.memories.filters import mask_equal
+
+
+def select(view: View, selection: Selection, agent: str) -> Erasing:
+    """Return what a selection finds: open and closed memories, with all versions of their ids.
+
+    Raises `UnknownIdError` for an id that the agent does not have. Cost: O(memories).
+    """
+    if selection.everything:
+        return Erasing(everything=True)
+    ids = view.of_memories("id")
+    erased = view.of_memories("closed_by") == view.of_memories("op")
+    mask = np.ones(view.memories, np.uint8)
+    mask[erased] = 0
+    if selection.ids:
+        keys = [_key(view, id, agent) for id in selection.ids]
+        mask[~np.isin(ids, np.array(keys, ids.dtype))] = 0
+    labels = view.columns.dictionary["labels"]
+    if selection.speaker is not None:
+        speaker = labels.get(f"s:{selection.speaker}")
+        if speaker is None:
+            mask[:] = 0
+        else:
+            mask_equal(view.of_memories("speaker"), speaker, mask)
+    mask = passing(view, selection.question, mask)
+    found = np.isin(ids, np.unique(ids[mask == 1]))
+    documents = np.unique(view.of_memories("document")[found])
+    names = (view.columns.label(each) for each in documents.tolist() if each != NONE)
+    return Erasing(
+        frozenset(np.flatnonzero(found).tolist()), frozenset(name for name in names if name)
+    )
+
+
+def _key(view: View, id: str, agent: str) -> int:
+    key = view.columns.dictionary["ids"].get(id)
+    if key is None or not bool(np.any(view.of_memories("id") == key)):
+        raise UnknownIdError(id, agent)
+    return key

@@ -1,0 +1,247 @@
+"""What is left of each record of the log when memories are erased? A plan, made from the log alone.
+
+An erased memory leaves its numbers: of passages, of words and of entities, because later records
+count from them. A word stays while a memory that is not erased has it; a name stays while such a
+memory, fact, event or entity may have been called by it. Facts and events go with the last of
+their sources: a fact's are its evidence and the documents of its mentions, an event's are its facts
+and mentions, an episode's are its events. The others lose the erased ones of their sources.
+
+From records that stay these go as well, because they could confirm a guess at what was erased:
+semantic links to erased memories, and checksums of vectors with erased rows among them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import orjson
+
+from recollex_engine.domain.schema import (
+    CLOSING,
+    ERASE,
+    HOLE,
+    PLACEHOLDER,
+    RETAINING,
+)
+from recollex_engine.domain.settings import REEMBED
+from recollex_engine.log.reader import Operation
+from recollex_engine.state.vector_batches import VectorBatch, VectorBatches
+from recollex_engine.writing.erased_facts import EVENTS, FACTS, ErasedFacts
+from recollex_engine.writing.erased_names import SurvivingNames
+
+Payload = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Erasing:
+    """What to erase.
+
+    memories: their ordinals; every version of an id, or none. documents: the documents that they
+    belong to. everything: all memories, facts, events and entities instead.
+    """
+
+    memories: frozenset[int] = frozenset()
+    documents: frozenset[str] = frozenset()
+    everything: bool = False
+
+
+@dataclass(slots=True)
+class Counts:
+    """How many memories, passages, facts and events an erasure takes away: versions, each once."""
+
+    memories: int = 0
+    passages: int = 0
+    facts: int = 0
+    events: int = 0
+
+
+@dataclass(slots=True)
+class Numbers:
+    """How many memories, passages, words, facts, events the records before one have made."""
+
+    memories: int = 0
+    rows: int = 0
+    words: int = 0
+    entities: int = 0
+    facts: int = 0
+    events: int = 0
+
+    def count(self, kind: str, payload: Payload) -> None:
+        """Count what a record makes."""
+        for _, _, entity in payload.get("names", ()):
+            self.entities += entity == self.entities
+        if kind in RETAINING:
+            self.memories += 1
+            self.rows += payload[HOLE] if HOLE in payload else len(payload["terms"])
+            self.words += len(payload.get("words", ()))
+        elif kind in FACTS:
+            self.facts += 1
+        elif kind in EVENTS:
+            self.events += 1
+
+
+@dataclass(slots=True)
+class _Read:
+    """What `ErasurePlan.read` gathers of the records that stay."""
+
+    words: set[int] = field(default_factory=set)
+    texts: dict[str, list[str]] = field(default_factory=dict)  # of documents with erased memories
+    rows: list[tuple[int, int]] = field(default_factory=list)  # rows [first, end) to erase
+
+
+class ErasurePlan:
+    """The plan of one erasure: call `read` with the whole log, then `left` for each record.
+
+    A plan for a log of which some files are rewritten already is the same plan.
+    """
+
+    def __init__(self, erasing: Erasing) -> None:
+        self.erasing = erasing
+        self.counts = Counts()
+        self.batches = VectorBatches()
+        self.rows = np.empty((0, 2), np.int64)
+        self._read = _Read()
+        self._names = SurvivingNames()
+        self._facts = ErasedFacts(erasing.everything, self.counts, self._names)
+        self._numbers = Numbers()
+
+    def read(self, operations: Iterable[Operation]) -> None:
+        """Read every operation of the log, in order."""
+        numbers = Numbers()
+        for operation in operations:
+            self.batches.add(operation)
+            kind, payload = operation.kind, operation.payload
+            if payload is None:
+                continue
+            self._names.meet(payload.get("names", ()))
+            if kind in RETAINING:
+                self._read_memory(payload, numbers)
+            else:
+                self._facts.read(kind, payload)
+            numbers.count(kind, payload)
+        self.rows = np.array(self._read.rows, np.int64).reshape(-1, 2)
+        self._facts.decide(self._gone_memory, self._gone_mention)
+
+    def _gone_memory(self, memory: int) -> bool:
+        return self.erasing.everything or memory in self.erasing.memories
+
+    def _gone_mention(self, mention: str) -> bool:
+        """Return whether a mention quotes only what was erased."""
+        document, _, _, text = orjson.loads(mention)
+        if document not in self.erasing.documents:
+            return self.erasing.everything
+        return not any(text in said for said in self._read.texts.get(document, ()))
+
+    def _read_memory(self, payload: Payload, numbers: Numbers) -> None:
+        if self._gone_memory(numbers.memories):
+            count = payload[HOLE] if HOLE in payload else len(payload["terms"])
+            self._read.rows.append((numbers.rows, numbers.rows + count))
+            if HOLE not in payload:
+                self.counts.memories += 1
+                self.counts.passages += count
+            return
+        if HOLE in payload:
+            return
+        for terms in payload["terms"]:
+            self._read.words.update(terms)
+        if (document := payload.get("document")) in self.erasing.documents:
+            self._read.texts.setdefault(str(document), []).append(payload["text"])
+        self._names.name(
+            payload.get("entities", ()),
+            payload.get("names", ()),
+            payload["text"],
+            payload.get("speaker"),
+        )
+
+    # -- what is left ----------------------------------------------------------------------------
+
+    def left(self, kind: str, payload: Payload) -> Payload:
+        """Return the payload that is left of the next record, in order; equal if all of it is."""
+        numbers = self._numbers
+        if kind in RETAINING:
+            if HOLE in payload or self._gone_memory(numbers.memories):
+                left = self._left_of_memory(payload)
+            else:
+                left = self._without_links(payload)
+                if "vectors" in payload:
+                    left = left | {"vectors": self._sums(payload["vectors"])}
+        elif kind == ERASE:
+            left = {name: value for name, value in payload.items() if name != "left"}
+            left["vectors"] = [self._batch(*batch) for batch in payload["vectors"]]
+        elif kind == REEMBED:
+            ends = [0, *(end for end, _ in payload["batches"])]
+            sums = [
+                [end, None if self._touched(first, end) else sha256]
+                for first, (end, sha256) in zip(ends, payload["batches"], strict=False)
+            ]
+            left = payload | {"batches": sums}
+        elif kind == "restore":
+            first, end, sha256 = self._batch(payload["first"], payload["end"], payload["sha256"])
+            left = payload | {"first": first, "end": end, "sha256": sha256}
+        elif kind in CLOSING:
+            left = self._left_of_closing(payload)
+        else:
+            left = self._facts.left(kind, payload)
+            if HOLE in left:
+                left = {name: value for name, value in left.items() if name != "names"}
+                if names := self._left_names(payload):
+                    left["names"] = names
+        numbers.count(kind, payload)
+        return left
+
+    def _left_of_memory(self, payload: Payload) -> Payload:
+        numbers, used = self._numbers, self._read.words
+        left: Payload = {HOLE: payload[HOLE] if HOLE in payload else len(payload["terms"])}
+        if words := payload.get("words"):
+            left["words"] = [
+                word if number in used else f"{PLACEHOLDER}{number}"
+                for number, word in enumerate(words, numbers.words)
+            ]
+        if names := self._left_names(payload):
+            left["names"] = names
+        if "vectors" in payload:
+            left["vectors"] = self._sums(payload["vectors"])
+        if "by" in payload:
+            left["by"] = payload["by"]
+        return left
+
+    def _left_names(self, payload: Payload) -> list[list[Any]]:
+        return self._names.left(payload.get("names", ()), self._numbers.entities)
+
+    def _without_links(self, payload: Payload) -> Payload:
+        links = payload.get("links")
+        if not links or not any(self._gone_memory(target) for target, _ in links):
+            return payload
+        kept = [link for link in links if not self._gone_memory(link[0])]
+        left = {name: value for name, value in payload.items() if name != "links"}
+        return left | {"links": kept} if kept else left
+
+    def _left_of_closing(self, payload: Payload) -> Payload:
+        memories = payload.get("memories", ())
+        kept = [memory for memory in memories if not self._gone_memory(memory)]
+        if len(kept) == len(memories):
+            return payload
+        if kept:
+            return payload | {"memories": kept}
+        return {HOLE: True} | ({"by": payload["by"]} if "by" in payload else {})
+
+    def _sums(self, said: Payload) -> Payload:
+        first = self._numbers.rows
+        return {
+            "rows": said["rows"],
+            "sha256": self._batch(first, first + said["rows"], said["sha256"])[2],
+        }
+
+    def _batch(self, first: int, end: int, sha256: str | None) -> list[Any]:
+        return [first, end, None if self._touched(first, end) else sha256]
+
+    def _touched(self, first: int, end: int) -> bool:
+        """Return whether any of rows [first, end) is erased."""
+        rows = self.rows
+        place = int(np.searchsorted(rows[:, 1], first, "right")) if len(rows) else 0
+        return place < len(rows) and int(rows[place, 0]) < end
+
+    def touched_batches(self) -> list[VectorBatch]:
+        """Return the batches in force that have erased rows, in order."""
+        return [each for each in self.batches.in_force if self._touched(each.first, each.end)]

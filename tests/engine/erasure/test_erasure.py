@@ -1,0 +1,407 @@
+"""Erasing memories: which go, what is left of them anywhere, and what stays as it was."""
+
+import hashlib
+from binascii import a2b_base64
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import orjson
+import pytest
+
+import recollex
+from recollex_engine import errors
+from recollex_engine.writing import checkpoint, maintenance
+from tests.engine.erasure.traces import assert_gone, unit
+from tests.engine.faults.small_store import D, Model, answers, contents, fill, opened, vectors
+
+START = datetime(2024, 5, 1, tzinfo=UTC)
+SECRET = "Zanzibarina Quux has the gout."
+WORDS = ["anzibarin", "quux", "gout", "secret-id", "secret-tag", "secret-doc", "secret-key"]
+BY = {"by": "ben", "why": "She asked for it."}
+
+
+def day(number):
+    return START + timedelta(days=number)
+
+
+def tell(agent, id="secret-id", text=SECRET, seed=777, **options):
+    options = {
+        "tags": ["secret-tag"],
+        "document_id": "secret-doc",
+        "metadata": {"secret-key": "secret-value"},
+    } | options
+    agent.retain(text, id=id, embedding=vectors(seed, 1)[0], **options)
+    return unit(vectors(seed, 1)[0])
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "store"
+
+
+def in_the_tail(agent):
+    pass
+
+
+def in_the_index(agent):
+    agent.checkpoint()
+
+
+@pytest.mark.parametrize("place", [in_the_tail, in_the_index])
+def test_nothing_of_an_erased_memory_is_in_any_file(path, place):
+    with opened(path) as agent:
+        fill(agent, 0, 300)
+        vector = tell(agent)
+        fill(agent, 300, 30)
+        place(agent)
+        before = contents(agent)
+        done = agent.erase("secret-id", **BY)
+        assert (done.memories, done.passages, done.facts, done.events) == (1, 1, 0, 0)
+        assert contents(agent) == [each for each in before if each[0] != "secret-id"]
+        assert agent.verify().problems == ()
+        with pytest.raises(errors.UnknownIdError):
+            agent.get("secret-id")
+        with pytest.raises(errors.UnknownIdError):
+            agent.history("secret-id")
+        held = answers(agent)
+        assert_gone(path, WORDS, [vector])
+    with opened(path) as agent:
+        assert (contents(agent), answers(agent)) == (
+            [each for each in before if each[0] != "secret-id"],
+            held,
+        )
+        assert agent.verify().problems == ()
+    assert_gone(path, WORDS, [vector])
+
+
+def test_other_answers_are_those_of_a_memory_that_said_nothing(path, tmp_path):
+    """To the bit: an agent that was told a stop word instead ranks the others the same."""
+    times = [day(n) for n in range(41)]
+
+    def told(agent, secret):
+        for n in range(40):
+            options = {"embedding": vectors(n, 1)[0], "recorded_at": times[n], "id": f"m{n}"}
+            if n == 17:
+                if secret:
+                    agent.retain(
+                        f"{SECRET} Memory of tea, tea ink and an owl.",
+                        tags=["secret-tag"],
+                        **options,
+                    )
+                else:
+                    agent.retain("the", event_at=times[n], **options)
+            else:
+                agent.retain(
+                    f"Memory {n} of tea, {'owl' * (n % 3)} ink.", event_at=day(-n), **options
+                )
+
+    with opened(path) as agent, opened(tmp_path / "twin") as twin:
+        told(agent, True)
+        told(twin, False)
+        twin.forget("m17", recorded_at=times[40])
+        apart = answers(agent)
+        agent.erase("m17", **BY)
+        assert answers(agent) == answers(twin) != apart
+        assert contents(agent) == contents(twin)
+        assert answers(agent, exact=False) == answers(twin, exact=False)
+
+
+def test_a_cut_before_shows_a_hole(path):
+    with opened(path) as agent:
+        for n in range(6):
+            agent.retain(
+                SECRET if n == 3 else f"Memory {n} of tea.",
+                id=f"m{n}",
+                embedding=vectors(n, 1)[0],
+                recorded_at=day(n),
+            )
+        agent.forget("m3", recorded_at=day(6))
+        assert agent.at(day(4)).get("m3").text == SECRET
+        held = agent.recall("gout", as_recorded=day(4), query_embedding=vectors(3, 1)[0])
+        assert held[0].text == SECRET
+        agent.erase("m3", **BY)
+        then = agent.at(day(4))
+        assert [memory.id for memory in then.list()] == ["m0", "m1", "m2", "m4"]
+        recall = agent.recall("gout", as_recorded=day(4), query_embedding=vectors(3, 1)[0])
+        assert "m3" not in [memory.id for memory in recall]
+        assert held[0].text == SECRET  # the caller's own object
+        assert agent.diff(day(2), day(4)).added == [then.get("m4")]
+        assert agent.diff(day(4), day(7)).closed == []
+        with pytest.raises(errors.UnknownIdError):
+            then.get("m3")
+
+
+def test_a_cut_is_a_store_rebuilt_from_the_erased_log(path, tmp_path):
+    with opened(path) as agent:
+        for n in range(9):
+            text = SECRET if n in (3, 5) else f"Memory {n} of tea ink."
+            agent.retain(text, id=f"m{n}", embedding=vectors(n, 1)[0], recorded_at=day(n))
+        agent.erase("m3", **BY)
+        agent.erase("m5", **BY)
+        for n in (2, 3, 4, 6, 8):
+            then = agent.at(day(n))
+            agent.snapshot(day(n), tmp_path / f"as-of-{n}")
+            assert_gone(tmp_path / f"as-of-{n}", WORDS)
+            with opened(tmp_path / f"as-of-{n}") as copy:
+                assert contents(copy) == contents(then)
+                assert answers(copy) == answers(then)
+                assert copy.verify().problems == ()
+        now = contents(agent), answers(agent)
+    recollex.replay(
+        path / "agents" / "a",
+        tmp_path / "replayed",
+        agent_id="a",
+        embedder=recollex.GivenVectors(D),
+    )
+    with opened(tmp_path / "replayed") as replayed:
+        assert (contents(replayed), answers(replayed)) == now
+        assert replayed.verify().problems == ()
+
+
+@pytest.mark.parametrize(
+    ("filters", "left"),
+    [
+        ({"id": ["m0", "m2"]}, ["m1", "m3"]),
+        ({"document_id": "call"}, ["m0", "m3"]),
+        ({"speaker": "Ann"}, ["m0", "m2", "m3"]),
+        ({"tags": ["red"]}, ["m1", "m2", "m3"]),
+        ({"where": {"k": 1}}, ["m0", "m1", "m2"]),
+        ({"entities": ["Oslo"]}, ["m1", "m2"]),
+        ({"networks": "opinion"}, ["m0", "m1", "m2"]),
+        ({"since": day(0), "until": day(2)}, ["m2", "m3"]),
+        ({"document_id": "call", "speaker": "Ben"}, ["m0", "m1", "m3"]),
+        ({"everything": True}, []),
+    ],
+)
+def test_filters_choose(path, filters, left):
+    with opened(path, embedder=Model()) as agent:
+        agent.retain("I flew to Oslo.", id="m0", tags=["red"], event_at=day(0))
+        agent.retain_dialogue(
+            [
+                {"speaker": "Ann", "text": "I have tea.", "id": "m1", "at": day(1)},
+                {"speaker": "Ben", "text": "I have ink.", "id": "m2", "at": day(2)},
+            ],
+            document_id="call",
+        )
+        agent.retain(
+            "Oslo is fine.", id="m3", network="opinion", metadata={"k": 1}, event_at=day(3)
+        )
+        agent.archive("m3")
+        seen = agent.erase(**filters, **BY, preview=True)
+        assert len(agent.list()) == 3 and seen.op is None
+        done = agent.erase(**filters, **BY)
+        assert seen.memories == done.memories == 4 - len(left)
+        for n in range(4):
+            if f"m{n}" in left:
+                agent.get(f"m{n}")
+            else:
+                with pytest.raises(errors.UnknownIdError):
+                    agent.get(f"m{n}")
+        assert agent.verify().problems == ()
+        assert agent.erase(**filters, **BY).memories == 0 if "id" not in filters else True
+
+
+def test_what_is_not_said_or_not_there_is_refused(path):
+    with opened(path) as agent:
+        fill(agent, 0, 3)
+        before = agent.log()
+        with pytest.raises(errors.InputError, match="say what to erase"):
+            agent.erase(**BY)
+        with pytest.raises(errors.InputError, match="without a filter"):
+            agent.erase("m1", everything=True, **BY)
+        with pytest.raises(errors.UnknownIdError):
+            agent.erase(["m1", "m9"], **BY)
+        with pytest.raises(errors.InputError):
+            agent.erase("m1", by="", why="x")
+        with pytest.raises(errors.ReadOnlyError):
+            agent.at(datetime.now(UTC)).erase("m1", **BY)
+        assert agent.erase(tags=["none"], **BY).op is None
+        assert agent.log() == before
+    with opened(path, read_only=True) as agent, pytest.raises(errors.ReadOnlyError):
+        agent.erase("m1", **BY)
+
+
+def test_every_version_goes(path):
+    with opened(path) as agent:
+        fill(agent, 0, 3)
+        tell(agent)
+        agent.correct("secret-id", "Zanzibarina is well.", embedding=vectors(1, 1)[0], **BY)
+        tell(agent, id="other-id", text="Quux was here.")
+        agent.forget("other-id", why="Quux lied.")
+        assert agent.erase(["secret-id", "other-id"], **BY).memories == 3
+        fill(agent, 3, 3)
+        tell(agent, text="A new one of tea.", tags=[], document_id=None, metadata={})
+        assert [m.text for m in agent.history("secret-id")] == ["A new one of tea."]
+        agent.erase("secret-id", **BY)
+        assert agent.verify().problems == ()
+    assert_gone(path, [*WORDS, "other-id", "lied"])
+
+
+def test_words_and_names_that_others_use_stay(path):
+    with opened(path, embedder=Model()) as agent:
+        agent.retain("Yesterday Quirin Ostwald met Bob Chen over quincetea.", id="m0")
+        agent.retain("Quirin Ostwald drank quincetea.", id="m1")
+        agent.retain("Something with Vroni.", id="m2", entities=["Project Xylo", "Vroni"])
+        agent.retain("Nothing to see.", id="m3", entities=["Project Xylo"])
+        agent.erase(["m0", "m2"], **BY)
+        assert agent.get("m1").entities == ("Quirin Ostwald",)
+        assert agent.get("m3").entities == ("Project Xylo",)
+        found = agent.recall("quincetea", entities=["quirin ostwald"])
+        assert [memory.id for memory in found] == ["m1"]
+        agent.retain("Bob Chen is back.", id="m4")
+        assert agent.get("m4").entities == ("Bob Chen",)
+        agent.erase(["m1", "m3", "m4"], **BY)
+        assert agent.verify().problems == ()
+    assert_gone(path, ["quirin", "ostwald", "quincetea", "xylo", "vroni", "chen", "yesterday"])
+
+
+def test_facts_and_events_go_with_their_last_source(path):
+    with opened(path) as agent:
+        tell(agent, "m1")
+        tell(agent, "m2", text="Tea is fine.", seed=5, tags=[], document_id=None, metadata={})
+        add, event = agent.facts.add, agent.events.add
+        add("Quux", "has", recollex.Text("gout"), id="gone", evidence=["m1"])
+        add("Ann", "likes", "tea", id="stays", evidence=["m1", "m2"])
+        add("Ann", "knows", "Ben", id="told")
+        quoted = recollex.Mention("secret-doc", (0, 4), "Quux has the gout")
+        add("Ann", "has_seen", "Ben", id="quoted", mentions=[quoted])
+        add("Ann", "lives_in", "Quuxtown", id="moved", evidence=["m1"])
+        agent.facts.correct("moved", object="Oslo", evidence=["m2"])
+        event("Zanzibarina fell ill.", facts=["gone"], id="ill", participants=[("Quux", "ill")])
+        event("They had tea.", facts=["gone", "stays"], id="tea")
+        event("Ann met Ben.", id="met")
+        agent.events.link("tea", "causes", "ill")
+        agent.events.link("tea", "causes", "met")
+        agent.events.add_episode("Zanzibarina's year", ["ill"], id="ill-year")
+        agent.events.add_episode("A year", ["ill", "tea"], id="year")
+        done = agent.erase("m1", **BY)
+        assert (done.memories, done.facts, done.events) == (1, 3, 2)
+        for id in ("gone", "quoted"):
+            with pytest.raises(errors.UnknownIdError):
+                agent.facts.get(id)
+        assert agent.facts.get("stays").evidence == ("m2",)
+        assert agent.facts.get("told").object == "Ben"
+        assert [fact.object for fact in agent.facts.history("moved")] == ["Oslo"]
+        assert agent.events.get("tea").facts == ("stays",)
+        assert [event.id for event in agent.events.find()] == ["tea", "met"]
+        assert agent.events.get_episode("year").events == ("tea",)
+        assert agent.verify().problems == ()
+        add("Ann", "likes", "ink", id="later", evidence=["m2"])
+        agent.facts.correct("moved", object="Rome")
+        held = [(fact.id, fact.object) for fact in agent.facts.find()]
+        assert_gone(path, [*WORDS, "quuxtown", '"ill"', "ill-year"])
+    with opened(path) as agent:
+        assert [(fact.id, fact.object) for fact in agent.facts.find()] == held
+        assert agent.verify().problems == ()
+        agent.erase("m2", **BY)
+        assert [fact.id for fact in agent.facts.find()] == ["told"]
+        assert agent.verify().problems == ()
+
+
+def test_everything_leaves_the_audit_alone(path):
+    with opened(path) as agent:
+        fill(agent, 0, 20)
+        tell(agent)
+        agent.facts.add("Quux", "has", "gout", id="secret-fact")
+        agent.facts.add_entity("Zanzibarina", aliases=["Quux the second"])
+        agent.checkpoint()
+        agent.erase(everything=True, by="ben", why="The account was closed.")
+        assert (
+            agent.list() == [] and len(agent.recall("gout", query_embedding=vectors(1, 1)[0])) == 0
+        )
+        assert len(agent.facts.find()) == 0 and agent.facts.entities() == []
+        fill(agent, 0, 3)
+        assert [memory.id for memory in agent.list()] == ["m0", "m1", "m2"]
+        assert agent.verify().problems == ()
+        entry = agent.log(op="erase")[0]
+        assert (entry.by, entry.why) == ("ben", "The account was closed.")
+        assert entry.payload["memories"] == 21 and entry.payload["everything"]
+    assert_gone(path, [*WORDS, "secret-fact", "memory 5 of"], vectors(0, 20) / 1)
+
+
+def test_what_is_linked_or_summed_with_erased_bytes_cannot_confirm_a_guess(path):
+    """Of one transaction, one memory is erased: neither link nor checksum tells its vector."""
+    rows = np.repeat(vectors(0, 1), 4, axis=0) + 0.05 * vectors(9, 4)
+    with opened(path) as agent:
+        agent.retain([f"Memory {n}." for n in range(3)], id=["m0", "m1", "m2"], embedding=rows[:3])
+        agent.retain("Memory 3.", id="m3", embedding=rows[3])
+        log = [entry.payload for entry in agent.log(op="retain")]
+        assert log[1]["links"] and len(log[3]["links"]) == 3
+        sha256 = log[0]["vectors"]["sha256"]
+        agent.erase("m1", **BY)
+        log = [entry.payload for entry in agent.log(op="retain")]
+        assert log[0]["vectors"]["sha256"] is None
+        assert [target for target, _ in log[3]["links"]] == [2, 0] or [0, 2]
+        assert 1 not in [target for target, _ in log[3]["links"]] and "links" in log[2]
+        assert agent.verify().problems == ()
+    assert_gone(path, [sha256])
+
+
+def stub_and_line(path, op):
+    line = (path / "agents" / "a" / "log" / "00000001.jsonl").read_bytes().splitlines()[op]
+    return orjson.loads(line), line
+
+
+def test_without_the_salt_a_stub_cannot_be_guessed(path):
+    """A text of few possible values: with the salt its commitment tells which, without it not."""
+    with opened(path) as agent:
+        agent.retain("Code 7342.", id="pin", embedding=vectors(0, 1)[0])
+        record, line = stub_and_line(path, 2)
+        payload = line[line.index(b'"payload":') + 10 : -1]
+        salt = a2b_base64(record["salt"] + "==")
+        digits = payload.split(b"7342")
+        assert len(digits) == 3  # in the text, and as a word
+        guesses = [(b"%04d" % n).join(digits) for n in range(10_000)]
+
+        def opens(commitment, salt):
+            return [
+                n
+                for n, guess in enumerate(guesses)
+                if hashlib.sha256(salt + guess).digest() == commitment
+            ]
+
+        commitment = hashlib.sha256(salt + payload).digest()
+        assert opens(commitment, salt) == [7342]
+        agent.erase("pin", **BY)
+        stub, line = stub_and_line(path, 2)
+        assert a2b_base64(stub["commitment"] + "=") == commitment
+        assert "salt" not in stub
+        assert opens(commitment, b"") == []
+        for each in [*files_bytes(path)]:
+            assert salt not in each and record["salt"].encode() not in each
+
+
+def files_bytes(path):
+    from tests.engine.erasure.traces import files_of
+
+    return [data for _, data in files_of(path)]
+
+
+def test_what_is_left_of_a_stub_is_under_a_checksum(path):
+    with opened(path) as agent:
+        fill(agent, 0, 5)
+        agent.erase("m3", **BY)
+    log = path / "agents" / "a" / "log" / "00000001.jsonl"
+    log.write_bytes(log.read_bytes().replace(b'{"hole":1', b'{"hole":1,"x":1', 1))
+    with opened(path, read_only=True) as agent:
+        (problem,) = agent.verify().problems
+        assert problem.startswith("what is left of erased operations")
+
+
+def test_rotated_and_compressed_files_are_rewritten(path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "LOG_BYTES", 2_000)
+    monkeypatch.setattr(maintenance, "CLOSING_TAIL", 1)
+    with opened(path) as agent:
+        tell(agent)
+        for n in range(6):
+            fill(agent, 20 * n, 20)
+            agent.checkpoint()
+        assert len(list((path / "agents" / "a" / "log").glob("*.gz"))) > 2
+        before = contents(agent)
+        agent.erase(["secret-id", "m50"], **BY)
+        assert contents(agent) == [each for each in before if each[0] not in ("secret-id", "m50")]
+        assert len(list((path / "agents" / "a" / "log").glob("*.gz"))) > 2
+        assert agent.verify().problems == ()
+    assert_gone(path, WORDS, [vectors(40, 20)[10] / np.linalg.norm(vectors(40, 20)[10])])
+    with opened(path) as agent:
+        assert agent.verify().problems == ()
