@@ -30,6 +30,8 @@ HOMES = {
     "stats": "recollex.cli.read_commands",
     "export": "recollex.cli.read_commands",
     "log": "recollex.cli.history_commands",
+    "audit": "recollex.cli.erasure_commands",
+    "erase": "recollex.cli.erasure_commands",
     "diff": "recollex.cli.history_commands",
     "snapshot": "recollex.cli.history_commands",
     "replay": "recollex.cli.history_commands",

@@ -12,17 +12,17 @@ def demo(parser: Parser) -> None:
     parser.add_argument(
         "--store", metavar="FOLDER", help="keep the memory here (else: thrown away)"
     )
-    _agent(parser, "workshop")
+    add_agent(parser, "workshop")
     parser.add_argument("--top", type=_count, default=3, metavar="N", help="memories shown (3)")
 
 
 def retain(parser: Parser) -> None:
     """Add the options of `retain`."""
     add = parser.add_argument
-    _store(parser)
+    add_store(parser)
     add("text", nargs="+", help="each is one memory; - reads one from standard input")
-    _agent(parser)
-    _zone(parser)
+    add_agent(parser)
+    add_zone(parser)
     add("--at", metavar="TIME", help="when it happened: 2023-11-06, or with a time")
     add("--valid-until", metavar="TIME", help="when it ceases to be so (never)")
     add("--network", help="world, agent or opinion (world)")
@@ -37,7 +37,7 @@ def retain(parser: Parser) -> None:
 def ingest(parser: Parser) -> None:
     """Add the options of `ingest`."""
     add = parser.add_argument
-    _store(parser)
+    add_store(parser)
     add("file", help="the file to read; - is standard input (jsonl only)")
     add("--agent", metavar="NAME", help=_INGEST_AGENT)
     add(
@@ -48,7 +48,7 @@ def ingest(parser: Parser) -> None:
         help="jsonl (default) or locomo",
     )
     add("--document", metavar="ID", help="of turns that name none (file's name)")
-    _zone(parser)
+    add_zone(parser)
     add(
         "--recorded",
         action="store_true",
@@ -67,12 +67,12 @@ def ingest(parser: Parser) -> None:
 def recall(parser: Parser) -> None:
     """Add the options of `recall`."""
     add = parser.add_argument
-    _store(parser)
+    add_store(parser)
     add(
         "query",
         help='a question; "quotes" alone must appear as they are, in a question they raise a score',
     )
-    _agent(parser)
+    add_agent(parser)
     add("--top", type=_count, default=10, metavar="N", help="memories shown (10)")
     add("--json", action="store_true", help="print one JSON object, all memories")
     add("--explain", action="store_true", help="the score in each arm, not the rank alone")
@@ -99,7 +99,7 @@ def recall(parser: Parser) -> None:
         help="candidates of each arm: the thinking budget (100)",
     )
     add("--tokens", type=_count, default=4096, metavar="N", help="at most so many (4096)")
-    _zone(parser)
+    add_zone(parser)
     add("--since", metavar="TIME", help="only what happened at or after this")
     add("--until", metavar="TIME", help="only what happened before this")
     add("--now", metavar="TIME", help="what 'last week' is counted from (now)")
@@ -121,9 +121,9 @@ def recall(parser: Parser) -> None:
 def log(parser: Parser) -> None:
     """Add the options of `log`."""
     add = parser.add_argument
-    _store(parser)
-    _agent(parser)
-    _zone(parser)
+    add_store(parser)
+    add_agent(parser)
+    add_zone(parser)
     add("--since", metavar="TIME", help="only what was recorded at or after this")
     add("--until", metavar="TIME", help="only what was recorded before this")
     add(
@@ -137,21 +137,21 @@ def log(parser: Parser) -> None:
 
 def diff(parser: Parser) -> None:
     """Add the options of `diff`."""
-    _store(parser)
+    add_store(parser)
     parser.add_argument("earlier", metavar="T1", help="a recorded time: 2024-05-01, or with a time")
     parser.add_argument("later", metavar="T2", nargs="?", help="a later one (now)")
-    _agent(parser)
-    _zone(parser)
+    add_agent(parser)
+    add_zone(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def snapshot(parser: Parser) -> None:
     """Add the options of `snapshot`."""
-    _store(parser)
+    add_store(parser)
     parser.add_argument("time", metavar="T", help="a recorded time: 2024-05-01, or with a time")
     parser.add_argument("folder", metavar="DIR", help="the new store: not there yet, or empty")
-    _agent(parser)
-    _zone(parser)
+    add_agent(parser)
+    add_zone(parser)
 
 
 def replay(parser: Parser) -> None:
@@ -166,10 +166,10 @@ def replay(parser: Parser) -> None:
 def apply(parser: Parser) -> None:
     """Add the options of `apply`."""
     add = parser.add_argument
-    _store(parser)
+    add_store(parser)
     add("file", help="operations, one JSON object a line; - is standard input")
-    _agent(parser)
-    _zone(parser)
+    add_agent(parser)
+    add_zone(parser)
     add("--by", metavar="WHO", help="who makes them, where a line does not say")
     add("--why", metavar="REASON", help="why, where a line does not say")
     _embedder(parser)
@@ -178,7 +178,7 @@ def apply(parser: Parser) -> None:
 def memoread(parser: Parser) -> None:
     """Add the options of `memoread`."""
     add = parser.add_argument
-    _store(parser)
+    add_store(parser)
     add("id", help="of a fact, event, episode or memory, or the name of an entity")
     _cut(parser)
     add("--history", action="store_true", help="every version of a fact")
@@ -187,7 +187,7 @@ def memoread(parser: Parser) -> None:
 def memosearch(parser: Parser) -> None:
     """Add the options of `memosearch`."""
     add = parser.add_argument
-    _store(parser)
+    add_store(parser)
     add("query", help="a question; the names in it choose facts and events")
     _cut(parser)
     add("--top", type=_count, default=10, metavar="N", help="shown of each kind (10)")
@@ -195,8 +195,8 @@ def memosearch(parser: Parser) -> None:
 
 
 def _cut(parser: Parser) -> None:
-    _agent(parser)
-    _zone(parser)
+    add_agent(parser)
+    add_zone(parser)
     parser.add_argument("--as-recorded", metavar="TIME", help="what was known at this time")
     parser.add_argument("--as-world", metavar="TIME", help="what was true at this time")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -205,9 +205,9 @@ def _cut(parser: Parser) -> None:
 def graph(parser: Parser) -> None:
     """Add the options of `graph`."""
     add = parser.add_argument
-    _store(parser)
-    _agent(parser)
-    _zone(parser)
+    add_store(parser)
+    add_agent(parser)
+    add_zone(parser)
     add("--out", metavar="FILE", required=True, help="the HTML page to write")
     add("--query", help="only what bears on this question")
     add("--as-recorded", metavar="TIME", help="what was known at this time")
@@ -217,13 +217,13 @@ def graph(parser: Parser) -> None:
 
 def agents(parser: Parser) -> None:
     """Add the options of `agents`."""
-    _store(parser)
+    add_store(parser)
 
 
 def stats(parser: Parser) -> None:
     """Add the options of `stats`."""
-    _store(parser)
-    _agent(parser)
+    add_store(parser)
+    add_agent(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -234,14 +234,14 @@ def verify(parser: Parser) -> None:
 
 def checkpoint(parser: Parser) -> None:
     """Add the options of `checkpoint`."""
-    _store(parser)
-    _agent(parser)
+    add_store(parser)
+    add_agent(parser)
 
 
 def reembed(parser: Parser) -> None:
     """Add the options of `reembed`."""
     add = parser.add_argument
-    _store(parser)
+    add_store(parser)
     add("--model", metavar="MODEL", required=True, help="name or folder of the model to move to")
     add("--agent", metavar="NAME", help="whose memory (every agent's)")
     add("--threads", type=_count, default=1, metavar="N", help="that embed (1)")
@@ -249,8 +249,8 @@ def reembed(parser: Parser) -> None:
 
 def export(parser: Parser) -> None:
     """Add the options of `export`."""
-    _store(parser)
-    _agent(parser)
+    add_store(parser)
+    add_agent(parser)
     parser.add_argument("--output", metavar="FILE", help="write here, not to standard output")
 
 
@@ -345,17 +345,20 @@ def warmup(parser: Parser) -> None:
     _embedder(parser)
 
 
-def _store(parser: Parser) -> None:
+def add_store(parser: Parser) -> None:
+    """Add the argument that names the store."""
     parser.add_argument("store", help="the folder of the store")
 
 
-def _agent(parser: Parser, default: str = "default") -> None:
+def add_agent(parser: Parser, default: str = "default") -> None:
+    """Add the option that names the agent."""
     parser.add_argument(
         "--agent", default=default, metavar="NAME", help=f"whose memory ({default})"
     )
 
 
-def _zone(parser: Parser) -> None:
+def add_zone(parser: Parser) -> None:
+    """Add the option that names the zone of times without one."""
     parser.add_argument(
         "--zone",
         default="UTC",

@@ -5,7 +5,7 @@ Nothing slow is imported here: `recollex --help` answers before numpy could be l
 
 from collections.abc import Callable
 
-from recollex.cli import options
+from recollex.cli import erasure_options, options
 from recollex.cli.parser import Parser
 
 Adder = Callable[[Parser], None]
@@ -136,6 +136,19 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
             "log memory/ --json > log.jsonl",
         ],
         options.log,
+    ),
+    "audit": (
+        "list who did what to an agent's memory, and when, without its content",
+        ["audit memory/", "audit memory/ --since 2024-05-01 --json"],
+        erasure_options.audit,
+    ),
+    "erase": (
+        "take memories out of every file of an agent, for good",
+        [
+            'erase memory/ --id lead --by alice --why "Carol asked for it."',
+            'erase memory/ --document call-7 --by alice --why "kept for a year" --yes',
+        ],
+        erasure_options.erase,
     ),
     "diff": (
         "show what changed in what was known between two times",

@@ -100,6 +100,27 @@ _ITEM_ARGUMENTS = {
 _ABSENT = {"network": "world", "entities": (), "tags": (), "metadata": {}}
 
 
+ERASE = members(
+    {
+        "id": listed(ID, "These memories."),
+        "document_id": text(about="Memories of this document."),
+        "speaker": text(about="Memories of what this speaker said."),
+        "entities": _NAMES,
+        "tags": _NAMES,
+        "where": METADATA,
+        "networks": listed(NETWORK, "Of these networks.", 1, 3),
+        "since": moment("Of the event's time."),
+        "until": moment("Of the event's time."),
+        "everything": flag("All that the agent holds, without a filter."),
+        "by": text(about="Who erases them."),
+        "why": text(about="The reason."),
+        "preview": flag("Only count."),
+    },
+    ("by", "why"),
+    "Memories that meet all of these.",
+)
+
+
 async def store(backend: Backend, request: CheckedRequest) -> Any:
     """Retain a batch."""
     items = request.body["items"]
@@ -176,6 +197,12 @@ async def forget(backend: Backend, request: CheckedRequest) -> Any:
     """Forget one memory."""
     arguments = {"id": request.path["memory_id"], **request.query}
     return await backend.call("forget", request.agent, arguments, _done)
+
+
+async def erase(backend: Backend, request: CheckedRequest) -> Any:
+    """Erase memories."""
+    arguments = dict(request.body)
+    return await backend.call("erase", request.agent, arguments, lambda done: done.to_dict())
 
 
 _OF_AGENT = {"agent_id": AGENT}
@@ -271,5 +298,17 @@ ENDPOINTS = (
         query={"by": text(about="Who forgets it."), "why": text(about="The reason.")},
         unknown=True,
         about="Earlier cuts still hold it.",
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/erase",
+        "erase",
+        "Take memories out of every file, for good",
+        erase,
+        responses.ERASURE,
+        parameters=_OF_AGENT,
+        body=ERASE,
+        unknown=True,
+        about="Earlier cuts do not hold them either. The log keeps who, why, when and how many.",
     ),
 )

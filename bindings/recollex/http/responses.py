@@ -132,6 +132,15 @@ PROFILE = record(
 )
 IDS = record(ids=_list(_TEXT))
 DONE = record("It was done.", done={"type": "boolean"})
+ERASURE = record(
+    "How much was erased, or would be; op is null for a preview.",
+    memories=_WHOLE,
+    passages=_WHOLE,
+    facts=_WHOLE,
+    events=_WHOLE,
+    op=_or_null(_WHOLE),
+    recorded_at=_or_null(_MOMENT),
+)
 
 COMPONENTS: Mapping[str, Schema] = MappingProxyType(
     {

@@ -146,6 +146,23 @@ def test_agents_come_a_page_at_a_time(http: httpx.Client) -> None:
     assert [each["agent_id"] for each in page] == ["p2"]
 
 
+def test_memories_are_erased(http: httpx.Client) -> None:
+    items = [{"content": f"Number {n}.", "id": f"e{n}", "tags": [f"t{n % 2}"]} for n in range(4)]
+    ok(http.post("/api/memories/batch", json={"agent_id": "erased", "items": items}))
+    base, who = "/api/agents/erased", {"by": "ann", "why": "asked"}
+    seen = ok(http.post(f"{base}/erase", json={"tags": ["t1"], "preview": True, **who}))
+    assert (seen["memories"], seen["op"]) == (2, None)
+    done = ok(http.post(f"{base}/erase", json={"tags": ["t1"], **who}))
+    assert (done["memories"], done["passages"], done["facts"], done["events"]) == (2, 2, 0, 0)
+    left = ok(http.get(f"{base}/memories"))["memories"]
+    assert [each["id"] for each in left] == ["e0", "e2"]
+    (entry,) = ok(http.get(f"{base}/log", params={"op": "erase"}))["entries"]
+    assert (entry["by"], entry["why"], entry["op"]) == ("ann", "asked", done["op"])
+    refused(http.post(f"{base}/erase", json={"id": ["e1"], **who}), 404, "UnknownIdError")
+    assert http.post(f"{base}/erase", json={"id": ["e0"]}).status_code == 422
+    assert http.post(f"{base}/erase", json=who).status_code == 422
+
+
 def test_memories_come_a_page_at_a_time_and_are_forgotten(http: httpx.Client) -> None:
     items = [{"content": f"Number {n}.", "id": f"n/{n}"} for n in range(3)]
     ok(http.post("/api/memories/batch", json={"agent_id": "a/b", "items": items}))

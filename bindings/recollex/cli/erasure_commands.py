@@ -1,0 +1,107 @@
+"""The subcommands about erasing: erase takes memories away, audit says who did what when."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+import recollex
+from recollex.cli.existing_store import existing_agent
+from recollex.cli.parser import Arguments
+from recollex.cli.terminal import printable, say
+from recollex.cli.time_options import time_option
+from recollex_engine.agents import logbook
+from recollex_engine.clock import to_micros
+from recollex_engine.domain.erasure import Erasure
+from recollex_engine.domain.schema import CLOSING, ERASE
+
+
+def erase(arguments: Arguments) -> int:
+    """Erase memories, once they are shown and confirmed; 1 if nothing was erased."""
+    filters: dict[str, Any] = {
+        "id": arguments.id,
+        "document_id": arguments.document,
+        "speaker": arguments.speaker,
+        "entities": arguments.entity,
+        "tags": arguments.tag,
+        "networks": arguments.network,
+        "since": time_option(arguments, "since"),
+        "until": time_option(arguments, "until"),
+        "everything": arguments.everything,
+        "by": arguments.by,
+        "why": arguments.why,
+    }
+    given = {name: value for name, value in filters.items() if value is not None}
+    with existing_agent(arguments, write=True) as agent:
+        if agent is None:
+            return 1
+        found = agent.erase(**given, preview=True)
+        if not (found.memories or found.facts or found.events or arguments.everything):
+            say(f"{arguments.agent} has no memories like that: nothing erased")
+            return 1
+        if not arguments.yes:
+            say(f"{_said(found)} of {arguments.agent} would be erased from every file, for good")
+            print("Erase them? [y/N] ", end="", file=sys.stderr, flush=True)
+            if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+                say("nothing erased")
+                return 1
+        done = agent.erase(**given)
+    print(f"{_said(done)} of {arguments.agent} erased, by operation {done.op}")
+    return 0
+
+
+def _said(erasure: Erasure) -> str:
+    return (
+        f"{erasure.memories:,} memories ({erasure.passages:,} passages), {erasure.facts:,} facts "
+        f"and {erasure.events:,} events"
+    )
+
+
+def audit(arguments: Arguments) -> int:
+    """Print who did what to an agent's memory when, without any of its content; 1 for nothing."""
+    with existing_agent(arguments) as agent:
+        if agent is None:
+            return 1
+        since, until = (
+            None if (at := time_option(arguments, name)) is None else to_micros(at, name)
+            for name in ("since", "until")
+        )
+        printed = 0
+        for line in _audited(logbook.entries(agent.engine, since, until)):
+            printed += 1
+            print(json.dumps(line, ensure_ascii=False) if arguments.json else _line(line))
+        if not printed:
+            say(f"nothing was done to {arguments.agent} then")
+        return 0 if printed else 1
+
+
+def _audited(entries: Iterable[recollex.LogEntry]) -> Iterator[dict[str, Any]]:
+    """Yield what each transaction did, of one kind by one hand: the number, and no content."""
+
+    def alike(entry: recollex.LogEntry) -> tuple[Any, ...]:
+        return entry.recorded_at, entry.kind, entry.by, entry.why
+
+    for (at, kind, by, why), group in groupby(entries, alike):
+        members = list(group)
+        line: dict[str, Any] = {
+            "op": members[0].op,
+            "recorded_at": at.isoformat(),
+            "kind": kind,
+            "count": sum(len(each.ids) or 1 if kind in CLOSING else 1 for each in members),
+            "by": by,
+            "why": why,
+        }
+        if kind == ERASE:
+            said = members[0].payload or {}
+            counts = ("memories", "passages", "facts", "events")
+            line["erased"] = {name: said.get(name, 0) for name in counts}
+            line["count"] = sum(said.get(name, 0) for name in ("memories", "facts", "events"))
+        yield line
+
+
+def _line(line: dict[str, Any]) -> str:
+    parts = [f"{line['op']:>6}  {line['recorded_at']}  {line['kind']:<8}  {line['count']:>6,}"]
+    parts += [f"by {printable(line['by'])}"] if line["by"] is not None else []
+    parts += [f"({printable(line['why'])})"] if line["why"] is not None else []
+    return "  ".join(parts)

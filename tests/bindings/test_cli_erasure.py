@@ -1,0 +1,49 @@
+"""The subcommands erase and audit."""
+
+import json
+
+from tests.bindings.test_cli_history import Shell, shell, store
+
+__all__ = ["shell", "store"]
+
+
+BY = ("--by", "eve", "--why", "asked for")
+
+
+def test_erase_asks_first(shell: Shell, store: str) -> None:
+    code, out, err = shell("erase", store, "--id", "home", *BY, stdin="n\n")
+    assert (code, out) == (1, "") and "2 memories (2 passages), 0 facts and 0 events" in err
+    assert "Ann lives in Rome." in shell("export", store)[1]
+    code, out, _ = shell("erase", store, "--id", "home", *BY, stdin="y\n")
+    assert code == 0 and out.startswith("2 memories (2 passages)") and "by operation 7" in out
+    assert "Ann" not in shell("export", store)[1]
+    assert "Ann" not in shell("log", store)[1]
+    code, out, err = shell("erase", store, "--tag", "none", *BY, "--yes")
+    assert (code, out) == (1, "") and "nothing erased" in err
+    code, _, err = shell("erase", store, *BY, "--yes")
+    assert code == 2 and "say what to erase" in err
+    code, _, err = shell("erase", store, "--id", "home", *BY, "--yes")
+    assert code == 2 and "no memory with id 'home'" in err
+    assert shell("erase", store, "--everything", *BY, "--yes")[0] == 0
+    assert shell("verify", store)[0] == 0
+
+
+def test_audit_says_who_did_what_and_nothing_of_the_content(shell: Shell, store: str) -> None:
+    shell("erase", store, "--id", "pet", *BY, "--yes")
+    code, out, _ = shell("audit", store)
+    assert code == 0
+    lines = [line.split() for line in out.splitlines()]
+    assert [(line[2], line[3]) for line in lines if line[2] != "vocabulary"] == [
+        ("create", "1"),
+        ("retain", "2"),
+        ("correct", "1"),
+        ("forget", "1"),
+        ("erase", "1"),
+    ]
+    assert "by ben  (She moved.)" in out and "by eve  (asked for)" in out
+    assert "Oslo" not in out and "puppy" not in out and "pet" not in out and "home" not in out
+    told = [json.loads(line) for line in shell("audit", store, "--json")[1].splitlines()]
+    assert told[-1]["erased"] == {"memories": 1, "passages": 1, "facts": 0, "events": 0}
+    assert (told[-1]["by"], told[-1]["why"], told[-1]["kind"]) == ("eve", "asked for", "erase")
+    code, out, err = shell("audit", store, "--since", "2999-01-01")
+    assert (code, out) == (1, "") and "nothing was done" in err
