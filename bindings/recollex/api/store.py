@@ -84,6 +84,7 @@ def open(
     embedder: str | os.PathLike[str] | Embedder | None = None,
     durability: Durability = "always",
     language: str = "english",
+    locale: str = "en-GB",
     threads: int = 1,
     clock: Callable[[], datetime] | None = None,
 ) -> Store:
@@ -96,6 +97,8 @@ def open(
     100 ms; "off" leaves it to the operating system. A crash of the process alone loses nothing in
     any of the three.
     language: of new agents, for stemming and stop words.
+    locale: of new agents, a language tag. In "en-US" 5/7/2023 is 7 May, in every other locale 5
+    July, in questions and in retained texts; 25.12. and 12/25 are read in either.
     threads: the number of threads that embed texts while retaining.
     clock: returns the present as a datetime with a zone; for imports and tests.
 
@@ -121,6 +124,7 @@ def open(
             read_only=read_only,
             durability=durability,
             language=language,
+            locale=locale,
             threads=threads,
             clock=system_clock if clock is None else lambda: to_micros(clock(), "clock()"),
             start_progress=opening_bar,

@@ -193,6 +193,7 @@ class Agent(ReadableAgent):
                 shared.language,
                 ANALYZER_VERSION,
                 self.counter().name,
+                locale=shared.locale,
             )
         return WriteContext(
             agent=self.name,

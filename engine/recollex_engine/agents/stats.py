@@ -32,6 +32,7 @@ class Stats:
     bytes_on_disk: int
     model: str | None
     language: str | None
+    locale: str | None
     token_counter: str | None
 
 
@@ -54,6 +55,7 @@ def count(view: View | None, folder: Path) -> Stats:
             bytes_on_disk=used,
             model=None,
             language=None,
+            locale=None,
             token_counter=None,
         )
     settings = view.columns.settings
@@ -75,6 +77,7 @@ def count(view: View | None, folder: Path) -> Stats:
         bytes_on_disk=used,
         model=settings.model if settings else None,
         language=settings.language if settings else None,
+        locale=settings.locale if settings else None,
         token_counter=settings.counter if settings else None,
     )
 

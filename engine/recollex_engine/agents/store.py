@@ -14,6 +14,7 @@ import orjson
 from recollex_engine import fork
 from recollex_engine.agents.agent import Agent
 from recollex_engine.clock import Clock, system_clock
+from recollex_engine.dates.locales import DAY_FIRST, check_locale
 from recollex_engine.domain.checks import check_flag, check_text
 from recollex_engine.errors import (
     ClosedError,
@@ -59,6 +60,7 @@ class Store:
         read_only: bool = False,
         durability: Durability = "always",
         language: str = "english",
+        locale: str = DAY_FIRST,
         threads: int = 1,
         clock: Clock = system_clock,
         on_flush: Callable[[float], None] | None = None,
@@ -68,6 +70,7 @@ class Store:
             raise InputError(f"durability must be one of {', '.join(MODES)}, got {durability!r}")
         check_flag(read_only, "read_only")
         check_language(language)
+        check_locale(locale)
         self.path = _folder_path(path)
         self.read_only = read_only
         self._check_format()
@@ -85,6 +88,7 @@ class Store:
             durability=durability,
             read_only=read_only,
             language=language,
+            locale=locale,
             threads=threads,
             background=self._background,
             building=self._building,

@@ -54,6 +54,8 @@ class ManyLanguages:
     that it names; "von 2019 bis 2021", "seit Mai 2022" and the like are ranges and bounds. Seasons,
     holidays and parts of a day are read in English only.
 
+    month_first: the order of day and month in an English text, as for `EnglishDates`.
+
     Needs ``pip install 'recollex[languages]'``; raises `InputError` without it.
 
     Cost: as `EnglishDates` for English, about 1 ms for another language; the first text in a
@@ -66,6 +68,7 @@ class ManyLanguages:
 
     languages: tuple[str, ...] = LANGUAGES
     tz: tzinfo = UTC
+    month_first: bool | None = None
 
     def __post_init__(self) -> None:
         """Refuse to be made without `dateparser`, or without a language."""
@@ -84,8 +87,10 @@ class ManyLanguages:
         local = local_time(now, self.tz)
         codes = self._codes(text)
         if local is None or not codes:
-            return find_range(text, now, self.tz)
-        english = find_range(text, now, self.tz) if len(codes) > 1 else None
+            return find_range(text, now, self.tz, self.month_first is True)
+        english = (
+            find_range(text, now, self.tz, self.month_first is True) if len(codes) > 1 else None
+        )
         if english is not None:
             return english
         for code in codes:
@@ -95,7 +100,7 @@ class ManyLanguages:
                 continue
             if found is not None:
                 return found
-        return find_range(text, now, self.tz)
+        return find_range(text, now, self.tz, self.month_first is True)
 
     def _codes(self, text: str) -> list[str]:
         """Return the language of ``text``; several if it is not clear, none for English."""

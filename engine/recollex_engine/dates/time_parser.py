@@ -1,9 +1,12 @@
 """The interface of what finds the range of time in a question, and its default, `EnglishDates`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
+from functools import lru_cache
 from typing import Protocol
 
+from recollex_engine.dates.locales import puts_month_first
+from recollex_engine.dates.many_languages import ManyLanguages
 from recollex_engine.dates.time_range import TimeRange, find_range
 
 
@@ -26,11 +29,14 @@ class TimeParser(Protocol):
 class EnglishDates:
     """Reads English by a grammar, without a model: see `time_range.find_range`.
 
+    month_first: whether 5/7/2023 is 7 May; None for the order of the agent's locale.
+
     >>> EnglishDates().find("Who came in May 2023?", 1_763_000_000_000_000).text
     'May 2023'
     """
 
     tz: tzinfo = UTC
+    month_first: bool | None = None
 
     @property
     def name(self) -> str:
@@ -39,4 +45,16 @@ class EnglishDates:
 
     def find(self, text: str, now: int) -> TimeRange | None:
         """Return the range of time that ``text`` is about, or None. Cost: about 100 us."""
-        return find_range(text, now, self.tz)
+        return find_range(text, now, self.tz, self.month_first is True)
+
+
+def in_locale(parser: TimeParser, locale: str) -> TimeParser:
+    """Return ``parser``; one that leaves the order of day and month open, in that of ``locale``."""
+    if not puts_month_first(locale) or not isinstance(parser, EnglishDates | ManyLanguages):
+        return parser
+    return _month_first(parser) if parser.month_first is None else parser
+
+
+@lru_cache(maxsize=16)
+def _month_first(parser: EnglishDates | ManyLanguages) -> TimeParser:
+    return replace(parser, month_first=True)

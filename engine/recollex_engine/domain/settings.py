@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from recollex_engine.dates.locales import DAY_FIRST
 from recollex_engine.errors import FormatError
 
 FORMAT = 1
@@ -18,9 +19,10 @@ REEMBED = "reembed"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """An agent's embedding model, the language of its words, and its token counter.
+    """An agent's embedding model, the language of its words, its token counter, and its locale.
 
-    embedding: 1 for the model that the agent was created with; each `reembed` adds 1.
+    locale: the order of day and month in dates like 5/7/2023, see `dates.locales`. embedding: 1 for
+    the model that the agent was created with; each `reembed` adds 1.
     """
 
     model: str
@@ -30,6 +32,7 @@ class Settings:
     counter: str
     format: int = FORMAT
     embedding: int = 1
+    locale: str = DAY_FIRST
 
     @property
     def vectors_file(self) -> str:
@@ -49,6 +52,8 @@ class Settings:
         payload = asdict(self)
         if self.embedding == 1:
             del payload["embedding"]  # as recorded before `reembed` existed
+        if self.locale == DAY_FIRST:
+            del payload["locale"]  # as recorded before there were locales
         return payload
 
     @classmethod

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.dates.locales import DAY_FIRST
+from recollex_engine.dates.time_parser import in_locale
 from recollex_engine.dates.time_range import TimeRange
 from recollex_engine.domain.question import Question
 from recollex_engine.domain.schema import NONE
@@ -51,7 +53,9 @@ def search_words(
     time_range = None
     with trace.stage("parse"):
         try:
-            time_range = preset.time_parser.find(question.text, now)
+            settings = view.columns.settings
+            parser = in_locale(preset.time_parser, settings.locale if settings else DAY_FIRST)
+            time_range = parser.find(question.text, now)
         except Exception as error:  # as with an arm, the others still answer
             trace.errors["parse"] = f"{type(error).__name__}: {error}"
         cues = read_cues(question.text)

@@ -62,13 +62,17 @@ class Prepared:
 
 
 def prepare(
-    statements: Sequence[Statement], said_at: int, analyzer: Analyzer, counter: TokenCounter
+    statements: Sequence[Statement],
+    said_at: int,
+    analyzer: Analyzer,
+    counter: TokenCounter,
+    month_first: bool,
 ) -> list[Prepared]:
     """Return ``statements`` with what is computed from their texts.
 
-    ``said_at``: the time of statements that give none. Another thread, which releases the
-    interpreter lock, counts tokens while this thread finds words, names and dates;
-    `Prepared.tokens` waits for it.
+    ``said_at``: the time of statements that give none. ``month_first``: whether 5/7/2023 is 7 May.
+    Another thread, which releases the interpreter lock, counts tokens while this thread finds
+    words, names and dates; `Prepared.tokens` waits for it.
     """
     spans = [passages.split(statement.text) for statement in statements]
     several = [place for place, parts in enumerate(spans) if len(parts) > 1]
@@ -77,7 +81,7 @@ def prepare(
         text = texts[place][0]
         texts[place] += [text[start:end] for start, end in spans[place]]
     counted = _count(counter, [part for parts in texts for part in parts])
-    found = [_found(statement, said_at) for statement in statements]
+    found = [_found(statement, said_at, month_first) for statement in statements]
     sequences = [[analyzer.sequence(part) for part in (parts[1:] or parts)] for parts in texts]
     ends = list(accumulate(map(len, texts), initial=0))
     return [
@@ -151,10 +155,12 @@ def _pieces(prepared: Prepared, ids: list[Ids], read: TokenizedTexts) -> Passage
     return PassagePieces(read.vocabulary, tuple(ids))
 
 
-def _found(statement: Statement, said_at: int) -> tuple[list[str], tuple[int, int] | None]:
+def _found(
+    statement: Statement, said_at: int, month_first: bool
+) -> tuple[list[str], tuple[int, int] | None]:
     """Return the names in a statement, the caller's first, and the time range in its text."""
     at = said_at if statement.said_at is None else statement.said_at
-    found = find_event_range(statement.text, at)
+    found = find_event_range(statement.text, at, month_first=month_first)
     began = min(at, found.start) if found else at
     if statement.valid_until is not None and statement.valid_until <= began:
         raise InputError(

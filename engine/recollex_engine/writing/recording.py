@@ -42,7 +42,9 @@ def record_statements(
     fresh = [place for place in places if place not in plan.held]
     chosen = [statements[place] for place in fresh]
     with gc_paused(len(chosen) >= BATCH):
-        prepared = prepare(chosen, context.said_at(), context.analyzer, context.counter())
+        prepared = prepare(
+            chosen, context.said_at(), context.analyzer, context.counter(), context.month_first
+        )
     own = None if given is None else given[fresh]
     known = {place for place, at in enumerate(fresh) if at in plan.known}
     ready, vectors = embed(prepared, known, own, context.embedder, context.threads, progress)
@@ -74,7 +76,9 @@ def record_operations(
     said_at = context.said_at()
     prepared: Sequence[Prepared] = ()
     if statements:
-        prepared = prepare(statements, said_at, context.analyzer, context.counter())
+        prepared = prepare(
+            statements, said_at, context.analyzer, context.counter(), context.month_first
+        )
 
     def fill(draft: Draft) -> None:
         FactDraft(draft, context.agent, prepared).add(operations, notes, where)

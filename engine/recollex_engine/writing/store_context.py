@@ -26,6 +26,7 @@ class StoreContext:
     durability: Durability
     read_only: bool
     language: str
+    locale: str
     threads: int
     background: Executor
     building: Executor

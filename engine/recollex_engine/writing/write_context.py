@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollex_engine.clock import Clock
+from recollex_engine.dates.locales import puts_month_first
 from recollex_engine.domain.settings import Settings
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.text.analyzer import Analyzer
@@ -31,6 +32,11 @@ class WriteContext:
     clock: Clock
     threads: int
     recorded_at: int | None
+
+    @property
+    def month_first(self) -> bool:
+        """Whether 5/7/2023 is 7 May in the agent's locale."""
+        return puts_month_first(self.settings.locale)
 
     def check_recorded_at(self) -> None:
         """Raise `InputError` if the given time is not later than the last recorded time."""

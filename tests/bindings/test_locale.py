@@ -1,0 +1,106 @@
+"""The order of day and month: a setting of the agent, in questions, texts and the log."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import orjson
+import pytest
+
+import recollex
+from tests.bindings.word_vectors import WordVectors
+
+SAID_AT = datetime(2024, 3, 1, 12, tzinfo=UTC)
+ASKED_AT = datetime(2024, 3, 13, 12, tzinfo=UTC)
+TEXTS = ("We sailed on 5/2/2024.", "We skated on 2/5/2024.", "We rested on 25.12.2023.")
+
+
+def store_in(folder: Path, **options: str) -> recollex.Store:
+    return recollex.open(folder, embedder=WordVectors(), clock=lambda: SAID_AT, **options)
+
+
+def day(month: int, of_month: int, year: int = 2024) -> datetime:
+    return datetime(year, month, of_month, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("options", "days"),
+    [
+        ({}, (day(2, 5), day(5, 2), day(12, 25, 2023))),
+        ({"locale": "de"}, (day(2, 5), day(5, 2), day(12, 25, 2023))),
+        ({"locale": "en-US"}, (day(5, 2), day(2, 5), day(12, 25, 2023))),
+    ],
+)
+def test_the_dates_of_texts_and_of_questions_follow_the_locale(
+    tmp_path: Path, options: dict[str, str], days: tuple[datetime, ...]
+) -> None:
+    with store_in(tmp_path, **options) as store:
+        agent = store.agent("ann")
+        ids = agent.retain(list(TEXTS))
+        assert tuple(agent.get(id).event[0] for id in ids) == days
+        for written, expected in zip(("5/2/2024", "2/5/2024", "12/25"), days, strict=True):
+            found = agent.recall(f"What did we do on {written}?", now=ASKED_AT)
+            assert found.time_range is not None
+            assert found.time_range[0] == expected
+            assert found[0].event[0] == expected
+
+
+def test_the_locale_is_that_of_the_agents_creation(tmp_path: Path) -> None:
+    with store_in(tmp_path, locale="en-US") as store:
+        agent = store.agent("ann")
+        assert agent.stats().locale is None
+        agent.retain(TEXTS[0])
+        assert agent.stats().locale == "en-US"
+        before = agent.recall("on 5/2/2024?", now=ASKED_AT).time_range
+    log = sorted((tmp_path / "agents" / "ann" / "log").iterdir())[0]
+    assert b'"locale":"en-US"' in log.read_bytes()
+    with store_in(tmp_path, locale="de") as store:
+        agent = store.agent("ann")
+        assert agent.stats().locale == "en-US"
+        assert agent.recall("on 5/2/2024?", now=ASKED_AT).time_range == before
+        (second,) = agent.retain(TEXTS[1])
+        assert agent.get(second).event[0] == day(2, 5)
+        agent.checkpoint()
+    with store_in(tmp_path) as store:
+        assert store.agent("ann").recall("on 5/2/2024?", now=ASKED_AT).time_range == before
+
+
+def test_a_copy_of_the_log_has_the_same_locale(tmp_path: Path) -> None:
+    with store_in(tmp_path / "one", locale="en-US") as store:
+        agent = store.agent("ann")
+        agent.retain(list(TEXTS), recorded_at=SAID_AT - timedelta(hours=1))
+        told = agent.recall("What did we do on 5/2/2024?", now=ASKED_AT)
+        agent.snapshot(SAID_AT, tmp_path / "copy")
+    with store_in(tmp_path / "copy") as store:
+        agent = store.agent("ann")
+        copied = agent.recall("What did we do on 5/2/2024?", now=ASKED_AT)
+        assert agent.stats().locale == "en-US"
+        assert copied.time_range == told.time_range
+        assert [(m.id, m.score, m.event) for m in copied] == [
+            (m.id, m.score, m.event) for m in told
+        ]
+
+
+def test_an_agent_without_a_locale_is_recorded_as_before(tmp_path: Path) -> None:
+    with store_in(tmp_path) as store:
+        store.agent("ann").retain(TEXTS[0])
+    log = sorted((tmp_path / "agents" / "ann" / "log").iterdir())[0]
+    created = next(line for line in log.read_bytes().splitlines() if b'"model"' in line)
+    assert b"locale" not in created
+    assert orjson.loads(created)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What did I do on 19.01.2024?", "on Jan. 19th, 2024?", "on 19.1.24?", "on 19-01-2024?"],
+)
+def test_a_date_in_a_question_finds_what_was_then(tmp_path: Path, question: str) -> None:
+    """The memory of that day is first although it shares no word with the question."""
+    with store_in(tmp_path) as store:
+        agent = store.agent("ann")
+        agent.retain(
+            ["Painted our kitchen green.", "Bought tyres.", "Sold that old sofa."],
+            event_at=[day(1, 18), day(1, 19), day(1, 20)],
+        )
+        assert agent.recall(question, now=ASKED_AT)[0].text == "Bought tyres."
+        friday = agent.recall("Friday before 20.01.2024?", now=ASKED_AT)
+        assert friday[0].text == "Bought tyres."
