@@ -11,6 +11,7 @@ import pytest
 import recollex
 from recollex_engine import errors
 from recollex_engine.writing import checkpoint, maintenance
+from recollex_engine.writing.erased_names import SurvivingNames
 from tests.engine.erasure.traces import assert_gone, unit
 from tests.engine.faults.small_store import D, Model, answers, contents, fill, opened, vectors
 
@@ -296,6 +297,49 @@ def test_facts_and_events_go_with_their_last_source(path):
         agent.erase("m2", **BY)
         assert [fact.id for fact in agent.facts.find()] == ["told"]
         assert agent.verify().problems == ()
+
+
+def test_a_fact_that_an_erased_correction_closed_stays_closed(path):
+    with opened(path) as agent:
+        for n in (1, 2):
+            agent.retain(f"Memory {n}.", id=f"m{n}", embedding=vectors(n, 1)[0])
+        agent.facts.add("Ann", "likes", "tea", id="f", evidence=["m1"])
+        agent.facts.correct("f", object="ink", evidence=["m2"])
+        agent.facts.add("Ann", "likes", "oak", id="g", evidence=["m1"])
+        agent.facts.correct("g", object="elm", evidence=["m2"])
+        agent.facts.correct("g", object="fig", evidence=["m1"])
+        agent.erase("m2", **BY)
+        assert agent.verify().problems == ()
+        assert [(fact.id, fact.object) for fact in agent.facts.find()] == [("g", "fig")]
+        assert [fact.object for fact in agent.facts.history("f")] == ["tea"]
+        assert [fact.object for fact in agent.facts.history("g")] == ["oak", "fig"]
+
+
+def test_words_of_others_are_still_found(path):
+    with opened(path) as agent:
+        agent.retain("About quincetea.", id="m0", embedding=vectors(0, 1)[0])
+        agent.retain("More quincetea.", id="m1", embedding=vectors(1, 1)[0])
+        agent.erase("m0", **BY)
+        recall = agent.recall('"quincetea"', query_embedding=vectors(5, 1)[0])
+        assert [memory.id for memory in recall] == ["m1"]
+
+
+def test_a_name_stays_for_those_that_may_have_used_it():
+    names = SurvivingNames()
+    erased = [["Robert Zander", "robert zander", 0], ["Vera", "vera", 1]]
+    names.meet(erased)
+    own = [["Bob", "bob", 0]]
+    names.meet(own)
+    names.name([0], own, "Bob is here.", None)
+    assert names.left(erased, 0) == [["Bob", "bob", 0], ["\x1a1", "\x1a1", 1]]
+    names.name([0], [], "I saw ROBERT  Zander.", None)
+    assert names.left(erased, 0)[0] == ["Robert Zander", "robert zander", 0]
+    names.name([1], [], "Nothing said.", None)  # it was given
+    assert names.left(erased, 0) == erased
+    both = SurvivingNames()
+    both.meet([*erased[:1], ["Bobby", "bobby", 0]])
+    both.name([0], [], "Nothing said.", None)  # it was given: any of its names
+    assert both.left(erased[:1], 0) == erased[:1]
 
 
 def test_everything_leaves_the_audit_alone(path):

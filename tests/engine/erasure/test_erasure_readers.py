@@ -9,6 +9,7 @@ import pytest
 
 import recollex
 from recollex_engine.errors import UnknownIdError
+from recollex_engine.writing import checkpoint
 from tests.engine.erasure.traces import assert_gone
 from tests.engine.faults.small_store import D, answers, contents, fill, opened, vectors
 
@@ -57,6 +58,20 @@ def test_a_reader_sees_it_at_its_next_view(path, checkpointed):
                 assert each.verify().problems == ()
                 with pytest.raises(UnknownIdError):
                     each.get("secret-id")
+
+
+def test_a_reader_whose_file_of_the_log_stays_sees_it(path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "LOG_BYTES", 1_000)
+    with opened(path) as agent:
+        told(agent)
+        fill(agent, 0, 30)
+        agent.checkpoint()
+        fill(agent, 30, 3)
+        with opened(path, read_only=True) as reader:
+            assert contents(reader) == contents(agent)
+            agent.erase("secret-id", by="ben", why="x")
+            assert contents(reader) == contents(agent)
+            assert answers(reader) == answers(agent)
 
 
 def test_a_reader_in_another_process_sees_it(path):
