@@ -43,6 +43,7 @@ PUBLIC = [
     "Verification",
     "WritePolicy",
     "connect",
+    "erase_in_copy",
     "errors",
     "load_encoder",
     "open",

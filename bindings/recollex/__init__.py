@@ -18,6 +18,7 @@ from recollex.api.version import VERSION
 
 if TYPE_CHECKING:
     from recollex.api.agent import Agent
+    from recollex.api.erased_copies import erase_in_copy
     from recollex.api.log_replay import replay
     from recollex.api.reembedding import reembed
     from recollex.api.store import Store, open
@@ -74,6 +75,7 @@ __all__ = [
     "Verification",
     "WritePolicy",
     "connect",
+    "erase_in_copy",
     "errors",
     "load_encoder",
     "open",
@@ -110,6 +112,7 @@ _HOMES = {
     "Verification": "recollex_engine.agents.verification",
     "WritePolicy": "recollex_engine.talks.write_policy",
     "connect": "recollex.client.store",
+    "erase_in_copy": "recollex.api.erased_copies",
     "load_encoder": "recollex_engine.models.encoder",
     "open": "recollex.api.store",
     "reembed": "recollex.api.reembedding",

@@ -24,7 +24,7 @@ from recollex_engine.text.analyzer import ANALYZER_VERSION
 from recollex_engine.text.token_counter import TokenCounter, open_counter
 from recollex_engine.writing.correction import find_correction
 from recollex_engine.writing.erasure import read_plan
-from recollex_engine.writing.erasure_plan import Counts
+from recollex_engine.writing.erasure_plan import Counts, Erasing
 from recollex_engine.writing.plan import find_plan
 from recollex_engine.writing.recording import record_operations, record_statements
 from recollex_engine.writing.reembedding import alone_in
@@ -137,11 +137,17 @@ class Agent(ReadableAgent):
             if selection.ids:
                 raise UnknownIdError(selection.ids[0], self.name)
             return Erasure(**asdict(Counts()))
+        return self.erase_chosen(lambda view: select(view, selection, self.name), note, preview)
+
+    def erase_chosen(
+        self, choose: Callable[[View], Erasing], note: dict[str, str], preview: bool = False
+    ) -> Erasure:
+        """Erase what ``choose`` returns for the view of now; see `erase`. The agent exists."""
         writer, maintenance = self.files.writer(), self.files.maintenance
         alone = "it makes vectors of what would be erased: wait for it"
         with alone_in(self.folder / "REEMBED", alone), maintenance.paused(), writer.lock:
             replica = writer.replica
-            erasing = select(replica.view(replica.columns.op), selection, self.name)
+            erasing = choose(replica.view(replica.columns.op))
             if preview:
                 return Erasure(**asdict(read_plan(self.folder / LOG, erasing)[0].counts))
             was_folded = replica.manifest is not None

@@ -1,6 +1,7 @@
 """Which memories does an erasure take away? Those that a selection finds in a view."""
 
 import numpy as np
+import numpy.typing as npt
 
 from recollex_engine.domain.erasure import Selection
 from recollex_engine.domain.schema import NONE
@@ -34,11 +35,14 @@ def select(view: View, selection: Selection, agent: str) -> Erasing:
             mask_equal(view.of_memories("speaker"), speaker, mask)
     mask = passing(view, selection.question, mask)
     found = np.isin(ids, np.unique(ids[mask == 1]))
-    documents = np.unique(view.of_memories("document")[found])
+    return erasing_of(view, np.flatnonzero(found))
+
+
+def erasing_of(view: View, memories: npt.NDArray[np.int64]) -> Erasing:
+    """Return what to erase for some memories, by their ordinals: int64[n]."""
+    documents = np.unique(view.of_memories("document")[memories])
     names = (view.columns.label(each) for each in documents.tolist() if each != NONE)
-    return Erasing(
-        frozenset(np.flatnonzero(found).tolist()), frozenset(name for name in names if name)
-    )
+    return Erasing(frozenset(memories.tolist()), frozenset(name for name in names if name))
 
 
 def _key(view: View, id: str, agent: str) -> int:

@@ -1,0 +1,53 @@
+"""Erases in copies of a store what was erased in it."""
+
+import os
+from pathlib import Path
+
+from recollex.api.store import open
+from recollex_engine.agents import erased_copies
+from recollex_engine.agents.store import agent_folder
+from recollex_engine.domain.act import note
+from recollex_engine.domain.checks import MAX_NAME, check_text
+from recollex_engine.domain.erasure import Erasure
+from recollex_engine.errors import InputError
+from recollex_engine.models.embedder import Embedder
+
+
+def erase_in_copy(
+    path: str | os.PathLike[str],
+    copy: str | os.PathLike[str],
+    agent_id: str = "default",
+    *,
+    by: str,
+    why: str,
+    embedder: str | os.PathLike[str] | Embedder | None = None,
+) -> Erasure:
+    """Erase in a copy of a store what was ever erased of an agent in the store at ``path``.
+
+    copy: the folder of a snapshot, of a backup, or of any store with a copy of the agent. What was
+    recorded in the copy since is kept, except later versions of erased memories. The copy's log
+    says who did it and why, as for `Agent.erase`. Raises `errors.InputError` for a store that has
+    no such agent or another one of that name, and `errors.LockedError` if a writer has the copy
+    open; then nothing is erased.
+
+    >>> import recollex, tempfile
+    >>> from datetime import UTC, datetime
+    >>> folder, copy = tempfile.mkdtemp(), tempfile.mkdtemp()
+    >>> with recollex.open(folder) as store:
+    ...     alice = store.agent("alice")
+    ...     ids = alice.retain(["Bob likes tea.", "Bob is ill."], id=["tea", "ill"])
+    ...     alice.snapshot(datetime.now(UTC), copy)
+    ...     done = alice.erase("ill", by="ann", why="Bob asked for it.")
+    >>> recollex.erase_in_copy(folder, copy, "alice", by="ann", why="as in the store").memories
+    1
+    """
+    check_text(by, "by", MAX_NAME)
+    check_text(why, "why", MAX_NAME)
+    source = agent_folder(Path(path), agent_id)
+    if not source.is_dir():
+        raise InputError(f"there is no agent {agent_id!r} in {path}")
+    if not agent_folder(Path(copy), agent_id).is_dir():
+        raise InputError(f"there is no agent {agent_id!r} in {copy}")
+    with open(copy, embedder=embedder) as store:
+        agent = store.agent(agent_id).engine.writable()
+        return erased_copies.erase_in_copy(source, agent, note(by, why))
