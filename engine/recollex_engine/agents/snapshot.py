@@ -20,10 +20,16 @@ from recollex_engine.agents.store import agent_folder, create_store
 from recollex_engine.clock import system_clock
 from recollex_engine.domain.schema import ERASE
 from recollex_engine.domain.settings import REEMBED, Settings, settings_of
-from recollex_engine.errors import CorruptError, FormatError, InputError, ModelMismatchError
+from recollex_engine.errors import (
+    CorruptError,
+    FormatError,
+    InputError,
+    LockedError,
+    ModelMismatchError,
+)
 from recollex_engine.log.files import LogFile, compressed_path, file_numbers, plain_path
 from recollex_engine.log.format import START, Position
-from recollex_engine.log.reader import LogFollower
+from recollex_engine.log.reader import LogFollower, last_of_kind
 from recollex_engine.log.stubs import read_stubs, said_of_stubs
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.embedder import Embedder, Progress
@@ -31,6 +37,7 @@ from recollex_engine.state.replica import LOG, Replica
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches, batch_checksums
 from recollex_engine.storage.disk import FileSink, copy_file, flush_folder, make_folder
 from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter, checksum
+from recollex_engine.writing.erasure import INTENT
 from recollex_engine.writing.restoration import restore_vectors
 
 _CHUNK = 1 << 20
@@ -42,8 +49,30 @@ def snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | Non
 
     Its log is the beginning of this log, byte for byte. If vectors were embedded again since, after
     a loss or by another model, one more record says so. Raises `InputError` unless ``path`` is free
-    or a store without this agent. Cost: all data are read and written once.
+    or a store without this agent, and `LockedError` if memories are erased meanwhile; then nothing
+    is made. Cost: all data are read and written once.
     """
+    before = _erasing(agent.folder)
+    try:
+        _snapshot(agent, op, path, progress)
+    except CorruptError as error:
+        if _erasing(agent.folder) == before:
+            raise
+        raise _busy(agent) from error
+
+
+def _erasing(folder: Path) -> tuple[bool, int]:
+    """Return whether an erasure is under way, and the number of the last one."""
+    last = last_of_kind(folder / LOG, ERASE)
+    return (folder / INTENT).exists(), 0 if last is None else last.op
+
+
+def _busy(agent: ReadableAgent) -> LockedError:
+    return LockedError(agent.folder, "an erasure", "its log is rewritten: try again")
+
+
+def _snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | None) -> None:
+    before = _erasing(agent.folder)
     with _new_agent(path, agent.name) as folder:
         if not op:
             return
@@ -80,6 +109,8 @@ def snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | Non
                 _check(batches, VectorsReader(replica.vectors_path, settings.dimension))
                 with LogWriter(folder / LOG, end) as log:
                     log.append(end.recorded_at + 1, records)
+            if _erasing(agent.folder) != before:
+                raise _busy(agent)
         finally:
             follower.close()
 

@@ -13,8 +13,9 @@ from recollex_engine.storage.disk import bytes_in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """How much an agent holds. forgotten: memories that were forgotten, replaced or corrected.
+    """How much an agent holds.
 
+    forgotten: memories that were forgotten, replaced or corrected; not those that were erased.
     facts, events: those that are open; a hidden event, which includes a closed fact, counts too.
     """
 
@@ -64,7 +65,7 @@ def count(view: View | None, folder: Path) -> Stats:
     facts = FactView(view.columns, view.op)
     return Stats(
         memories=opened,
-        forgotten=view.memories - opened - archived,
+        forgotten=view.memories - opened - archived - _erased(view),
         archived=archived,
         passages=view.rows,
         entities=view.named_entities,
@@ -80,6 +81,12 @@ def count(view: View | None, folder: Path) -> Stats:
         locale=settings.locale if settings else None,
         token_counter=settings.counter if settings else None,
     )
+
+
+def _erased(view: View) -> int:
+    """Return how many memories are erased: their own operation closes them."""
+    closed_by, op = view.of_memories("closed_by"), view.of_memories("op")
+    return int(np.count_nonzero(closed_by == op))
 
 
 def _archived(view: View) -> int:

@@ -66,6 +66,20 @@ def test_everything_goes_from_a_copy_that_ends_before(path, tmp_path):
     assert_gone(tmp_path / "copy", WORDS)
 
 
+def test_a_copy_that_went_its_own_way_loses_what_both_had(path, tmp_path):
+    shutil.copytree(path, tmp_path / "copy")
+    for place in (path, tmp_path / "copy"):
+        with opened(place) as agent:
+            fill(agent, 60, 3)
+    with opened(path) as agent:
+        agent.erase(["secret-id", "m61"], **BY)
+    assert erase_in(path, tmp_path / "copy").memories == 1
+    with opened(tmp_path / "copy") as agent:
+        assert agent.get("m61").id == "m61"
+        assert agent.verify().problems == ()
+    assert_gone(tmp_path / "copy", WORDS)
+
+
 def test_another_agent_is_no_copy(path, tmp_path):
     with opened(tmp_path / "other") as agent:
         fill(agent, 0, 30)

@@ -10,6 +10,7 @@ import pytest
 
 import recollex
 from recollex_engine import errors
+from recollex_engine.agents import snapshot
 from recollex_engine.writing import checkpoint, maintenance
 from recollex_engine.writing.erased_names import SurvivingNames
 from tests.engine.erasure.traces import assert_gone, unit
@@ -229,7 +230,9 @@ def test_every_version_goes(path):
         agent.correct("secret-id", "Zanzibarina is well.", embedding=vectors(1, 1)[0], **BY)
         tell(agent, id="other-id", text="Quux was here.")
         agent.forget("other-id", why="Quux lied.")
+        assert (agent.stats().memories, agent.stats().forgotten) == (4, 2)
         assert agent.erase(["secret-id", "other-id"], **BY).memories == 3
+        assert (agent.stats().memories, agent.stats().forgotten) == (3, 0)
         fill(agent, 3, 3)
         tell(agent, text="A new one of tea.", tags=[], document_id=None, metadata={})
         assert [m.text for m in agent.history("secret-id")] == ["A new one of tea."]
@@ -430,6 +433,27 @@ def test_what_is_left_of_a_stub_is_under_a_checksum(path):
     with opened(path, read_only=True) as agent:
         (problem,) = agent.verify().problems
         assert problem.startswith("what is left of erased operations")
+
+
+def test_a_snapshot_beside_an_erasure_is_refused(path, tmp_path, monkeypatch):
+    """The log is rewritten between reading it and copying it."""
+    with opened(path) as agent:
+        fill(agent, 0, 30)
+        copy = snapshot._copy_log
+
+        def copied(*arguments):
+            monkeypatch.setattr(snapshot, "_copy_log", copy)
+            agent.erase("m3", **BY)
+            copy(*arguments)
+
+        monkeypatch.setattr(snapshot, "_copy_log", copied)
+        with pytest.raises(errors.LockedError, match="try again"):
+            agent.snapshot(datetime.now(UTC), tmp_path / "copy")
+        assert not (tmp_path / "copy" / "agents").exists()
+        agent.snapshot(datetime.now(UTC), tmp_path / "copy")
+        with opened(tmp_path / "copy") as taken:
+            assert contents(taken) == contents(agent)
+            assert taken.verify().problems == ()
 
 
 def test_rotated_and_compressed_files_are_rewritten(path, monkeypatch):
