@@ -28,6 +28,20 @@ def test_erase_asks_first(shell: Shell, store: str) -> None:
     assert shell("verify", store)[0] == 0
 
 
+def test_copies_follow(shell: Shell, store: str) -> None:
+    assert shell("snapshot", store, "2024-05-03", "first")[0] == 0
+    assert shell("snapshot", store, "2024-05-03", "second")[0] == 0
+    code, out, _ = shell("erase", store, "--id", "home", *BY, "--yes", "--copy", "first")
+    assert code == 0 and out.splitlines()[1].endswith("of default erased in first")
+    code, out, _ = shell("erase", store, *BY, "--copy", "second", "--copy", "first")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == ["2", "0"]
+    for folder in ("first", "second"):
+        assert "Ann" not in shell("export", folder)[1] and shell("verify", folder)[0] == 0
+    code, _, err = shell("erase", store, *BY, "--copy", "nowhere")
+    assert code == 2 and "no agent 'default' in nowhere" in err
+
+
 def test_audit_says_who_did_what_and_nothing_of_the_content(shell: Shell, store: str) -> None:
     shell("erase", store, "--id", "pet", *BY, "--yes")
     code, out, _ = shell("audit", store)

@@ -33,6 +33,19 @@ def erase(arguments: Arguments) -> int:
         "why": arguments.why,
     }
     given = {name: value for name, value in filters.items() if value is not None}
+    code = 0
+    if not arguments.copy or len(given) > 3 or arguments.everything:  # not of copies alone
+        code = _erase(arguments, given)
+    if code == 0:
+        for folder in arguments.copy or ():
+            done = recollex.erase_in_copy(
+                arguments.store, folder, arguments.agent, by=arguments.by, why=arguments.why
+            )
+            print(f"{_said(done)} of {arguments.agent} erased in {folder}")
+    return code
+
+
+def _erase(arguments: Arguments, given: dict[str, Any]) -> int:
     with existing_agent(arguments, write=True) as agent:
         if agent is None:
             return 1

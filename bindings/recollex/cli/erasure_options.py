@@ -21,6 +21,12 @@ def erase(parser: Parser) -> None:
     add("--everything", action="store_true", help="all that the agent holds")
     add("--by", required=True, metavar="NAME", help="who erases them, for the log")
     add("--why", required=True, metavar="TEXT", help="the reason, for the log")
+    add(
+        "--copy",
+        action="append",
+        metavar="FOLDER",
+        help="a snapshot or backup: erase there, too, all that was ever erased here",
+    )
     add("--yes", action="store_true", help="do not ask")
 
 

@@ -147,6 +147,7 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         [
             'erase memory/ --id lead --by alice --why "Carol asked for it."',
             'erase memory/ --document call-7 --by alice --why "kept for a year" --yes',
+            'erase memory/ --copy may/ --by alice --why "as in memory/"',
         ],
         erasure_options.erase,
     ),
