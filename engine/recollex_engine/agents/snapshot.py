@@ -33,11 +33,10 @@ from recollex_engine.log.reader import LogFollower, last_of_kind
 from recollex_engine.log.stubs import read_stubs, said_of_stubs
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.embedder import Embedder, Progress
-from recollex_engine.state.replica import LOG, Replica
+from recollex_engine.state.replica import INTENT, LOG, Replica
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches, batch_checksums
 from recollex_engine.storage.disk import FileSink, copy_file, flush_folder, make_folder
 from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter, checksum
-from recollex_engine.writing.erasure import INTENT
 from recollex_engine.writing.restoration import restore_vectors
 
 _CHUNK = 1 << 20

@@ -15,9 +15,8 @@ from recollex_engine.log.stubs import read_stubs, said_of_stubs
 from recollex_engine.state.applying import apply
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.postings import Postings
-from recollex_engine.state.replica import LOG, Replica
+from recollex_engine.state.replica import INTENT, LOG, Replica
 from recollex_engine.state.vector_batches import VectorBatches
-from recollex_engine.writing.erasure import INTENT
 
 
 @dataclass(frozen=True, slots=True)

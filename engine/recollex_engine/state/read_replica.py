@@ -1,14 +1,17 @@
 """What does a process see of an agent that another one writes? It follows the log at each view."""
 
+import contextlib
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError, ModelMismatchError
+from recollex_engine.log.files import compressed_path, plain_path
 from recollex_engine.log.progress import StartProgress, progress_for
 from recollex_engine.log.reader import LogFollower
-from recollex_engine.state.replica import LOG, Erased, Reembedded, Replica, read_files_ahead
+from recollex_engine.state.replica import INTENT, LOG, Erased, Reembedded, Replica, read_files_ahead
 from recollex_engine.state.view import View
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.disk import enough_files
@@ -16,6 +19,11 @@ from recollex_engine.storage.disk import enough_files
 REOPEN_ROWS = 32_768
 """After applying this many rows since it opened, a reader starts again from the newest
 checkpoint."""
+
+
+ERASING_SECONDS = 10.0
+"""An opening that finds damage while memories are erased begins again, for this long."""
+RETRY_SECONDS = 0.01
 
 
 class ReadReplica:
@@ -45,6 +53,21 @@ class ReadReplica:
             self._open(folder)
 
     def _open(self, folder: Path) -> None:
+        """Open the newest state; again while an erasure replaces the files meanwhile."""
+        until = time.monotonic() + ERASING_SECONDS
+        while True:
+            before = _state_of_files(folder)
+            try:
+                self._open_once(folder)
+                return
+            except CorruptError:
+                after = _state_of_files(folder)
+                if (after == before and not after[0]) or time.monotonic() > until:
+                    raise
+                time.sleep(RETRY_SECONDS)
+
+    def _open_once(self, folder: Path) -> None:
+        files = _state_of_files(folder)
         while True:
             replica = Replica(folder)
             if replica.settings is not None:
@@ -64,6 +87,7 @@ class ReadReplica:
                 follower.close()
                 if not self._is_superseded(replica, error):
                     raise
+        self._files = files
         # Set last: other threads take views meanwhile, and views must not go back in time.
         self.replica, self._follower, self._opened_rows = replica, follower, opened_rows
         self._is_whole = True
@@ -94,7 +118,12 @@ class ReadReplica:
         try:
             self.replica.follow(self._follower, until)
         except (Reembedded, Erased, CorruptError) as error:
-            if not self._is_superseded(self.replica, error):
+            files = _state_of_files(self.replica.folder)
+            if (
+                files == self._files
+                and not files[0]
+                and not self._is_superseded(self.replica, error)
+            ):
                 raise
             self._reopen()
             return
@@ -116,3 +145,16 @@ class ReadReplica:
         """Close the files."""
         self._follower.close()
         self.replica.close()
+
+
+def _state_of_files(folder: Path) -> tuple[bool, int]:
+    """Return whether memories are being erased, and which file the log begins with.
+
+    An erasure replaces all files of the log. Cost: 5 us.
+    """
+    first = 0
+    for path in (plain_path(folder / LOG, 1), compressed_path(folder / LOG, 1)):
+        with contextlib.suppress(FileNotFoundError):
+            first = path.stat().st_ino
+            break
+    return (folder / INTENT).exists(), first

@@ -33,6 +33,8 @@ from recollex_engine.storage.vectors_file import VectorsReader
 from recollex_kernels.vectors.codes import eight_bits
 
 LOG = "log"
+INTENT = "ERASE"
+"""The file that is there while memories are erased; see `writing.erasure`."""
 
 GROUP = 4096
 """Operations that are applied together while the log is read."""

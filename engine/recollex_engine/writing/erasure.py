@@ -37,7 +37,7 @@ from recollex_engine.log.rewriting import rewrite_log
 from recollex_engine.log.stubs import StubDigest
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.state.manifest import NAME as MANIFEST
-from recollex_engine.state.replica import LOG
+from recollex_engine.state.replica import INTENT, LOG
 from recollex_engine.storage.disk import (
     flush,
     flush_folder,
@@ -49,7 +49,6 @@ from recollex_engine.storage.disk import (
 from recollex_engine.storage.vectors_file import HEADER_BYTES, VectorsReader, checksum
 from recollex_engine.writing.erasure_plan import Erasing, ErasurePlan, Payload
 
-INTENT = "ERASE"
 VERSION = 1
 KEPT = {"LOCK", "REEMBED", "COMMIT", "HEAD", INTENT, LOG}
 """The files of an agent's folder that hold nothing of a memory, and the log; beside them only the

@@ -140,3 +140,32 @@ def test_recalls_and_writes_go_on_beside_erasures(path):
         assert agent.verify().problems == ()
     with recollex.open(path, embedder=recollex.GivenVectors(D)) as store:
         assert [id for id, _ in contents(store.agent("a"))] == ids
+
+
+def test_an_agent_is_opened_beside_erasures(path, monkeypatch):
+    """An opening that met files of before and of after begins again."""
+    monkeypatch.setattr(checkpoint, "LOG_BYTES", 20_000)
+    stop = threading.Event()
+    failures, openings = [], []
+
+    def work():
+        while not stop.is_set():
+            try:
+                with opened(path, read_only=True) as reader:
+                    openings.append(len(contents(reader)))
+            except BaseException as error:
+                failures.append(error)
+
+    with opened(path) as agent:
+        fill(agent, 0, 400)
+        agent.checkpoint()
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for n in range(12):
+            agent.erase(f"m{n}", by="ben", why="x")
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert failures == []
+    assert len(openings) > 4 and set(openings) <= set(range(388, 401))
