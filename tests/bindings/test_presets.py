@@ -113,7 +113,7 @@ def test_a_turn_of_a_talk_prefers_what_the_talk_has_not_said(tmp_path: Path) -> 
     with recollex.open(tmp_path, embedder=recollex.GivenVectors(DIMENSION)) as store:
         talks = store.agent("talks")
         for id, at in (("old", said - timedelta(days=3)), ("new", said)):
-            text = "The trip goes to Lisbon."
+            text = f"The trip goes to Lisbon, the {id} plan says."
             talks.retain(text, id=id, document_id=id, event_at=at, embedding=QUERY, recorded_at=at)
 
         def ids(question: str, now: datetime) -> list[str]:

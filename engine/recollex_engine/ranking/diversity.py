@@ -16,6 +16,9 @@ _QUOTES = str.maketrans(
 )
 _CLAUSE_END = re.compile(r"[.,!;:\u2026]+(?=\s|\Z)")
 _WORD = re.compile(r"[^\W_]+(?:['.,:/-][^\W_]+)*|\?")
+FOLDED = 40
+"""Number of the best memories among which repetitions are folded, where nothing else is done. Among
+all of 250 candidates of a chat this would take 90 us of a recall's 250."""
 _NEGATIONS = frozenset(
     ("no", "not", "never", "none", "nobody", "nothing", "neither", "nor", "cannot", "without")
 )
@@ -53,6 +56,9 @@ class Diversity:
     after Bob" is .966, but that of "Ann has a dog." and "Ann has a dog!" is only .917. No threshold
     separates a repetition from another fact.
 
+    With balance None and no threshold only the best 40 (`FOLDED`) are looked at, before SATF and
+    the reranker.
+
     threshold: if given with ``collapse``, memories of this cosine or more count as the same too,
     unless they differ in speaker, network, entities, numbers, capitalised words, negations or
     question marks, or in the order of these. That folds paraphrases ("works at", "is employed by").
@@ -81,8 +87,10 @@ class Diversity:
 
     def apply(self, candidates: Candidates) -> Diversified:
         """Return which places of ``candidates`` are kept, in their new order."""
-        vectors, rows = candidates.view.vectors, candidates.rows
         paired = self.collapse and self.threshold is not None
+        if self.balance is None and not paired:
+            return _folded(candidates) if self.collapse else Diversified(_all(candidates), {})
+        vectors, rows = candidates.view.vectors, candidates.rows
         similarities = gram(vectors, rows) if paired else _NONE
         into: list[int] = []
         kept = np.arange(len(candidates))
@@ -118,15 +126,7 @@ def _collapse(
 
     In rank order, a candidate is folded into the best one that stays and says the same.
     """
-    view, memories = candidates.view, candidates.memories
-    marks = fingerprints(
-        memories,
-        view.buffer("first_row"),
-        view.buffer("term_offset"),
-        view.buffer("term"),
-        view.buffer("speaker"),
-        view.buffer("network"),
-    )
+    marks = _marks(candidates)
     into = list(range(len(candidates)))
     pairs = suspects(marks, similarities, threshold).tolist()
     if not pairs:
@@ -145,6 +145,56 @@ def _collapse(
     return into
 
 
+def _marks(candidates: Candidates) -> npt.NDArray[np.uint64]:
+    """Return a number for each candidate, equal for those of equal speaker, network and words."""
+    view = candidates.view
+    return fingerprints(
+        candidates.memories,
+        view.buffer("first_row"),
+        view.buffer("term_offset"),
+        view.buffer("term"),
+        view.buffer("speaker"),
+        view.buffer("network"),
+    )
+
+
+def _all(candidates: Candidates) -> npt.NDArray[np.int64]:
+    return np.arange(len(candidates))
+
+
+def _folded(candidates: Candidates) -> Diversified:
+    """Return the list; a repetition among the best `FOLDED` is folded into the best of its kind.
+
+    Cost: 20 us, and about 10 us for each repetition.
+    """
+    marks = _marks(candidates.first(FOLDED))
+    order = np.argsort(marks, kind="stable")
+    again = np.flatnonzero(marks[order[1:]] == marks[order[:-1]])
+    if not len(again):
+        return Diversified(_all(candidates), {})
+    said = _Said(candidates)
+    into: dict[int, list[int]] = {}
+    groups: dict[int, list[int]] = {}
+    places = np.unique(order[np.concatenate([again, again + 1])])
+    for place, mark in zip(places.tolist(), marks[places].tolist(), strict=True):
+        for kept in groups.setdefault(mark, []):
+            if said.raw(kept) == said.raw(place) or said.words(kept) == said.words(place):
+                into.setdefault(kept, []).append(place)
+                break
+        else:
+            groups[mark].append(place)
+    stays = np.ones(len(candidates), bool)
+    for repeats in into.values():
+        stays[repeats] = False
+    left = np.flatnonzero(stays)
+    memories = candidates.memories
+    found = {
+        int(np.searchsorted(left, kept)): tuple(memories[repeats].tolist())
+        for kept, repeats in into.items()
+    }
+    return Diversified(left, found)
+
+
 class _Said:
     """The words and particulars of candidates, by place; each is read at most once."""
 
@@ -153,6 +203,11 @@ class _Said:
         self._memories = candidates.memories.tolist()
         self._words: dict[int, str] = {}
         self._particulars: dict[int, tuple[object, ...]] = {}
+
+    def raw(self, place: int) -> bytes:
+        """Return the text in UTF-8."""
+        offsets, memory = self._view.buffer("text_offset"), self._memories[place]
+        return self._view.buffer("text")[offsets.item(memory) : offsets.item(memory + 1)].tobytes()
 
     def words(self, place: int) -> str:
         if place not in self._words:

@@ -95,8 +95,8 @@ class Preset:
             check_count(self.depth, "depth", 1, 100_000)
 
 
-DEFAULT = Preset(name="default")
-"""What measured best over all data sets together."""
+DEFAULT = Preset(name="default", diversity=Diversity(balance=None, collapse=True))
+"""What measured best over all data sets together. A text that was said again comes back once."""
 
 TEMPR = Preset(
     name="tempr",

@@ -18,6 +18,7 @@ from recollex_engine.models.embedder import QueryEmbedder
 from recollex_engine.ranking import arms
 from recollex_engine.ranking.arms import ArmList
 from recollex_engine.ranking.candidates import Candidates
+from recollex_engine.ranking.diversity import Diversity
 from recollex_engine.ranking.fusion import ARMS, Evidence, Fused
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.ranking.query_embedding import LatencyEstimate, embed_beside
@@ -209,7 +210,8 @@ class _Pipeline:
     def refine(self, fused: Fused, query: npt.NDArray[np.float32] | None) -> Ranking:
         """Return the fused list after SATF, reranker and diversity."""
         preset, trace = self.preset, self.trace
-        if preset.self_anchoring is None and preset.reranker is None and preset.diversity is None:
+        diversity = preset.diversity
+        if preset.self_anchoring is None and preset.reranker is None and diversity is None:
             return Ranking(fused.memories, fused.scores, self.lists)
         candidates = Candidates(
             self.question.text,
@@ -221,6 +223,11 @@ class _Pipeline:
             self.lists,
             trace,
         )
+        collapsed: dict[int, tuple[int, ...]] = {}
+        if diversity is not None and diversity.balance is None:
+            # without MMR repetitions are folded first, so that none is judged
+            candidates, collapsed = self._diversified(candidates, diversity)
+            diversity = None
         if preset.self_anchoring is not None:
             with trace.stage("satf"):
                 anchored = preset.self_anchoring.apply(
@@ -232,7 +239,7 @@ class _Pipeline:
             with trace.stage("rerank"):
                 try:
                     # later stages need the whole list; the token budget needs only its head
-                    whole = preset.diversity is not None or self.question.packing is not None
+                    whole = diversity is not None or self.question.packing is not None
                     ranked = rerank(
                         candidates,
                         preset.reranker,
@@ -244,16 +251,24 @@ class _Pipeline:
                     trace.judged = ranked.judged
                 except Exception as error:  # the fused order still answers
                     trace.errors["rerank"] = f"{type(error).__name__}: {error}"
-        if preset.diversity is None:
-            return Ranking(candidates.memories, candidates.scores, self.lists)
-        with trace.stage("diversity"):
-            spread = preset.diversity.apply(candidates)
+        if diversity is not None:
+            candidates, collapsed = self._diversified(candidates, diversity)
+        return Ranking(candidates.memories, candidates.scores, self.lists, {}, collapsed)
+
+    def _diversified(
+        self, candidates: Candidates, diversity: Diversity
+    ) -> tuple[Candidates, dict[int, tuple[int, ...]]]:
+        """Return the list after ``diversity``; memory -> the memories that were folded into it."""
+        with self.trace.stage("diversity"):
+            spread = diversity.apply(candidates)
+            order = spread.order
+            if len(order) == len(candidates) and diversity.balance is None:
+                return candidates, {}
             collapsed = {
-                int(candidates.memories[spread.order[place]]): folded
+                int(candidates.memories[order[place]]): folded
                 for place, folded in spread.collapsed.items()
             }
-            memories, scores = candidates.memories[spread.order], candidates.scores[spread.order]
-            return Ranking(memories, scores, self.lists, {}, collapsed)
+            return candidates.taken(order, candidates.scores[order]), collapsed
 
     def _settled(self, lead: npt.NDArray[np.uint32], others: npt.NDArray[np.uint32]) -> bool:
         """Return whether none of ``others`` fits into the token budget after ``lead``."""
