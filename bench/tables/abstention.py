@@ -13,8 +13,9 @@ questions whose first ten memories hold no evidence. With --fit, the weights of
 `recollex_engine.ranking.confidence` are fitted on the development halves and printed.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,14 @@ from bench.tables.lib.metrics import (
 )
 from bench.tables.lib.report import Cell, Section, Table, arguments, keep
 from bench.tables.lib.trials import by_set, spread
-from bench.tables.lib.unanswerable import ANSWERABLE, part_of, with_unanswerable
+from bench.tables.lib.unanswerable import (
+    ANOTHER_NAME,
+    ANSWERABLE,
+    BY_THE_SET,
+    part_of,
+    with_unanswerable,
+)
+from recollex_engine.ranking.confidence import Signs
 
 SETS = (
     *("locomo", "realmem", "lifebench", "timeqa", "musique", "2wiki", "scifact"),
@@ -117,11 +125,26 @@ def judge(bank: Bank, embedder: KeptVectors) -> list[Judged]:
     ):
         confidence, signs = answer.read
         assert confidence is not None
-        told = asdict(signs) if signs else {}
+        told = inputs(signs) if signs else {}
         judged.append(
             Judged(bank, answer.query, confidence, told, _correct(answer, bank, document_of))
         )
     return judged
+
+
+def inputs(signs: Signs) -> dict[str, float]:
+    """Return what the weights of `confidence` multiply; `NAMED_BIAS` is ``bias`` + ``spoken``."""
+    spoken = float(bool(signs.named or signs.misattributed))
+    return {
+        "likeness": (1 - spoken) * signs.likeness,
+        "lead": (1 - spoken) * signs.lead,
+        "unknown": (1 - spoken) * signs.unknown,
+        "spoken": spoken,
+        "named_lead": spoken * signs.lead,
+        "named": signs.named,
+        "misattributed": signs.misattributed,
+        "size": math.log(max(1, signs.memories)),
+    }
 
 
 def _correct(answer: Answer, bank: Bank, document_of: dict[str, str]) -> bool:
@@ -287,12 +310,15 @@ def weigh(part: Sequence[Judged]) -> NDArray[np.float64]:
 def fit(judged: Sequence[Judged]) -> dict[str, float]:
     """Return the weights of a logistic model by penalised maximum likelihood (Newton's method).
 
-    They are fitted to the development halves; `weigh` gives the questions' weights.
+    They are fitted to the development halves; `weigh` gives the questions' weights,
+    and those about the wrong person weigh twice.
     """
     part = [each for each in judged if each.query.split == "dev" and each.signs]
     names = list(part[0].signs)
     signs = np.array([[each.signs[name] for name in names] for each in part])
-    truth, weights = _truth(part), weigh(part)
+    truth = _truth(part)
+    weights = weigh(part) * [2.0 if _wrong_person(each) else 1.0 for each in part]
+    weights *= 1000 / weights.sum()
     mean, spread = signs.mean(axis=0), signs.std(axis=0)
     inputs = np.column_stack([(signs - mean) / spread, np.ones(len(part))])
     penalty = np.diag([2 * RIDGE] * len(names) + [0.0])
@@ -305,6 +331,11 @@ def fit(judged: Sequence[Judged]) -> dict[str, float]:
     scaled = found[:-1] / spread
     bias = float(found[-1] - scaled @ mean)
     return {"bias": bias} | dict(zip(names, scaled.tolist(), strict=True))
+
+
+def _wrong_person(each: Judged) -> bool:
+    kind = each.query.category
+    return kind == ANOTHER_NAME or (kind == BY_THE_SET and each.bank.dataset == "locomo")
 
 
 def draw(judged: Sequence[Judged], path: Path) -> None:

@@ -1,15 +1,20 @@
 """Does the agent hold an answer at all? A probability, computed from one recall.
 
 The best memories are always similar to the question. What differs is how similar they are, and how
-far they stand above the others. Five `Signs` measure this, and a logistic model makes one number of
-them. Its weights were fitted by `bench.tables.abstention` on the development halves of LoCoMo,
-RealMem, LifeBench, MuSiQue and 2Wiki. Each set has the same weight, and so have its answerable and
-its unanswerable questions. So `confidence` is calibrated for agents that can answer half of their
+far they stand above the others. Six `Signs` measure this, and a logistic model makes one number of
+them. Its weights were fitted by `bench.tables.abstention` on the development halves of sixteen sets
+of conversations, documents and languages, in whole and in stretches of 5 to 1,000 memories. Each
+set has the same weight, and so have its answerable and its unanswerable questions; those about the
+wrong person count twice. So `confidence` is calibrated for agents that can answer half of their
 questions: of the questions with confidence p, a share of about p has an answer. For another share,
 adjust it by the odds.
 
-It detects weak evidence and a wrong speaker, not a missing detail: a memory about the right subject
-that lacks the one detail counts as an answer.
+The best of many memories is similar to any question, so the number of memories counts against it.
+If the question names one of several speakers who were found, whose words stand above tells more
+than how similar they are: the likeness and the unknown words are then not read.
+
+It detects weak evidence and a wrong speaker; a missing detail on a subject that the memories speak
+of, it detects less well.
 """
 
 import math
@@ -21,17 +26,23 @@ import numpy.typing as npt
 STANDS_OUT_OF = 10
 """The rank with which the best memory is compared."""
 
-BIAS = -3.37
-LIKENESS = 2.42
-LEAD = 0.51
-NAMED = 0.46
-MISATTRIBUTED = -1.97
-UNKNOWN = -2.97
+BIAS = -0.44
+LIKENESS = 1.22
+LEAD = 0.88
+UNKNOWN = -2.04
+NAMED_BIAS = 1.25
+"""The bias if a speaker is named."""
+NAMED_LEAD = 0.28
+"""The weight of the lead if a speaker is named."""
+NAMED = 0.41
+MISATTRIBUTED = -0.74
+SIZE = -0.33
+"""Weight of the logarithm of the number of memories."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """Five measures of whether a recall found an answer. Units: those of `Contextual`.
+    """Six measures of whether a recall found an answer. Units: those of `Contextual`.
 
     likeness: the greatest semantic evidence; 0 is the semantic arm's cosine threshold, 1 that of
     the graph's entry points.
@@ -41,9 +52,10 @@ class Signs:
     (named) or below (misattributed) the best memory of the other speakers. The score for the name
     itself is left out. Both are 0 unless both groups have a candidate.
     unknown: the share of the question's words, weighted by idf, that no memory holds.
+    memories: the number of memories of the view.
 
-    >>> good = Signs(likeness=2.1, lead=2.4, named=1.0, misattributed=0.0, unknown=0.0)
-    >>> stray = Signs(likeness=0.6, lead=0.5, named=0.0, misattributed=0.0, unknown=0.7)
+    >>> good = Signs(2.1, 2.4, named=0.0, misattributed=0.0, unknown=0.0, memories=100)
+    >>> stray = Signs(0.6, 0.5, named=0.0, misattributed=0.0, unknown=0.7, memories=100)
     >>> good.confidence > 0.9, stray.confidence < 0.1
     (True, True)
     """
@@ -53,6 +65,7 @@ class Signs:
     named: float
     misattributed: float
     unknown: float
+    memories: int
 
     @property
     def confidence(self) -> float:
@@ -62,22 +75,20 @@ class Signs:
     @property
     def evidence(self) -> float:
         """The logarithm of the odds of `confidence`."""
-        return (
-            BIAS
-            + LIKENESS * self.likeness
-            + LEAD * self.lead
-            + NAMED * self.named
-            + MISATTRIBUTED * self.misattributed
-            + UNKNOWN * self.unknown
-        )
+        size = SIZE * math.log(max(1, self.memories))
+        if self.named or self.misattributed:
+            ahead = NAMED * self.named + MISATTRIBUTED * self.misattributed
+            return NAMED_BIAS + NAMED_LEAD * self.lead + ahead + size
+        found = LIKENESS * self.likeness + LEAD * self.lead + UNKNOWN * self.unknown
+        return BIAS + found + size
 
 
-def read_signs(seen: npt.NDArray[np.float64], unknown: float) -> Signs:
+def read_signs(seen: npt.NDArray[np.float64], unknown: float, memories: int) -> Signs:
     """Return the signs of a list with at least one candidate.
 
     seen: float64[3], how far the best candidates stand above the others (see `standing` in
-    `recollex_kernels`): likeness, lead, and named or, if negative, misattributed. unknown: see
-    `Signs`.
+    `recollex_kernels`): likeness, lead, and named or, if negative, misattributed.
+    unknown, memories: see `Signs`.
     """
     likeness, lead, ahead = seen.tolist()
-    return Signs(likeness, lead, max(0.0, ahead), max(0.0, -ahead), unknown)
+    return Signs(likeness, lead, max(0.0, ahead), max(0.0, -ahead), unknown, memories)

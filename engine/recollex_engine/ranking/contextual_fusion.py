@@ -166,7 +166,7 @@ class Contextual:
             own["graph"] = ArmList(associated, activation, np.empty(0, np.uint32))
         signs = None
         if evidence.query is not None and evidence.words is not None:
-            signs = read_signs(seen, evidence.words.unknown)
+            signs = read_signs(seen, evidence.words.unknown, view.memories)
         parts = _Parts(weights, lambda: contextual(*arguments, True, hubs)[-1])
         fused = Fused(memories, scores, parts, own, signs)
         asks_for_present = evidence.cues.present and evidence.found is None
