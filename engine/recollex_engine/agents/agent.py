@@ -30,7 +30,7 @@ from recollex_engine.writing.recording import record_operations, record_statemen
 from recollex_engine.writing.reembedding import alone_in
 from recollex_engine.writing.store_context import StoreContext
 from recollex_engine.writing.write_context import WriteContext
-from recollex_engine.writing.writer import StalePlan
+from recollex_engine.writing.writer import StalePlan, Unsettled, Writer
 
 Written = TypeVar("Written")
 
@@ -123,7 +123,7 @@ class Agent(ReadableAgent):
             return
         if not self.folder.exists():
             raise UnknownIdError(ids[0], self.name)
-        self.files.writer().take_away(act, ids, self.name, recorded_at)
+        self._settled(lambda writer: writer.take_away(act, ids, self.name, recorded_at))
 
     def erase(self, selection: Selection, note: dict[str, str], preview: bool = False) -> Erasure:
         """Erase memories from every file of the agent; ``preview`` only counts them.
@@ -187,10 +187,15 @@ class Agent(ReadableAgent):
             first, lambda context: record_operations(context, operations, notes, where)
         )
 
-    def _write_context(self, embedder: Embedder, recorded_at: int | None) -> WriteContext:
-        """Return the objects that a write needs; a folder that does not exist is not made yet."""
+    def _write_context(
+        self, embedder: Embedder, recorded_at: int | None, held: Writer | None = None
+    ) -> WriteContext:
+        """Return the objects that a write needs; a folder that does not exist is not made yet.
+
+        ``held``: the writer whose lock this thread holds, if it holds one.
+        """
         shared = self.context
-        writer = self.files.writer() if self.folder.exists() else None
+        writer = held or (self.files.writer() if self.folder.exists() else None)
         settings = None if writer is None else writer.settings
         if settings is None:
             settings = Settings(
@@ -205,7 +210,7 @@ class Agent(ReadableAgent):
             agent=self.name,
             folder=self.folder,
             writer=writer,
-            open_writer=self.files.writer,
+            open_writer=self.files.writer if held is None else lambda: held,
             settings=settings,
             embedder=embedder,
             analyzer=shared.analyzer(settings.language),
@@ -221,13 +226,35 @@ class Agent(ReadableAgent):
         Optimistic concurrency: the first call plans and embeds without the writer's lock. The
         second holds it, so that no other thread can record anything meanwhile.
         """
-        try:
-            written = write(context)
-        except StalePlan:
-            with self.files.writer().lock:
-                written = write(self._write_context(context.embedder, context.recorded_at))
+        embedder, recorded_at = context.embedder, context.recorded_at
+        while True:
+            try:
+                written = self._write_once(context, write)
+                break
+            except Unsettled:  # another thread's write was interrupted
+                context = self._write_context(embedder, recorded_at)
         self.files.maintenance.after_write()
         return written
+
+    def _write_once(
+        self, context: WriteContext, write: Callable[[WriteContext], Written]
+    ) -> Written:
+        try:
+            return write(context)
+        except Unsettled:
+            raise
+        except StalePlan:
+            writer = self.files.writer()
+            with writer.lock:
+                return write(self._write_context(context.embedder, context.recorded_at, writer))
+
+    def _settled(self, work: Callable[[Writer], Written]) -> Written:
+        """Return ``work(writer)``, with a writer whose log was opened again if that is needed."""
+        while True:
+            try:
+                return work(self.files.writer())
+            except Unsettled:
+                continue
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -245,8 +272,7 @@ class Agent(ReadableAgent):
         """
         self.files.check_writable()
         if self.folder.exists():
-            self.files.writer()
-            self.files.maintenance.checkpoint()
+            self._settled(lambda _: self.files.maintenance.checkpoint())
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -284,8 +310,8 @@ class Agent(ReadableAgent):
                 f"as_recorded must not be in the future: it is {from_micros(now)} by the clock, "
                 f"got {from_micros(recorded_at)}"
             )
-        if (writer := self.files.opened_writer) is not None:
-            return writer.op_at(recorded_at)
+        if self.files.opened_writer is not None:
+            return self._settled(lambda writer: writer.op_at(recorded_at))
         return view.op if view is not None else 0
 
     def close(self) -> None:

@@ -38,13 +38,19 @@ class AgentFiles:
             self.writer()  # a second writer fails here, not at its first retain
 
     def writer(self) -> Writer:
-        """Return the writer; the first call opens it and makes the folder."""
+        """Return the writer; the first call opens it and makes the folder.
+
+        A writer whose write was interrupted is closed, and the log is opened again.
+        """
         self.check_writable()
-        if self._writer is not None:
+        if self._writer is not None and not self._writer.must_reopen:
             return self._writer
         with self._opening, enough_files(self.folder):
             self.check_open()
-            if self._writer is None:
+            interrupted = self._writer is not None and self._writer.must_reopen
+            if interrupted and self._maintenance is not None:
+                self._maintenance.close()  # views go on with what was published
+            if self._writer is None or interrupted:
                 self._context.create()
                 writer = Writer(
                     self.folder,

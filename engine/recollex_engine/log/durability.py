@@ -32,7 +32,9 @@ class GroupCommit:
     ``on_flush(seconds)`` is called after each flush, by the thread that flushed.
 
     Threads: any number may call any method. The background thread exists only while there is
-    something to flush, so thousands of idle writers cost no threads.
+    something to flush, so thousands of idle writers cost no threads. A KeyboardInterrupt leaves no
+    lock taken: plain locks are taken by ``with``, whose end no signal can prevent. The methods of a
+    `threading.Condition` are Python, so it could keep its lock.
     """
 
     def __init__(
@@ -48,13 +50,16 @@ class GroupCommit:
         self._flush = flush
         self._name = name
         self._on_flush = on_flush
-        self._changed = threading.Condition()
-        self._flushing = False
+        self._state = threading.Lock()
+        self._flight = threading.Lock()  # held while a flush runs, by the thread that runs it
+        self._closing = threading.Lock()  # held until `close`; the background thread waits for it
+        self._closing.acquire()
         self._flushed_op = 0
         self._written_op = 0
         self._failure: BaseException | None = None
         self._reported = False
         self._closed = False
+        self._closed_at = 0  # the last operation that was written before
         self._thread: threading.Thread | None = None
         self._inherited = False
         fork.register(self)
@@ -85,53 +90,57 @@ class GroupCommit:
 
     def wrote(self, op: int) -> None:
         """Record that operations up to ``op`` were written but not yet flushed."""
-        with self._changed:
+        with self._state:
             self._written_op = op
-            if self.mode == "interval" and self._thread is None and not self._closed:
-                self._thread = threading.Thread(
-                    target=self._flush_until_clean, name=f"flush {self._name}", daemon=True
-                )
-                self._thread.start()
+            if self.mode == "interval" and not self._closed:
+                thread = self._thread
+                if thread is None or not thread.is_alive():
+                    self._thread = threading.Thread(
+                        target=self._flush_until_clean, name=f"flush {self._name}", daemon=True
+                    )
+                    self._thread.start()
 
     def wait(self, op: int) -> None:
         """Return once operation ``op`` is as durable as the mode promises."""
         if self.mode == "always":
             self.flush(op)
-        else:
+        elif not (self._closed and self._failure is None and op <= self._closed_at):
             self.check()
 
     def flush(self, op: int) -> None:
         """Return once operation ``op`` is on the disk, whatever the mode."""
-        with self._changed:
-            while True:
-                if self._failure is None and self._flushed_op >= op:
-                    return
-                self.check()
-                if not self._flushing:
-                    self._flushing = True
-                    break
-                self._changed.wait()
-        flushed = 0
+        while self._failure is not None or self._flushed_op < op:
+            self.check()
+            flight = self._flight
+            if flight.locked():
+                with flight:  # waits for the running flush; an interrupted one frees it too
+                    pass
+                continue
+            own = threading.Lock()
+            with own:
+                with self._state:
+                    if self._flight is not flight:
+                        continue  # another thread leads
+                    self._flight = own
+                self._lead()
+                self._flight = threading.Lock()  # who comes now does not queue with the followers
+            self.check()
+            return
+
+    def _lead(self) -> None:
+        """Flush for every thread that has written by now."""
         began = time.perf_counter()
         try:
-            flushed = self._flush()
+            self._flushed_op = max(self._flushed_op, self._flush())
         except OSError as error:
-            self.poison(error)
-        finally:
-            with self._changed:
-                self._flushing = False
-                self._flushed_op = max(self._flushed_op, flushed)
-                self._changed.notify_all()
-        if not flushed:
-            self.check()
-        elif self._on_flush is not None:
+            self._failure = self._failure or error  # no call: a signal could come before it
+            return
+        if self._on_flush is not None:
             self._on_flush(time.perf_counter() - began)
 
     def poison(self, cause: BaseException) -> None:
         """Make every later call raise, with ``cause`` as the cause."""
-        with self._changed:
-            self._failure = self._failure or cause
-            self._changed.notify_all()
+        self._failure = self._failure or cause
 
     def close(self) -> None:
         """Flush unless the mode is "off", and stop the background thread; idempotent.
@@ -141,36 +150,35 @@ class GroupCommit:
         """
         if self._closed:
             return
-        with self._changed:
-            written = self._written_op
         try:
             if self.mode != "off" and self._failure is None:
-                self.flush(written)
+                self.flush(self._written_op)
         finally:
-            with self._changed:
-                self._closed = True
-                self._changed.notify_all()
-                thread = self._thread
-            if thread is not None:
+            self._closed_at = self._written_op
+            self._closed = True
+            if self._closing.locked():
+                self._closing.release()
+            thread = self._thread
+            if thread is not None and thread.is_alive():
                 thread.join()
         if self._failure is not None and not self._reported:
             self.check()
 
     def _flush_until_clean(self) -> None:
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._closed, timeout=INTERVAL_SECONDS)
-                if self._closed or self._failure is not None or self._is_clean():
+        while not self._closing.acquire(timeout=INTERVAL_SECONDS):
+            with self._state:
+                if self._failure is not None or self._is_clean():
                     self._thread = None
                     return
                 op = self._written_op
             try:
                 self.flush(op)
             except (StoreFullError, ClosedError):
-                with self._changed:
+                with self._state:
                     self._reported = False  # only this thread has seen the failure
                     self._thread = None
                 return
+        self._closing.release()
 
     def _is_clean(self) -> bool:
         return self._flushed_op >= self._written_op

@@ -56,6 +56,9 @@ class LogWriter:
     the next write overwrites them. The file is opened when it is first written or flushed, so ten
     thousand agents that only answer recalls hold no descriptor.
 
+    A KeyboardInterrupt at any line leaves the log as it was, or with the whole transaction; what it
+    left half done is put right by the next call. If it came while a file was sealed, `must_reopen`.
+
     Threads: any number may append, wait and sync; appends happen one after another. One writer a
     folder: the caller holds the lock that ensures this.
 
@@ -84,6 +87,9 @@ class LogWriter:
         self._lock = threading.RLock()  # guards position, and the bytes after it
         self._descriptor_lock = threading.Lock()  # taken before _lock; held while flushing
         self._fd = -1
+        self._torn = False  # set while bytes after `position` may be in the file
+        self.must_reopen = False
+        """Whether an interrupt left this object apart from its files."""
         fork.register(self)
         if not file_numbers(folder):
             if start not in (None, START):
@@ -117,7 +123,7 @@ class LogWriter:
             check_operation(kind, payload)
         salts = os.urandom(SALT_BYTES * len(operations))
         with self._lock:
-            self._commits.check()
+            self.check()
             before = self._position
             if not before.recorded_at < recorded_at < 2**63:
                 raise InputError(
@@ -127,19 +133,16 @@ class LogWriter:
             lines, chain = encode_transaction(before, recorded_at, operations, salts)
             path = plain_path(self.folder, before.file)
             fd = self._opened()
+            op, offset = before.op + len(operations), before.offset + len(lines)
+            after = Position(before.file, offset, op, recorded_at, chain)
+            self._torn = True
             try:
                 write_at(fd, lines, before.offset, path)
-                self._position = Position(
-                    before.file,
-                    before.offset + len(lines),
-                    before.op + len(operations),
-                    recorded_at,
-                    chain,
-                )
             except BaseException:  # a full disk, or a KeyboardInterrupt
-                self._position = before
-                self._cut(before.offset)
+                self._cut()
                 raise
+            self._position = after
+            self._torn = False
             self._commits.wrote(self._position.op)
             return self._position
 
@@ -148,8 +151,16 @@ class LogWriter:
         self._commits.wait(op)
 
     def check(self) -> None:
-        """Raise if the log cannot be written: it is closed, poisoned, or a parent process's."""
+        """Raise if the log cannot be written: it is closed, poisoned, or a parent process's.
+
+        Removes the bytes that an interrupted write left.
+        """
         self._commits.check()
+        if self._torn:
+            with self._lock:
+                if self._torn:
+                    self._cut()
+                    self._commits.check()
 
     def after_fork(self) -> None:
         """Close the child's descriptor; the parent alone writes the log."""
@@ -172,7 +183,7 @@ class LogWriter:
         Returns whether it did so. A file without a transaction is never sealed.
         """
         with self._descriptor_lock, self._lock:
-            self._commits.check()
+            self.check()
             before = self._position
             if before.offset <= max(size, len(encode_header(before.file, before))):
                 return False
@@ -182,15 +193,19 @@ class LogWriter:
             except OSError as error:
                 self._commits.poison(error)
                 raise store_full(error, plain_path(self.folder, before.file), "seal it") from error
+            self.must_reopen = True  # until the file that seals this one is in use
             try:
                 after = self._create_file(before.file + 1, before)
                 opened = self._open_file(after.file)
             except OSError as error:
                 if file_exists(self.folder, before.file + 1):  # it seals the current file
                     self._commits.poison(error)
+                else:
+                    self.must_reopen = False
                 raise
-            os.close(fd)
             self._fd, self._position = opened, after
+            self.must_reopen = False
+            os.close(fd)
             return True
 
     def compress_sealed(self) -> int:
@@ -233,10 +248,17 @@ class LogWriter:
             whole = self._fd >= 0 and not self._commits.has_failed
         finally:
             with self._descriptor_lock, self._lock:
-                if self._fd >= 0:
-                    os.close(self._fd)
-                    self._fd = -1
-        if whole and self._position.offset in WORTH_COMPRESSING:
+                if self._torn and whole:
+                    self._cut()
+                fd, self._fd = self._fd, -1
+                if fd >= 0:
+                    os.close(fd)
+        if (
+            whole
+            and not self._torn
+            and not self.must_reopen
+            and self._position.offset in WORTH_COMPRESSING
+        ):
             with contextlib.suppress(StoreFullError):
                 compress_file(self.folder, self._position.file)
 
@@ -297,10 +319,11 @@ class LogWriter:
                     raise store_full(error, plain_path(self.folder, file), "open it") from error
             return self._fd
 
-    def _cut(self, offset: int) -> None:
-        """Remove the bytes that a failed write left after ``offset``."""
+    def _cut(self) -> None:
+        """Remove the bytes that a failed write left after `position`."""
         try:
-            os.ftruncate(self._fd, offset)
+            os.ftruncate(self._opened(), self._position.offset)
+            self._torn = False
         except OSError as error:  # a whole line may remain, which would count after a crash
             self._commits.poison(error)
 

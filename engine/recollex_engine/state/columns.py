@@ -257,7 +257,10 @@ class Columns:
         if first == end or not (first or needed or end >= CODED_FROM):
             return
         for name, items in encode_rows(rows(first, end)).items():
-            self.column[name].extend(items)  # the factors last: see `View.is_coded`
+            # an interrupted call may have appended to some columns; the factors come last, see
+            # `View.is_coded`
+            width = len(items) // (end - first)
+            self.column[name].replace_from(first * width, items)
 
     def with_rows(
         self, memory_of_row: Sequence[int], vectors: npt.NDArray[np.uint16]

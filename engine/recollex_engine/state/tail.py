@@ -45,13 +45,18 @@ class Tail:
 
     def __init__(self, first_memory: int) -> None:
         self.first_memory = first_memory
-        self._end = first_memory
+        self._begin()
+        self._extending = threading.Lock()
+
+    def _begin(self) -> None:
+        """Begin without postings, in arrays that no reader has."""
+        self._end = self.first_memory
         self._size = BLOCK  # place 0 means no posting
         self._latest = np.zeros(0, np.uint32)
         self.now = TailPostings(
             np.zeros(0, np.uint32), np.zeros(BLOCK, np.uint32), np.zeros(BLOCK, np.uint8)
         )
-        self._extending = threading.Lock()
+        self._is_whole = True
 
     def postings(
         self,
@@ -68,7 +73,11 @@ class Tail:
         """
         with self._extending:
             first = self._end
+            if not self._is_whole:  # a KeyboardInterrupt in an extension: some postings are twice
+                self._begin()
+                first = self._end
             if end_memory > first:
+                self._is_whole = False
                 tokens = int(term_offset[first_row[end_memory]] - term_offset[first_row[first]])
                 blocks = min(tokens, vocabulary + tokens // (BLOCK - 1))  # the others are full
                 moved = self._make_room(self._size + BLOCK * blocks, vocabulary)
@@ -84,6 +93,7 @@ class Tail:
                 if moved and len(now.postings) > 2 * self._size:  # no reader has seen them yet
                     postings, counts = now.postings[: self._size], now.counts[: self._size]
                     self.now = TailPostings(now.head, postings.copy(), counts.copy())
+                self._is_whole = True
             return self.now
 
     def _make_room(self, places: int, vocabulary: int) -> bool:

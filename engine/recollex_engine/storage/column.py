@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from recollex_engine.errors import CorruptError, InputError, StoreFullError
+from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.storage import overlay
 from recollex_engine.storage.disk import flush, open_file, store_full, write_at
 
@@ -128,6 +128,16 @@ class Column:
         self._storage[self._count : end] = items
         self._count = end
 
+    def replace_from(self, start: int, values: ArrayLike) -> None:
+        """Put items at ``start``, in place of those from there on, which no reader has used."""
+        items = np.asarray(values, dtype=self._storage.dtype)
+        if not self._stored <= start <= self._count:
+            raise InputError(f"start must lie in [{self._stored}, {self._count}], got {start}")
+        if (end := start + len(items)) > len(self._storage):
+            self._grow(end)
+        self._storage[start:end] = items
+        self._count = end
+
     def followed_by(self, values: ArrayLike) -> NDArray[Any]:
         """Return the items and then ``values`` as one array; ``values`` are not added.
 
@@ -193,13 +203,12 @@ class Column:
         size = self._storage.itemsize
         with self._lock, _opened(self._path, os.O_WRONLY) as fd:
             for index in indices:
-                changed.discard(index)  # first: a concurrent change marks it again
-                item = self._storage[index : index + 1].view(np.uint8)
-                try:
-                    write_at(fd, item.data, index * size, self._path)
-                except StoreFullError:
+                item = self._storage[index : index + 1]
+                written = item.copy()
+                write_at(fd, written.view(np.uint8).data, index * size, self._path)
+                changed.discard(index)  # last: an interrupted write is done again
+                if item[0] != written[0]:  # changed meanwhile
                     changed.add(index)
-                    raise
         if sync:
             self.flush_file()
         return len(indices)

@@ -56,6 +56,7 @@ def run(writer: Writer, generation: int) -> None:
     home = folder / columns.settings.columns_folder
     make_folder(home)
     with writer.lock:
+        writer.check_settled()
         columns.code_rows(replica.rows_of_file, needed=True)
         frozen = _Frozen(
             replica.view(columns.op),

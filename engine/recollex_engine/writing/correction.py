@@ -25,6 +25,7 @@ def find_correction(
     Raises the errors of `corrected`, and `InputError` if nothing changes.
     """
     with writer.lock:
+        writer.check_settled()
         columns = writer.replica.columns
         memory, statement = corrected(columns, agent, id, text, changes)
         if is_same(columns, memory, statement):
@@ -65,6 +66,8 @@ def find_statements(
     if not any(isinstance(each, Correct) for each in operations):
         return None, [each.statement for each in operations if isinstance(each, Retain)]
     with nullcontext() if writer is None else writer.lock:
+        if writer is not None:
+            writer.check_settled()
         columns = None if writer is None else writer.replica.columns
         statements: list[Statement] = []
         changed: set[str] = set()

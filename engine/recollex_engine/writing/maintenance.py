@@ -12,7 +12,7 @@ from recollex_engine.storage.disk import store_full
 from recollex_engine.writing import checkpoint
 from recollex_engine.writing import graph_building as graphs
 from recollex_engine.writing.store_context import StoreContext
-from recollex_engine.writing.writer import Writer
+from recollex_engine.writing.writer import StalePlan, Writer
 
 BACK_PRESSURE = 4
 """A writer waits for the running checkpoint when the tail is this many times `TAIL_ROWS`."""
@@ -78,17 +78,24 @@ class Maintenance:
             self._warn(error)
 
     def close(self) -> None:
-        """Finish the running checkpoint, stop building graphs, close the writer."""
+        """Finish the running checkpoint, stop building graphs, close the writer.
+
+        A writer that must be opened again makes no checkpoint: its columns may hold half a write.
+        """
         with self._changing:
             self._stopping.set()
             jobs = [job for job in (self._pending, self._extending) if job is not None]
         for job in jobs:
             self._finished(job)
         try:
-            if self._tail() >= CLOSING_TAIL or self._writer.replica.damaged:
+            if not self._writer.must_reopen and (
+                self._tail() >= CLOSING_TAIL or self._writer.replica.damaged
+            ):
                 self._fold()
         except StoreFullError as error:
             self._warn(error)
+        except StalePlan:
+            pass
         finally:
             with self._indexing:
                 self._closed = True
@@ -150,7 +157,8 @@ class Maintenance:
 
     def _finished(self, job: Future[None]) -> None:
         """Wait for a job, and warn if it failed."""
-        if (error := job.exception()) is not None:
+        error = job.exception()
+        if error is not None and not isinstance(error, StalePlan):
             self._warn(error)
 
     def _warn(self, error: BaseException) -> None:

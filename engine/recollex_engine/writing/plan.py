@@ -46,6 +46,7 @@ def find_plan(writer: Writer | None, statements: Sequence[Statement], document: 
     if writer is None:
         return Plan(AFTER_CREATION if document is not None else None)
     with writer.lock:
+        writer.check_settled()
         columns = writer.replica.columns
         as_of = max(columns.op, AFTER_CREATION)
         closed: list[int] = []

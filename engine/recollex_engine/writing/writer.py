@@ -50,8 +50,16 @@ class StalePlan(Exception):  # noqa: N818 - not an error: the caller plans again
     """Another thread recorded something since the caller made its plan."""
 
 
+class Unsettled(StalePlan):
+    """An interrupted write left the columns apart from the log: the caller opens the log again."""
+
+
 class Writer:
     """The one writer of an agent's folder.
+
+    A KeyboardInterrupt, or any error, between the log and the columns leaves columns that hold a
+    part of a transaction. Then `must_reopen` is set, every call raises `Unsettled` with nothing
+    written, and `AgentFiles` opens the log again, which has all that was acknowledged.
 
     Threads: any number may call; appends happen in one order, and the threads that wait for the
     disk share one flush.
@@ -73,6 +81,9 @@ class Writer:
             complete(folder)
             self.clock = clock
             self.lexicon = Lexicon()
+            self.must_reopen = False
+            self._recording = False  # set while the columns may lack what the log has
+            self._drafting = False  # set while the lexicon may have names that the log lacks
             self.shown = BEFORE_ALL_TIMES  # the latest time of a cut that a caller was given
             self.vectors: VectorsWriter | None = None
             self.lock = threading.RLock()
@@ -154,12 +165,25 @@ class Writer:
         """The settings of the agent; None before it was created."""
         return self.replica.settings
 
+    def check(self) -> None:
+        """Raise `Unsettled`, or the errors of `LogWriter.check`; the caller holds `lock`."""
+        self.check_settled()
+        self.log.check()
+
+    def check_settled(self) -> None:
+        """Raise `Unsettled` unless the columns hold what the log has; the caller holds `lock`."""
+        if self._recording or self.log.must_reopen:
+            self.must_reopen = True
+        if self.must_reopen:
+            raise Unsettled
+
     def create(self, settings: Settings, before: int | None) -> None:
         """Record the settings of a new agent; does nothing if it has settings already.
 
         ``before``: the recorded time of the next transaction, if the caller gave one.
         """
         with self.lock:
+            self.check()
             if self.settings is None:
                 at = None if before is None else before - 1
                 self._commit([("create", settings.to_payload())], None, at)
@@ -181,15 +205,16 @@ class Writer:
         """
         self.log.check()
         with self.lock:
+            self.check()
             if as_of is not None and self.replica.columns.op > as_of:
                 raise StalePlan
-            draft = Draft(self.replica, self.lexicon)
-            try:
-                fill(draft)
-                op = self._record(draft, vectors.view(np.uint16), recorded_at, link_threshold)
-            except BaseException:
+            if self._drafting:
                 self.lexicon.forget_names()
-                raise
+            self._drafting = True
+            draft = Draft(self.replica, self.lexicon)
+            fill(draft)
+            op = self._record(draft, vectors.view(np.uint16), recorded_at, link_threshold)
+            self._drafting = False
         self.publish(op)
         return draft
 
@@ -223,6 +248,7 @@ class Writer:
         such memory has; then nothing is recorded.
         """
         with self.lock:
+            self.check()
             columns = self.replica.columns
             memories = []
             for id in ids:
@@ -292,7 +318,14 @@ class Writer:
             at = recorded_at
             self.check_recorded_at(at)
         encoded = [(kind, orjson.dumps(payload)) for kind, payload in payloads]
-        position = self.log.append(at, encoded)
+        before = self.log.position
+        self._recording = True
+        try:
+            position = self.log.append(at, encoded)
+        except BaseException:
+            if self.log.position is before:  # the log refused it
+                self._recording = False
+            raise
         first = position.op - len(payloads) + 1
         operations = [
             Operation(first + place, at, kind, payload)
@@ -300,11 +333,10 @@ class Writer:
         ]
         try:
             replica.apply([Transaction(at, first, operations, position)], vectors)
-        except (
-            BaseException
-        ) as error:  # the log holds the whole transaction, the columns perhaps a part
-            self.log.poison(error)
+        except BaseException:
+            self.must_reopen = True
             raise
+        self._recording = False
         return position.op
 
     def op_at(self, recorded_at: int) -> int:
@@ -313,6 +345,7 @@ class Writer:
         Later transactions get later times, unless their caller gives the time.
         """
         with self.lock:  # waits for an in-flight transaction that has its time already
+            self.check_settled()
             self.shown = max(self.shown, recorded_at)
             op = self.replica.columns.op_at(recorded_at)
         self.publish(op)
@@ -347,13 +380,13 @@ class Writer:
     def publish(self, op: int) -> None:
         """Wait until ``op`` is as durable as the store asks for, then show it to readers."""
         if hasattr(self._together, "op"):
-            self._together.op = op
+            self._together.op = max(op, self._together.op)
             return
         self.log.wait_durable(op)
         with self._publishing:  # not `lock`: no call waits here for another call's transaction
             if op > self.replica.published:
+                self.commit_word.op = max(op, self.commit_word.op)
                 self.replica.published = op
-                self.commit_word.op = op
 
     def close(self) -> None:
         """Flush and close, and release the lock file."""
