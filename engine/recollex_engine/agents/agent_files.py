@@ -11,6 +11,7 @@ from recollex_engine.state.read_replica import ReadReplica
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.view import View
 from recollex_engine.storage.disk import enough_files
+from recollex_engine.writing.damage import make_sure, view_of
 from recollex_engine.writing.maintenance import Maintenance
 from recollex_engine.writing.store_context import StoreContext
 from recollex_engine.writing.writer import Writer
@@ -96,6 +97,8 @@ class AgentFiles:
                 f"agent {self.name!r} was opened with read_only=True: open the store without it "
                 "to write"
             )
+        if self._writer is not None:
+            make_sure(self._writer)
 
     def _embedder_for(self, settings: Settings) -> Embedder:
         """Return the model. Raises `ModelMismatchError` if the vectors are of another model."""
@@ -108,7 +111,7 @@ class AgentFiles:
         """Return the view of now, or of operation ``op``; None before the first retain."""
         self.check_open()
         if self._writer is not None:
-            return self._writer.replica.view(op)
+            return view_of(self._writer, op)
         if self._reader is None:
             with self._opening:
                 if self._reader is None:

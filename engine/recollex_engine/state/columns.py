@@ -64,7 +64,13 @@ class Columns:
     compare with the view's operation.
     """
 
-    def __init__(self, folder: Path, stored: StoredCounts | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        stored: StoredCounts | None = None,
+        check: Callable[["Columns"], None] | None = None,
+    ) -> None:
+        """Open the columns of ``folder``; ``check`` is called before anything relies on them."""
         self.settings = stored.settings if stored else None
         counts = stored.columns if stored else {}
         generation = stored.generation if stored else 0
@@ -75,6 +81,8 @@ class Columns:
             )
             for name in DICTIONARIES
         }
+        if check is not None:
+            check(self)
         for name in ("first_row", "term_offset", *(f"{name}_offset" for name in LISTS)):
             if not self.column[name].count:
                 self.column[name].append(0)

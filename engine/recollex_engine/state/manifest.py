@@ -2,12 +2,13 @@
 
 MANIFEST is JSON: the format, the generation, the position in the log up to which columns and
 segments hold everything, the agent's settings, how many items each column and dictionary has, the
-files of the segments and of the graphs, and a checksum of all that. If the manifest or a file that
-it names is missing, everything is rebuilt from the log.
+files of the segments and of the graphs, the CRC-32 of what counts in each of these files, and a
+checksum of all that. If the manifest or a file that it names is missing, everything is rebuilt from
+the log.
 """
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,11 @@ _GRAPH = ("path", "first_row", "end_row", "width")
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The state of a checkpoint."""
+    """The state of a checkpoint.
+
+    checksums: the CRC-32 of what counts in a file, by its path below the agent's folder. A file
+    that an earlier version wrote has none.
+    """
 
     generation: int
     position: Position
@@ -60,6 +65,7 @@ class Manifest:
     dictionaries: dict[str, int]
     segments: tuple[SegmentEntry, ...] = ()
     graphs: tuple[GraphEntry, ...] = ()
+    checksums: dict[str, int] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:
         """Replace the manifest of ``folder``; durable once this returns."""
@@ -72,6 +78,7 @@ class Manifest:
             "dictionaries": self.dictionaries,
             "segments": [asdict(segment) for segment in self.segments],
             "graphs": [asdict(graph) for graph in self.graphs],
+            "checksums": self.checksums,
         }
         values["sha256"] = _checksum(values)
         replace_file(folder / NAME, orjson.dumps(values, option=orjson.OPT_INDENT_2))
@@ -111,6 +118,7 @@ class Manifest:
                     GraphEntry(**{name: entry.get(name, 0) for name in _GRAPH})
                     for entry in values.get("graphs", ())
                 ),
+                values.get("checksums", {}),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise CorruptError(path, "the fields of a manifest", repr(error)) from error

@@ -7,7 +7,7 @@ the segment. For each term it holds the memories, ascending, in 16 bits each (se
 comes from the view, so one index serves the present and every cut.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.errors import CorruptError, FormatError
-from recollex_engine.storage.array_file import read_arrays, write_arrays
+from recollex_engine.storage.array_file import read_arrays, whole_file, write_arrays
 from recollex_kernels.words.impacts import grade_postings
 from recollex_kernels.words.postings import build_postings, divide_postings
 from recollex_kernels.words.segments import Lists, slices_in
@@ -65,6 +65,8 @@ class Postings:
     columns: npt.NDArray[np.uint8]
     outdated: bool = False
     """Whether the file has an older format; the next checkpoint then writes it again."""
+    file: npt.NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
+    """The bytes of the file, where there is one."""
 
     @classmethod
     def build(
@@ -118,6 +120,25 @@ class Postings:
             columns=columns,
         )
 
+    def check_lists(self, path: Path) -> None:
+        """Raise `CorruptError` unless the lists, and their cuts, rise and stay in bounds."""
+        starts, slices = self.starts, slices_in(self.end_memory - self.first_memory) - 1
+        sound = not len(starts) or (
+            int(starts[0]) == 0
+            and bool((starts[1:] >= starts[:-1]).all())
+            and bool((self.dense[1:] > self.dense[:-1]).all())
+            and int(self.dense.max(initial=0)) < max(1, len(starts) - 1)
+        )
+        if sound and slices:
+            sizes = np.diff(starts)
+            near = self.cuts.reshape(-1, slices)
+            far = self.dense_cuts.reshape(-1, slices)
+            for cuts, most in ((near, sizes), (far, sizes[self.dense])):
+                rising = (cuts[:, 1:] >= cuts[:, :-1]).all()
+                sound = sound and bool(rising and (cuts[:, -1] <= most).all())
+        if not sound:
+            raise CorruptError(path, "posting lists that rise", "others")
+
     @property
     def lists(self) -> Lists:
         """The segment as the kernels take it."""
@@ -147,9 +168,11 @@ class Postings:
         format.
         """
         arrays, meta = read_arrays(path)
+        file = whole_file(arrays)
         first, end = meta["first_memory"], meta["end_memory"]
         if meta.get("format") == 2:
-            return replace(cls._graded(first, **arrays, lengths=words[first:end]), outdated=True)
+            graded = cls._graded(first, **arrays, lengths=words[first:end])
+            return replace(graded, outdated=True, file=file)
         if meta.get("format") == 3:
             _check(path, arrays, end - first, _FORMAT_3)
             whole = arrays["starts"], arrays["memories"], arrays["dense"], first, end
@@ -159,7 +182,8 @@ class Postings:
             raise FormatError(f"{path}: posting lists of format {meta.get('format')}, not {FORMAT}")
         _check(path, arrays, end - first, _ARRAYS)
         kept: dict[str, Any] = {name: arrays[name] for name in _ARRAYS}
-        return cls(first_memory=first, end_memory=end, **kept, outdated=meta["format"] != FORMAT)
+        outdated = meta["format"] != FORMAT
+        return cls(first_memory=first, end_memory=end, **kept, outdated=outdated, file=file)
 
 
 def _check(

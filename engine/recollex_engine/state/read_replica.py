@@ -11,6 +11,7 @@ from recollex_engine.errors import CorruptError, ModelMismatchError
 from recollex_engine.log.files import compressed_path, plain_path
 from recollex_engine.log.progress import StartProgress, progress_for
 from recollex_engine.log.reader import LogFollower
+from recollex_engine.state.integrity import warn_of_answers
 from recollex_engine.state.replica import INTENT, LOG, Erased, Reembedded, Replica, read_files_ahead
 from recollex_engine.state.view import View
 from recollex_engine.storage.commit_word import CommitWord
@@ -52,13 +53,13 @@ class ReadReplica:
             self._commit = CommitWord(folder / "COMMIT")
             self._open(folder)
 
-    def _open(self, folder: Path) -> None:
+    def _open(self, folder: Path, *, whole: bool = False) -> None:
         """Open the newest state; again while an erasure replaces the files meanwhile."""
         until = time.monotonic() + ERASING_SECONDS
         while True:
             before = _state_of_files(folder)
             try:
-                self._open_once(folder)
+                self._open_once(folder, whole)
                 return
             except CorruptError:
                 after = _state_of_files(folder)
@@ -66,10 +67,10 @@ class ReadReplica:
                     raise
                 time.sleep(RETRY_SECONDS)
 
-    def _open_once(self, folder: Path) -> None:
+    def _open_once(self, folder: Path, whole: bool) -> None:
         files = _state_of_files(folder)
         while True:
-            replica = Replica(folder)
+            replica = Replica(folder, whole=whole)
             if replica.settings is not None:
                 self._check(replica.settings)
             follower = LogFollower(folder / LOG, replica.position, verify=True)
@@ -88,6 +89,8 @@ class ReadReplica:
                 if not self._is_superseded(replica, error):
                     raise
         self._files = files
+        replica.integrity.note_lost(replica.is_current)
+        replica.integrity.start()
         # Set last: other threads take views meanwhile, and views must not go back in time.
         self.replica, self._follower, self._opened_rows = replica, follower, opened_rows
         self._is_whole = True
@@ -100,13 +103,30 @@ class ReadReplica:
         )
 
     def view(self) -> View:
-        """Return the view of what is committed now. Cost: 0.2 us while nothing is new."""
+        """Return the view of what is committed now. Cost: 0.2 us while nothing is new.
+
+        Starts again, with a warning, if files were found to differ from their checksums meanwhile.
+        """
+        if self.replica.integrity.found:
+            self._distrust()
         if self._commit.op > self.replica.published or not self._is_whole:
             with self._lock:
                 until = self._commit.op
                 if until > self.replica.published or not self._is_whole:
                     self._catch_up(until)
         return self.replica.view()
+
+    def _distrust(self) -> None:
+        """Open the files again, comparing all of them first: some are damaged."""
+        with self._lock:
+            integrity = self.replica.integrity
+            if not integrity.found:
+                return
+            integrity.found = False
+            integrity.note_lost(self.replica.is_current)
+            if integrity.damage is not None:
+                warn_of_answers(integrity.damage)
+                self._reopen(whole=True)
 
     def _catch_up(self, until: int) -> None:
         if (known := self._mismatch) is not None:
@@ -132,17 +152,22 @@ class ReadReplica:
         if grown > REOPEN_ROWS and self._commit.generation > self.replica.generation:
             self._reopen()
 
-    def _reopen(self) -> None:
+    def _reopen(self, *, whole: bool = False) -> None:
         before = self._follower
         try:
-            self._open(self.replica.folder)
+            self._open(self.replica.folder, whole=whole)
         except ModelMismatchError as error:  # permanent: another try would read the whole log again
             self._mismatch = error
             raise
         before.close()
 
     def close(self) -> None:
-        """Close the files."""
+        """Close the files; what was not compared yet is compared, and damage is named."""
+        integrity = self.replica.integrity
+        integrity.finish(vectors=False)
+        if integrity.found and integrity.damage is not None:
+            warn_of_answers(integrity.damage)
+        integrity.note_lost(self.replica.is_current)
         self._follower.close()
         self.replica.close()
 

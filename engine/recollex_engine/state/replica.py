@@ -9,6 +9,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +24,16 @@ from recollex_engine.state.applying import apply
 from recollex_engine.state.columns import Columns, StoredCounts
 from recollex_engine.state.gc_pause import gc_paused
 from recollex_engine.state.hnsw import CodedRows, Hnsw
+from recollex_engine.state.integrity import Beside, Integrity
 from recollex_engine.state.manifest import GraphEntry, Manifest, SegmentEntry
 from recollex_engine.state.postings import Postings
+from recollex_engine.state.stored_checksums import (
+    of_indexes,
+    part_of_vectors,
+    parts_of_columns,
+    parts_of_indexes,
+)
+from recollex_engine.state.structure import check_structure
 from recollex_engine.state.timeline import Timeline
 from recollex_engine.state.vector_batches import VectorBatches
 from recollex_engine.state.view import Indexes, Segment, View
@@ -69,8 +78,10 @@ class Replica:
     Threads: one thread at a time may `apply` or `install`; any thread may call `view`.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, whole: bool = False) -> None:
+        """Open ``folder``; ``whole``: compare every file with its checksum before it is used."""
         self.folder = folder
+        self._whole = whole
         self.published = 0
         self.damaged = False  # whether the last checkpoint could not be used in full
         self._views = threading.Lock()
@@ -127,20 +138,29 @@ class Replica:
             else None
         )
         self.position: Position = manifest.position if manifest else START
+        self.integrity = Integrity(whole=self._whole)
+        self._looking: Beside | None = None
         moved = self._reembedded(self.position)
         self._settings = settings_of(moved.kind, moved.payload) if moved else None
         self._known = moved.op if moved else 0
         erased = last_of_kind(self.folder / LOG, ERASE, self.position)
         self._erased = erased.op if erased else self.position.op
-        self.columns = self._open_columns(stored)
         self.vectors: VectorsReader | None = None
         self.manifest = manifest
+        self.columns = self._open_columns(stored)
         self.generation = manifest.generation if manifest else 0
         self.indexes = self._open_indexes(manifest)
+        if manifest is not None:
+            self.integrity.compare(part_of_vectors(self.rows_of_file, manifest, self.folder))
+        self._wait_for_structure()
         self._view: View | None = None
         self._past: dict[int, View] = {}
         self._timeline = Timeline.of(self.columns.array("said_at")[:0])
         self.published = self.position.op
+
+    def _wait_for_structure(self) -> None:
+        if self._looking is not None:
+            self._looking.wait()
 
     @property
     def entries(self) -> tuple[SegmentEntry, ...]:
@@ -166,35 +186,48 @@ class Replica:
     def _open_columns(self, stored: StoredCounts | None) -> Columns:
         home = self.folder / (stored.settings.columns_folder if stored else "columns")
         try:
-            columns = Columns(home, stored)
-        except (IndexError, ValueError) as error:
+            columns = Columns(home, stored, None if stored is None else self._check_columns)
+        except (IndexError, ValueError, OverflowError, MemoryError) as error:
             found = f"items that contradict each other ({error})"
             raise CorruptError(home, "whole columns", found) from error
         if columns.op != self.position.op:
             raise CorruptError(home, f"operation {self.position.op}", f"{columns.op}")
         return columns
 
+    def _check_columns(self, columns: Columns) -> None:
+        """Raise `CorruptError` for a difference from the checksums; see `state.integrity`."""
+        assert self.manifest is not None
+        parts, are_all = parts_of_columns(columns, self.manifest, self.folder)
+        if not (self.integrity.compare(parts) and are_all):
+            home = self.folder / self.manifest.settings.columns_folder
+            self._looking = Beside(
+                partial(check_structure, columns.array, columns.dictionary, home)
+            )
+
     def _open_indexes(self, manifest: Manifest | None) -> Indexes:
         """Map the indexes; if one is damaged, all rows are tail, and recalls are slower."""
         folder, dimension = self.folder, self.columns.dimension
         words = self.columns.array("words")
         try:
-            return Indexes(
+            indexes = Indexes(
                 tuple(
                     Segment(entry.number, Postings.read(folder / entry.postings, words))
                     for entry in self.entries
                 ),
                 tuple(
                     Hnsw.open(
-                        folder / entry.path,
-                        dimension,
-                        entry.first_row,
-                        entry.end_row,
-                        entry.width,
+                        folder / each.path, dimension, each.first_row, each.end_row, each.width
                     )
-                    for entry in self.graphs
+                    for each in self.graphs
                 ),
             )
+            if manifest is not None:
+                last, rest = parts_of_indexes(indexes, manifest, folder)
+                self.integrity.compare(last, now=True)
+                if not self.integrity.compare(rest):
+                    for segment, entry in zip(indexes.segments, self.entries, strict=True):
+                        segment.postings.check_lists(folder / entry.postings)
+            return indexes
         except CorruptError as error:
             if Manifest.read(self.folder) != manifest:
                 raise
@@ -323,15 +356,22 @@ class Replica:
                     del self._past[next(iter(self._past))]
             return view
 
+    def is_current(self) -> bool:
+        """Return whether the manifest is still the one that this replica started from."""
+        return self.manifest is not None and Manifest.read(self.folder) == self.manifest
+
     def install(self, graphs: tuple[Hnsw, ...], entries: tuple[GraphEntry, ...]) -> None:
         """Use ``graphs`` from now on, and name their files in the manifest.
 
         Earlier views keep their graphs.
         """
         assert self.manifest is not None
+        indexes = Indexes(self.indexes.segments, graphs)
         manifest = replace(self.manifest, graphs=entries)
+        checksums = manifest.checksums | of_indexes(indexes, manifest, self.manifest)
+        manifest = replace(manifest, checksums=checksums)
         manifest.write(self.folder)
-        self.manifest, self.indexes = manifest, Indexes(self.indexes.segments, graphs)
+        self.manifest, self.indexes = manifest, indexes
 
     def close(self) -> None:
         """Release the maps; views that are still used keep the arrays that they need."""

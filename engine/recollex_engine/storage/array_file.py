@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from recollex_engine.errors import CorruptError
 from recollex_engine.storage.disk import FileSink, store_full
@@ -80,6 +81,12 @@ def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return arrays, header["meta"]
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptError(path, "a header that fits the file", repr(error)) from error
+
+
+def whole_file(arrays: dict[str, np.ndarray]) -> NDArray[np.uint8]:
+    """Return all bytes of the file that `read_arrays` mapped: none if it has no array."""
+    mapped: Any = next((array.base for array in arrays.values()), b"")
+    return np.frombuffer(mapped, np.uint8)
 
 
 def _aligned(offset: int) -> int:

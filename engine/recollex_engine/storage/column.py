@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.storage import overlay
+from recollex_engine.storage.checksums import crc32
 from recollex_engine.storage.disk import flush, open_file, store_full, write_at
 
 MAPPED_FROM = 1 << 17
@@ -58,6 +59,7 @@ class Column:
         "_path",
         "_storage",
         "_stored",
+        "_summed",
     )
 
     def __init__(
@@ -76,6 +78,7 @@ class Column:
         # indices below `_covered` that may differ from the file; a set once there is one
         self._changed: set[int] | frozenset[int] = _UNCHANGED
         self._file_id = (0, 0)
+        self._summed = 0, 0  # how many items the last checksum covers, and the checksum
         # serialises remapping the file and writing changes to it
         self._lock = _UNLOCKED if fixed else threading.Lock()
         self._storage: NDArray[Any] = no_items(dtype)
@@ -161,6 +164,22 @@ class Column:
             if isinstance(self._changed, frozenset):
                 self._changed = set()
             self._changed.add(index)
+
+    def checksum(self, count: int) -> int:
+        """Return the CRC-32 of the first ``count`` items of a fixed column.
+
+        Cost: 0.3 ns for each byte that neither the last call nor `vouch` covered.
+        """
+        summed, crc = self._summed
+        if count < summed:
+            summed, crc = 0, 0
+        crc = crc32(self._storage[summed:count], crc)
+        self._summed = count, crc
+        return crc
+
+    def vouch(self, crc: int) -> None:
+        """Take ``crc`` as the CRC-32 of the stored items; `checksum` reads later ones alone."""
+        self._summed = self._stored, crc
 
     def persist(self, path: Path, count: int | None = None, *, sync: bool = True) -> None:
         """Append the items from ``stored`` up to ``count`` (default: all) to the file at ``path``.

@@ -2,13 +2,8 @@
 
 A dictionary is stored in three files. Two are columns: ``<name>.heap`` (the UTF-8 bytes of all
 strings, one after another) and ``<name>.offsets`` (int64, where each string ends). From
-`INDEX_FROM` strings on, the third is ``<name>.index-<generation>``, which finds a string's number::
-
-    index   = magic count hashes numbers
-    magic   = "rcxindx1"                     8 bytes
-    count   = int64                          strings it covers: numbers 0 to count - 1
-    hashes  = uint64 * count                 ascending; ties by ascending number
-    numbers = uint32 * count                 the number of the string with that hash
+`INDEX_FROM` strings on, the third is ``<name>.index-<generation>``, which finds a string's number
+(see `storage.dictionary_index`)::
 
     hash    = the 8 bytes of BLAKE2b with an 8-byte digest over the UTF-8 bytes, little-endian
 
@@ -16,20 +11,19 @@ The index is derived data: without a file that fits, it is computed from the str
 """
 
 import contextlib
-import mmap
-import struct
 import threading
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.storage.column import Column
-from recollex_engine.storage.disk import replace_file
+from recollex_engine.storage.dictionary_index import DictionaryIndex, Hashes, Numbers
 from recollex_kernels.memories.strings import gather_strings
 
 INDEX_FROM = 1024
@@ -38,12 +32,7 @@ INDEX_FROM = 1024
 NONE = 0xFFFFFFFF
 """`Dictionary.get_many` returns this for a string that is not in the dictionary."""
 
-_MAGIC = b"rcxindx1"
-_HEADER = struct.Struct("<8sq")
 _CACHED = 1 << 16
-
-Hashes = NDArray[np.uint64]
-Numbers = NDArray[np.uint32]
 
 
 def split_strings(data: bytes, ends: Sequence[int]) -> list[str]:
@@ -87,10 +76,11 @@ class Dictionary:
         self._offsets = Column("<i8", self._path("offsets") if stored else None, stored, fixed=True)
         heap_size = int(self._offsets.array[-1]) if stored else 0
         self._heap = Column("u1", self._path("heap") if stored else None, heap_size, fixed=True)
-        self._index = _Index.empty()
+        self._index = DictionaryIndex.empty()
+        self._index_crc = 0
         if stored >= INDEX_FROM:
-            index = _Index.open(self._path(f"index-{generation}"), stored)
-            self._index = index or _Index.empty().extended(self._hashes(0, stored))
+            index = DictionaryIndex.open(self._path(f"index-{generation}"), stored)
+            self._index = index or DictionaryIndex.empty().extended(self._hashes(0, stored))
         # All strings that the index does not cover (once filled), and a cache of some that it does.
         self._known: dict[str, int] = {}
         self._cached = 0
@@ -224,12 +214,37 @@ class Dictionary:
         if count >= INDEX_FROM:
             index = self._index
             index = index.extended(self._hashes(index.count, count))
-            index.write(self._path(f"index-{generation}"), durable=sync)
+            self._index_crc = index.write(self._path(f"index-{generation}"), durable=sync)
 
     def flush_files(self) -> None:
         """Return once all persisted strings are on the disk."""
         self._heap.flush_file()
         self._offsets.flush_file()
+
+    def checksums(self, count: int, generation: int) -> dict[str, int]:
+        """Return the CRC-32 of each file, by the end of its name, after `persist` of these."""
+        if not count:
+            return {}
+        heap = self._heap.checksum(int(self._offsets.array[count - 1]))
+        found = {"heap": heap, "offsets": self._offsets.checksum(count)}
+        if count >= INDEX_FROM:
+            found[f"index-{generation}"] = self._index_crc
+        return found
+
+    def stored_parts(self, generation: int) -> dict[str, tuple[NDArray[Any], Column | None]]:
+        """Return what the files hold: for the end of a name, the items and their column, if any.
+
+        An index that does not come from its file is left out.
+        """
+        if not self.stored:
+            return {}
+        parts: dict[str, tuple[NDArray[Any], Column | None]] = {
+            "heap": (self._heap.array, self._heap),
+            "offsets": (self._offsets.array, self._offsets),
+        }
+        if (whole := self._index.whole) is not None:
+            parts[f"index-{generation}"] = (whole, None)
+        return parts
 
     def adopt(self, generation: int) -> None:
         """Use the index that `persist` wrote for ``generation``, and remove older index files.
@@ -239,7 +254,7 @@ class Dictionary:
         if self.stored < INDEX_FROM:
             return
         path = self._path(f"index-{generation}")
-        index = _Index.open(path, self.stored)
+        index = DictionaryIndex.open(path, self.stored)
         if index is None:
             raise CorruptError(path, f"an index of {self.stored} strings", "none")
         if not self._is_filled:
@@ -268,7 +283,7 @@ class Dictionary:
         numbers = range(start, end)
         return np.fromiter((_hash(self._bytes(n)) for n in numbers), np.uint64, len(numbers))
 
-    def _find(self, index: "_Index", data: bytes, hash: int, start: int) -> int | None:
+    def _find(self, index: "DictionaryIndex", data: bytes, hash: int, start: int) -> int | None:
         """Return the number of ``data``, or None; its ``hash`` can only stand from ``start`` on."""
         for i in range(start, index.count):
             if index.hash_view[i] != hash:
@@ -324,54 +339,6 @@ class BatchInterner(dict[str, int]):
         """Add the new strings to the dictionary."""
         self._dictionary.add_many(self._strings)
         self._first, self._strings = self._dictionary.count, []
-
-
-class _Index:
-    """The hashes of strings 0 to count - 1, ascending, and each one's string number. Immutable."""
-
-    __slots__ = ("hash_view", "hashes", "numbers")
-
-    def __init__(self, hashes: Hashes, numbers: Numbers) -> None:
-        self.hashes = hashes
-        self.numbers = numbers
-        self.hash_view = hashes.data  # bisect reads it twice as fast as the array
-
-    @property
-    def count(self) -> int:
-        return len(self.hashes)
-
-    @staticmethod
-    def empty() -> "_Index":
-        return _Index(np.empty(0, np.uint64), np.empty(0, np.uint32))
-
-    @staticmethod
-    def open(path: Path, count: int) -> "_Index | None":
-        """Return the index in the file, or None if it does not cover ``count`` strings."""
-        size = _HEADER.size + 12 * count
-        try:
-            with path.open("rb") as file:
-                header = file.read(_HEADER.size)
-                if header != _HEADER.pack(_MAGIC, count) or path.stat().st_size != size:
-                    return None
-                pages = mmap.mmap(file.fileno(), size, prot=mmap.PROT_READ)
-        except FileNotFoundError:
-            return None
-        hashes: Hashes = np.frombuffer(pages, "<u8", count, _HEADER.size)
-        numbers: Numbers = np.frombuffer(pages, "<u4", count, _HEADER.size + 8 * count)
-        return _Index(hashes, numbers)
-
-    def extended(self, hashes: Hashes) -> "_Index":
-        """Return the index of the covered strings and the next ones. Cost: one merge."""
-        order = np.argsort(hashes, kind="stable")
-        places = np.searchsorted(self.hashes, hashes[order], side="right")
-        numbers = (order + self.count).astype(np.uint32)
-        return _Index(
-            np.insert(self.hashes, places, hashes[order]), np.insert(self.numbers, places, numbers)
-        )
-
-    def write(self, path: Path, *, durable: bool) -> None:
-        parts = (self.hashes.view(np.uint8).data, self.numbers.view(np.uint8).data)
-        replace_file(path, _HEADER.pack(_MAGIC, self.count), *parts, durable=durable)
 
 
 def _hash(data: bytes) -> int:

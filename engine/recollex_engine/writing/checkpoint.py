@@ -10,12 +10,13 @@ flushed, columns flushed, segment files written, manifest replaced, old files re
 items have no meaning until the manifest is replaced.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from recollex_engine.log.format import Position
+from recollex_engine.state import stored_checksums
 from recollex_engine.state.manifest import Manifest, SegmentEntry
 from recollex_engine.state.postings import Postings
 from recollex_engine.state.replica import Replica
@@ -94,10 +95,11 @@ def run(writer: Writer, generation: int) -> None:
         tuple(entry for _, entry in everything),
         replica.graphs,
     )
-    manifest.write(folder)
-    replica.manifest, replica.generation = manifest, generation
     segments = tuple(segment for segment, _ in everything)
-    replica.indexes = Indexes(segments, replica.indexes.graphs)
+    indexes = Indexes(segments, replica.indexes.graphs)
+    manifest = replace(manifest, checksums=_checksums(replica, manifest, indexes))
+    manifest.write(folder)
+    replica.manifest, replica.generation, replica.indexes = manifest, generation, indexes
     writer.commit_word.generation = generation
     _remove_old(folder, manifest)
     with writer.lock:
@@ -105,6 +107,16 @@ def run(writer: Writer, generation: int) -> None:
             dictionary.adopt(generation)
     if writer.log.rotate_if_larger(LOG_BYTES):
         writer.log.compress_sealed()
+
+
+def _checksums(replica: Replica, manifest: Manifest, indexes: Indexes) -> dict[str, int]:
+    """Return the checksums of all files of a checkpoint; those of kept index files are known."""
+    op, known = manifest.position.op, replica.manifest
+    return {
+        **stored_checksums.of_columns(replica.columns, op, manifest.generation),
+        **stored_checksums.of_indexes(indexes, manifest, known),
+        **stored_checksums.of_vectors(replica.rows_of_file, manifest, known),
+    }
 
 
 def _unsealed(replica: Replica, rows: int) -> list[int]:

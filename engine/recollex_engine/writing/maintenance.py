@@ -11,6 +11,7 @@ from recollex_engine.errors import ClosedError, StoreFullError
 from recollex_engine.storage.disk import store_full
 from recollex_engine.writing import checkpoint
 from recollex_engine.writing import graph_building as graphs
+from recollex_engine.writing.damage import finish_comparing, make_sure
 from recollex_engine.writing.store_context import StoreContext
 from recollex_engine.writing.writer import StalePlan, Writer
 
@@ -31,6 +32,7 @@ class Maintenance:
     def __init__(self, name: str, writer: Writer, shared: StoreContext) -> None:
         self._name = name
         self._writer = writer
+        writer.replica.integrity.start()
         self._shared = shared
         self._changing = threading.RLock()
         self._indexing = threading.Lock()
@@ -99,6 +101,7 @@ class Maintenance:
         finally:
             with self._indexing:
                 self._closed = True
+                finish_comparing(self._writer.replica)
                 self._writer.close()
 
     def _tail(self) -> int:
@@ -115,6 +118,7 @@ class Maintenance:
         with self._indexing:
             if self._closed:
                 raise ClosedError(f"agent {self._name!r} was closed: open the store again")
+            make_sure(writer)
             try:
                 checkpoint.run(writer, writer.replica.generation + 1)
             except StoreFullError:

@@ -31,6 +31,7 @@ from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.disk import make_folder
 from recollex_engine.storage.lock import WriterLock
 from recollex_engine.storage.vectors_file import VectorsWriter, checksum
+from recollex_engine.writing.damage import restored
 from recollex_engine.writing.draft import Draft
 from recollex_engine.writing.erasure import (
     Intent,
@@ -43,7 +44,7 @@ from recollex_engine.writing.erasure import (
 from recollex_engine.writing.erasure_plan import Counts, Erasing
 from recollex_engine.writing.lexicon import Lexicon
 from recollex_engine.writing.reembedding import remove_former
-from recollex_engine.writing.restoration import TextEmbedder, restore_vectors
+from recollex_engine.writing.restoration import TextEmbedder
 
 
 class StalePlan(Exception):  # noqa: N818 - not an error: the caller plans again
@@ -109,9 +110,8 @@ class Writer:
                 before_flush=self._flush_vectors,
                 read=read,
             )
-            if lost:
-                restore_vectors(self.log, lost[0], embedder_for, clock)
-                self.replica = self._started_again(start_progress)
+            if restored(self.log, self.replica, embedder_for, clock, is_lost=bool(lost)):
+                self.replica = self.started_again(start_progress)
             # It never decreases, not even if the manifest was lost: readers wait for a greater one.
             self.replica.generation = max(self.replica.generation, self.commit_word.generation)
             self.commit_word.generation = self.replica.generation
@@ -122,12 +122,12 @@ class Writer:
             self._let_go()
             raise
 
-    def _started_again(self, start_progress: StartProgress | None = None) -> Replica:
+    def started_again(self, progress: StartProgress | None = None, whole: bool = False) -> Replica:
         """Return a replica of the files as they are now."""
-        replica = Replica(self.log.folder.parent)
+        replica = Replica(self.log.folder.parent, whole=whole)
         follower = LogFollower(self.log.folder, replica.position, verify=True)
         try:
-            self._recover(follower, start_progress, replica)
+            self._recover(follower, progress, replica)
         finally:
             follower.close()
         return replica
@@ -282,7 +282,7 @@ class Writer:
             finish(folder, intent, self.log)
             remove_intent(folder)
             generation = max(self.replica.generation, self.commit_word.generation)
-            replica = self._started_again()
+            replica = self.started_again()
             replica.generation = max(replica.generation, generation)
             self.replica, self.lexicon = replica, Lexicon()
         except OSError as error:

@@ -122,16 +122,34 @@ def test_vectors_that_no_model_made_are_missed_by_name(path, folder, held):
         assert_holds(agent, held)
 
 
-def test_a_vector_changed_in_the_middle_is_found_and_embedded_again(path, folder, embedded):
+def change_a_vector(folder):
     with (folder / "vectors.f16").open("r+b") as file:
         file.seek(64 + 2 * D * 3 + 6)
         file.write(b"\7")
-    with opened(path, embedder=Model()) as agent:
+
+
+def test_a_vector_changed_in_the_middle_is_found_and_embedded_again(path, folder, embedded):
+    change_a_vector(folder)
+    with (
+        pytest.warns(RuntimeWarning, match=r"vectors.f16: expected checksum .* are wrong"),
+        opened(path, embedder=Model(), read_only=True) as agent,
+    ):
         problems = agent.verify().problems
         assert any(each.startswith("vectors of rows 0 to 9: the log has") for each in problems)
-    (folder / "MANIFEST").unlink()
+        assert contents(agent) == embedded[0]
     with pytest.warns(RuntimeWarning, match=r"vectors of 10 of 1\d passages \(rows 0 to 9\)"):
         store = recollex.open(path, embedder=Model())
         agent = store.agent("a")
     assert_holds(agent, embedded)
     store.close()
+
+
+def test_a_changed_vector_that_no_model_made_is_named_and_the_others_serve(path, folder, held):
+    change_a_vector(folder)
+    for read_only in (True, False):
+        with pytest.warns(RuntimeWarning, match=r"vectors.f16: expected checksum"):
+            store = recollex.open(path, embedder=recollex.GivenVectors(D), read_only=read_only)
+            agent = store.agent("a")
+            assert contents(agent) == held[0]
+        assert any("vectors of rows" in each for each in agent.verify().problems)
+        store.close()

@@ -1,0 +1,197 @@
+"""Are the derived files as the last checkpoint left them? Their checksums, compared on opening.
+
+MANIFEST holds a CRC-32 of each column, dictionary, segment and graph, and of the vectors. Small
+groups of files are compared before anything is read from them. Of an agent with more than `EAGER`
+bytes that would take longer than opening and asking it, so a thread compares the large ones beside
+the first recalls, and what kernels index by is looked through before (see `state.structure`).
+"""
+
+import contextlib
+import os
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.errors import CorruptError
+from recollex_engine.storage.checksums import crc32
+
+EAGER = 2 << 20
+"""Bytes of a group of files (columns, indexes, vectors) that are compared before they are read: .6
+ms. An agent of 2,500 memories has as many bytes of columns."""
+PAUSE = 0.05
+"""Seconds before the thread begins: the first recalls touch pages for the first time meanwhile."""
+NICENESS = 10
+"""Niceness of the thread that compares, of 19."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The items of one file that a checksum covers.
+
+    op: of a column whose items are set to an operation later; items above it count as 0, because
+    later operations may have reached the file, but not the manifest.
+    """
+
+    path: Path
+    items: npt.NDArray[Any]
+    crc: int
+    op: int | None = None
+    is_truth: bool = False
+    """Whether the log cannot restore the file: vectors."""
+
+    def damage(self) -> CorruptError | None:
+        """Return the difference from the checksum, None if there is none."""
+        found = crc32(known_at(self.items, self.op))
+        if found == self.crc:
+            return None
+        return CorruptError(self.path, f"checksum {self.crc:08x}", f"{found:08x}")
+
+
+class Beside:
+    """A check that runs on a thread of its own, beside the rest of an opening."""
+
+    def __init__(self, check: Callable[[], None]) -> None:
+        self._check = check
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="check files", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._check()
+        except Exception as error:
+            self._error = error
+
+    def wait(self) -> None:
+        """Return when the check is done; raises what it raised."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+
+def known_at(items: npt.NDArray[Any], op: int | None) -> npt.NDArray[Any]:
+    """Return ``items`` with those above ``op`` as 0; as they are if ``op`` is None."""
+    return items if op is None else np.where(items > op, items.dtype.type(0), items)
+
+
+def warn_of_answers(damage: CorruptError) -> None:
+    """Warn that answers were given before ``damage`` was found."""
+    warnings.warn(
+        f"{damage}; answers given since it was opened may be wrong", RuntimeWarning, stacklevel=3
+    )
+
+
+class Integrity:
+    """The comparison of an agent's files with their checksums.
+
+    `damage`: the first difference found in a file that the log restores. `lost`: the first in the
+    vectors. While both are None and `is_done` is False, answers may come from damaged files, whose
+    structure is sound.
+
+    Threads: any number may call.
+    """
+
+    def __init__(self, *, whole: bool = False) -> None:
+        self._whole = whole
+        self._left: list[Part] = []
+        self._taking = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._begun = 0
+        self._noted = False  # whether `note_lost` has warned
+        self._needed = threading.Event()
+        self.found = False  # whether the thread found a difference, and nothing dealt with it yet
+        self.damage: CorruptError | None = None
+        self.lost: CorruptError | None = None
+
+    def compare(self, parts: Sequence[Part], *, now: bool = False) -> bool:
+        """Compare ``parts`` if they are small together, or wanted ``now``, else after `start`.
+
+        Returns whether they were compared. Raises `CorruptError` for the first that differs; of the
+        vectors, `lost` is set instead.
+        """
+        if not (now or self._whole) and sum(part.items.nbytes for part in parts) > EAGER:
+            self._left.extend(parts)
+            return False
+        for part in parts:
+            damage = part.damage()
+            if damage is not None and not part.is_truth:
+                raise damage
+            self.lost = self.lost or damage
+        return True
+
+    def note_lost(self, is_current: Callable[[], bool]) -> None:
+        """Warn, once, if vectors differ from their checksum.
+
+        ``is_current()``: whether the manifest with the checksum is still in force; an erasure sets
+        vectors to zeros.
+        """
+        if self.lost is None or self._noted:
+            return
+        self._noted = True
+        if is_current():
+            warnings.warn(
+                f"{self.lost}; similarities to some passages are wrong: `recollex verify` names "
+                "them; put the file back from a copy, or open the agent for writing with its "
+                "model, which embeds their texts again",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+    @property
+    def is_done(self) -> bool:
+        """Whether everything was compared."""
+        return not self._left and not self._begun
+
+    def start(self) -> None:
+        """Compare what is left in the background."""
+        if self._left and self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="compare checksums", daemon=True)
+            self._thread.start()
+
+    def finish(self, *, vectors: bool = True) -> None:
+        """Compare what is left, in this thread too, and return when all is compared.
+
+        ``vectors`` False leaves out the vectors, which `verify` compares with the log.
+        """
+        if self.is_done:
+            return
+        if not vectors:
+            with self._taking:
+                self._left = [part for part in self._left if not part.is_truth]
+        self._needed.set()
+        while self._compare_next():
+            pass
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+
+    def _run(self) -> None:
+        self._needed.wait(PAUSE)
+        with contextlib.suppress(AttributeError, OSError):  # where threads have no priorities
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+        while self._compare_next():
+            pass
+
+    def _compare_next(self) -> bool:
+        with self._taking:
+            if not self._left:
+                return False
+            part = self._left.pop(0)
+            self._begun += 1
+        try:
+            damage = part.damage()
+        finally:
+            with self._taking:
+                self._begun -= 1
+        if damage is not None and part.is_truth:
+            self.lost = self.lost or damage
+        elif damage is not None:
+            self.damage = self.damage or damage
+        self.found = self.found or damage is not None
+        return True
