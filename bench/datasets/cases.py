@@ -51,7 +51,8 @@ def load(data: Path, name: str) -> list[Bank]:
 
 def _bank(name: str, raw: dict[str, Any], splits: list[Split]) -> Bank:
     memories, questions = raw["memories"], raw["questions"]
-    turns = tuple(_turn(memory) for memory in memories)
+    empty = [memory["id"] for memory in memories if not memory["text"].strip()]
+    turns = tuple(_turn(memory) for memory in memories if memory["text"].strip())
     known = {turn["id"] for turn in turns}
     queries, foreign = [], 0
     for number, question in enumerate(questions):
@@ -72,7 +73,8 @@ def _bank(name: str, raw: dict[str, Any], splits: list[Split]) -> Bank:
         )
     queries.sort(key=lambda query: query.visible)
     assert all(a.visible <= b.visible for a, b in pairwise(queries))
-    notes = {"evidence that is not in the bank": foreign} if foreign else {}
+    notes = {"empty texts left out": len(empty), "evidence that is not in the bank": foreign}
+    notes = {note: count for note, count in notes.items() if count}
     return Bank(name, raw["bank"], "reader", turns, tuple(queries), "turn", notes)
 
 
