@@ -2,7 +2,7 @@
 
 The best memories are always similar to the question. What differs is how similar they are, and how
 far they stand above the others. Six `Signs` measure this, and a logistic model makes one number of
-them. Its weights were fitted by `bench.tables.abstention` on the development halves of sixteen sets
+them. Its weights were fitted by `bench.tables.abstention` on the development halves of fifteen sets
 of conversations, documents and languages, in whole and in stretches of 5 to 1,000 memories. Each
 set has the same weight, and so have its answerable and its unanswerable questions; those about the
 wrong person count twice. So `confidence` is calibrated for agents that can answer half of their

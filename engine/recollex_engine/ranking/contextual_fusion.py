@@ -23,6 +23,7 @@ import numpy.typing as npt
 from recollex_engine.clock import DAY
 from recollex_engine.domain.checks import check_number
 from recollex_engine.ranking.arms import ArmList, Words
+from recollex_engine.ranking.chat_roles import weigh_roles
 from recollex_engine.ranking.confidence import STANDS_OUT_OF, read_signs
 from recollex_engine.ranking.fusion import Evidence, Fused
 from recollex_engine.ranking.later_statements import prefer_later
@@ -83,6 +84,8 @@ class Contextual:
     later        what a later statement needs to rank above the earlier one that says the same, if
                  the question asks for the present; see `later_statements`
 
+    role, passages   of turns of a chat whose speakers have a role, see `chat_roles.weigh_roles`
+
     A question that addresses its hearer ("what did we settle on?") is a turn of a running
     conversation: its small talk shares words with every memory and asks about no moment. So for
     such a question a memory's own keyword evidence counts ``addressed_keyword`` times (its effect
@@ -116,6 +119,8 @@ class Contextual:
     present: float = -2.0
     addressed_keyword: float = 0.2
     addressed_question: float = 0.63
+    role: float = 1.8
+    passages: float = -0.6
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -169,6 +174,8 @@ class Contextual:
             signs = read_signs(seen, evidence.words.unknown, view.memories)
         parts = _Parts(weights, lambda: contextual(*arguments, True, hubs)[-1])
         fused = Fused(memories, scores, parts, own, signs)
+        if self.role != 0 or self.passages != 0:
+            fused = weigh_roles(evidence, fused, self.role, self.passages)
         asks_for_present = evidence.cues.present and evidence.found is None
         return prefer_later(evidence, fused) if asks_for_present else fused
 

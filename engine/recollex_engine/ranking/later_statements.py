@@ -4,9 +4,7 @@
 Rome." Both speak of the same thing, so the later one holds, and it is ranked above the earlier.
 """
 
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +12,7 @@ import numpy.typing as npt
 from recollex_engine.domain.schema import NONE
 from recollex_engine.ranking.arms import ArmList
 from recollex_engine.ranking.fusion import Evidence, Fused
+from recollex_engine.ranking.reordered_parts import ReorderedParts
 from recollex_engine.state.view import View
 from recollex_kernels.fusing.diversity import gram
 
@@ -85,7 +84,7 @@ def prefer_later(evidence: Evidence, fused: Fused) -> Fused:
         fused,
         memories=fused.memories[places],
         scores=scores[places],
-        parts=_Reordered(fused.parts, places, scores - fused.scores)
+        parts=ReorderedParts(fused.parts, places, {LATER: scores - fused.scores})
         if fused.parts
         else fused.parts,
     )
@@ -111,31 +110,3 @@ def _named(view: View, memory: int, words: frozenset[str]) -> frozenset[str]:
     first, end = view.buffer("mention_offset")[memory : memory + 2].tolist()
     names = view.entity_names(view.buffer("mention_entity")[first:end].tolist())
     return frozenset(name for name in names if words.issuperset(name.lower().split()))
-
-
-class _Reordered(Mapping[str, npt.NDArray[np.float64]]):
-    """The parts of the scores in another order, with `LATER` added."""
-
-    def __init__(
-        self,
-        parts: Mapping[str, npt.NDArray[np.float64]],
-        places: npt.NDArray[np.int64],
-        added: npt.NDArray[np.float64],
-    ) -> None:
-        self._parts = parts
-        self._places = places
-        self._added = added
-
-    @cached_property
-    def _later(self) -> npt.NDArray[np.float64]:
-        return self._added[self._places]
-
-    def __getitem__(self, name: str) -> npt.NDArray[np.float64]:
-        return self._later if name == LATER else self._parts[name][self._places]
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self._parts
-        yield LATER
-
-    def __len__(self) -> int:
-        return len(self._parts) + 1

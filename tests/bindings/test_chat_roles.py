@@ -1,0 +1,59 @@
+"""How the roles of a chat change its ranking: whom a question asks about, how long a reply is."""
+
+from dataclasses import replace
+
+import pytest
+
+import recollex
+from recollex import presets
+from recollex_engine.ranking.contextual_fusion import Contextual
+from tests.bindings.word_vectors import WordVectors
+
+PLAN = "The trip goes to Oslo by train."
+BLIND = replace(presets.default, fusion=Contextual(role=0.0, passages=0.0))
+
+
+def first(agent: recollex.Agent, question: str, preset: presets.Preset = presets.default) -> str:
+    return agent.recall(question, preset=preset)[0].id
+
+
+def test_a_question_asks_about_the_user_or_the_assistant(tmp_path):
+    with recollex.open(tmp_path, embedder=WordVectors()) as store:
+        agent = store.agent("a")
+        for role in ("user", "assistant"):
+            agent.retain_dialogue([{"role": role, "content": PLAN, "id": role}], document_id=role)
+        agent.retain_dialogue([{"role": "user", "content": "Fine."}], document_id="in progress")
+        assert first(agent, "What trip did you suggest?") == "assistant"
+        assert first(agent, "Where does my trip go?") == "user"
+        for memory in agent.recall("Where does my trip go?", explain=True):
+            assert memory.parts["role"] == (1.8 if memory.role == "user" else 0.0)
+            assert sum(memory.parts.values()) == pytest.approx(memory.score, abs=1e-9)
+
+
+def test_who_speaks_alone_is_not_preferred(tmp_path):
+    with recollex.open(tmp_path, embedder=WordVectors()) as store:
+        agent = store.agent("a")
+        agent.retain_dialogue([{"role": "user", "content": PLAN, "id": "u"}], document_id="d")
+        (memory,) = agent.recall("Where does my trip go?", explain=True)
+        assert memory.parts["role"] == memory.parts["passages"] == 0.0
+
+
+def test_a_long_reply_must_be_more_alike_than_a_short_turn(tmp_path):
+    with recollex.open(tmp_path, embedder=WordVectors()) as store:
+        agent = store.agent("a")
+        agent.retain_dialogue([{"role": "user", "content": PLAN, "id": "u"}], document_id="d")
+        reply = " ".join(f"{PLAN} Day {n} is for museum number {n}." for n in range(200))
+        agent.retain_dialogue([{"role": "assistant", "content": reply, "id": "a"}], document_id="e")
+        found = {memory.id: memory for memory in agent.recall("trip by train", explain=True)}
+        assert found["u"].parts["passages"] == 0.0
+        assert found["a"].parts["passages"] < -1.5
+
+
+def test_an_agent_without_roles_is_ranked_as_without_these_parts(tmp_path):
+    with recollex.open(tmp_path, embedder=WordVectors()) as store:
+        agent = store.agent("a")
+        agent.retain([PLAN, "My bicycle is red.", " ".join([PLAN] * 90)])
+        found, blind = (
+            agent.recall("my trip", preset=preset) for preset in (presets.default, BLIND)
+        )
+        assert [(m.id, m.score) for m in found] == [(m.id, m.score) for m in blind]
