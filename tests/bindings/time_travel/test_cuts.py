@@ -139,7 +139,7 @@ def test_asyncio_travels_too(tmp_path):
 
 def test_a_name_that_was_learned_later_is_not_known_before(store):
     agent = store.agent("n")
-    texts = ["Ann met Bob Chen in Oslo."] * 12
+    texts = [f"Ann met Bob Chen in Oslo, for the {n}th time." for n in range(4, 16)]
     agent.retain(texts, recorded_at=day(1), embedding=VECTORS[:12], event_at=day(1))
     told(agent, 2, "Ann met Bob Chenn in Oslo.")
     assert agent.list(limit=20)[-1].entities == ("Ann", "Bob Chen", "Oslo")  # the same one
