@@ -225,6 +225,7 @@ def run_signals(tmp_path, seconds, writers):
     return interrupts
 
 
+@pytest.mark.slow  # a signal may hit a callback of the test tools themselves
 @pytest.mark.parametrize("writers", [0, 2])
 def test_signals_every_few_milliseconds_harm_nothing(tmp_path, writers):
     assert run_signals(tmp_path, 1.5, writers) > 10
