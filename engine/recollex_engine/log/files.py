@@ -8,7 +8,6 @@ import contextlib
 import gzip
 import os
 import re
-import shutil
 import zlib
 from pathlib import Path
 
@@ -164,10 +163,13 @@ def compress_file(folder: Path, file: int) -> None:
     temporary = compressed.with_name(compressed.name + ".tmp")
     try:
         with plain.open("rb") as source, FileSink(temporary) as sink:
-            with gzip.GzipFile(
-                filename="", mode="wb", compresslevel=_COMPRESSION_LEVEL, fileobj=sink, mtime=0
-            ) as packed:
-                shutil.copyfileobj(source, packed, 1 << 20)
+            # Not a `GzipFile`: after a failed first write the garbage collector closes it, and it
+            # then writes to a descriptor that may be another file's by that time.
+            packer = zlib.compressobj(_COMPRESSION_LEVEL, wbits=_GZIP)
+            while chunk := source.read(1 << 20):
+                if packed := packer.compress(chunk):
+                    sink.write(packed)
+            sink.write(packer.flush())
             sink.sync()
         temporary.rename(compressed)
         flush_folder(folder)

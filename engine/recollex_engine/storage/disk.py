@@ -160,7 +160,8 @@ class FileSink:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        os.close(self._fd)
+        fd, self._fd = self._fd, -1  # a later write is refused; its number may be another file's
+        os.close(fd)
 
 
 def make_folder(path: Path) -> None:

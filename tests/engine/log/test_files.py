@@ -213,6 +213,24 @@ def test_a_disk_that_is_full_at_the_first_write_keeps_the_compressed_form(tmp_pa
     assert texts(tmp_path) == list(range(1, 62))
 
 
+def test_a_compression_that_failed_writes_to_no_other_file_afterwards(tmp_path, monkeypatch):
+    with LogWriter(tmp_path) as log:
+        for at, operations in NOTES[:60]:
+            log.append(at, operations)
+    if not plain_path(tmp_path, 1).exists():
+        log_files.restore_file(tmp_path, 1, 1 << 30)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
+        with pytest.raises(StoreFullError) as failure:  # it holds the frames of the compression
+            compress_file(tmp_path, 1)
+    others = [(tmp_path / f"other{number}").open("w+b") for number in range(8)]
+    del failure
+    gc.collect()
+    for other in others:
+        with other:
+            assert os.fstat(other.fileno()).st_size == 0, other.name
+
+
 @pytest.mark.parametrize("notes", [3, 89])
 def test_a_log_that_was_only_read_is_left_as_it_is(tmp_path, notes):
     with LogWriter(tmp_path) as log:

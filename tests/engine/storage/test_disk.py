@@ -8,7 +8,7 @@ import pytest
 import recollex
 from recollex_engine import errors
 from recollex_engine.errors import StoreFullError
-from recollex_engine.storage.disk import bytes_in, read_ahead, replace_file, write_at
+from recollex_engine.storage.disk import FileSink, bytes_in, read_ahead, replace_file, write_at
 
 
 def test_replacing_is_all_or_nothing(tmp_path, monkeypatch):
@@ -102,3 +102,12 @@ def test_a_process_without_descriptors_is_told_what_to_do(tmp_path):
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         assert found == ["said"] and refused
+
+
+def test_a_sink_that_is_closed_refuses_writes(tmp_path):
+    with FileSink(tmp_path / "sink") as sink:
+        sink.write(b"tea")
+    with (tmp_path / "other").open("w+b") as other:  # it may have got the sink's descriptor
+        with pytest.raises(StoreFullError, match="Bad file descriptor"):
+            sink.write(b"cup")
+        assert os.fstat(other.fileno()).st_size == 0
