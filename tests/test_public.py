@@ -32,6 +32,7 @@ PUBLIC = [
     "Memory",
     "Mention",
     "Packing",
+    "Predecessor",
     "Recall",
     "Source",
     "Stats",

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from recollex_engine.models.encoder import Encoder, load_encoder
     from recollex_engine.models.given_vectors import GivenVectors
     from recollex_engine.recall.memory import Memory
+    from recollex_engine.recall.predecessor import Predecessor
     from recollex_engine.recall.recall import Recall
     from recollex_engine.recall.subgraph import Subgraph
     from recollex_engine.state.closure import Closure
@@ -64,6 +65,7 @@ __all__ = [
     "Memory",
     "Mention",
     "Packing",
+    "Predecessor",
     "Recall",
     "Source",
     "Stats",
@@ -101,6 +103,7 @@ _HOMES = {
     "Memory": "recollex_engine.recall.memory",
     "Mention": "recollex_engine.domain.literals",
     "Packing": "recollex_engine.domain.packing_options",
+    "Predecessor": "recollex_engine.recall.predecessor",
     "Recall": "recollex_engine.recall.recall",
     "Source": "recollex_engine.domain.literals",
     "Stats": "recollex_engine.agents.stats",

@@ -161,6 +161,39 @@ class MemoryContract:
         ]
         assert isinstance(versions[0].closed, recollex.Closure)
 
+    def test_a_memory_tells_what_it_replaces(self, alice: Any) -> None:
+        alice.retain(["Bob lives in Oslo.", "Bob likes tea."], id=["home", "tea"], event_at=day(1))
+        assert alice.get("home").replaces is None
+        alice.correct("home", "Bob lives in Rome.", by="ann", why="He said so.")
+        alice.correct("home", "Bob lives in Bergen.", by="ben", why="He moved.")
+        alice.retain("Bob likes coffee.", id="tea")
+        by_id = {memory.id: memory for memory in alice.recall("Where does Bob live?")}
+        before = by_id["home"].replaces
+        assert isinstance(before, recollex.Predecessor)
+        assert (before.id, before.text) == ("home", "Bob lives in Rome.")
+        assert (before.event_at, before.closed.how) == (day(1), "corrected")
+        assert (before.closed.by, before.closed.why) == ("ben", "He moved.")
+        assert (by_id["tea"].replaces.text, by_id["tea"].replaces.closed.how) == (
+            "Bob likes tea.",
+            "replaced",
+        )
+        assert alice.get("home").replaces == before
+        first, second, third = alice.history("home")
+        assert (first.replaces, third.replaces) == (None, before)
+        assert second.replaces.text == "Bob lives in Oslo."
+        assert before.recorded_at == second.recorded_at
+        assert third.to_dict()["replaces"] == before.to_dict()
+        then = alice.recall("Where does Bob live?", as_recorded=second.recorded_at)
+        assert [memory.replaces for memory in then if memory.id == "home"] == [second.replaces]
+
+    def test_a_repetition_tells_its_times(self, alice: Any) -> None:
+        for at in (3, 1, 2):
+            alice.retain("Bob takes the red pill.", id=f"pill{at}", event_at=day(at))
+        (found,) = alice.recall("Which pill does Bob take?")
+        times = dict(zip(found.collapsed, found.repeated_at, strict=True))
+        assert times | {found.id: found.event_at} == {f"pill{at}": day(at) for at in (1, 2, 3)}
+        assert found.to_dict()["repeated_at"] == [at.isoformat() for at in found.repeated_at]
+
     # -- time ----------------------------------------------------------------------------------
 
     def test_a_cut_reads_the_past(self, alice: Any, reference: Any) -> None:

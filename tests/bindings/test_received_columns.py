@@ -85,6 +85,8 @@ def test_columns_of_another_size_are_refused(wrong: dict[str, Any]) -> None:
         {"numbers": struct.pack("<6q", 0, 0, 1, 2, 3, 4)},
         {"metadata": ["{"]},
         {"closed": [7]},
+        {"replaces": [7]},
+        {"repeated_at": [["x"]]},
         {"valid_until": ["x"]},
         {"entities": [1]},
     ],

@@ -46,6 +46,14 @@ CLOSURE = record(
     by=_or_null(_TEXT),
     why=_or_null(_TEXT),
 )
+PREDECESSOR = record(
+    "What a memory said before it was corrected or replaced.",
+    id=_TEXT,
+    text=_TEXT,
+    event_at=_MOMENT,
+    recorded_at=_MOMENT,
+    closed=CLOSURE,
+)
 MEMORY = record(
     "One memory. ranks, scores and parts say why a search found it.",
     id=_TEXT,
@@ -68,8 +76,10 @@ MEMORY = record(
     scores=_by_name(_NUMBER),
     parts=_by_name(_NUMBER),
     collapsed=_list(_TEXT),
+    repeated_at=_list(_MOMENT),
     valid_until=_or_null(_MOMENT),
     closed=_or_null(CLOSURE),
+    replaces=_or_null(PREDECESSOR),
 )
 RECALL = record(
     "What bears on the question, best first, within max_tokens; trace is microseconds by stage.",

@@ -16,9 +16,9 @@ _BYTES = {"numbers": 48, "ends": 16, "score": 8}
 _RANK = 4
 """Bytes of a rank."""
 _LISTS: Mapping[str, Any] = {
-    **dict.fromkeys(("entities", "tags", "collapsed"), ()),
+    **dict.fromkeys(("entities", "tags", "collapsed", "repeated_at"), ()),
     **dict.fromkeys(("passage", "context", "document", "speaker", "metadata")),
-    **dict.fromkeys(("valid_until", "closed", "scores", "parts")),
+    **dict.fromkeys(("valid_until", "closed", "replaces", "scores", "parts")),
     "role": 0,
 }
 """Column of one value for each memory -> the value if the column was not sent."""

@@ -37,6 +37,7 @@ ARGUMENTS: Mapping[str, str] = types.MappingProxyType(
         "Recall": "recollex_engine.recall.recall",
         "Memory": "recollex_engine.recall.memory",
         "Closure": "recollex_engine.state.closure",
+        "Predecessor": "recollex_engine.recall.predecessor",
         "Signs": "recollex_engine.ranking.confidence",
         "Trace": "recollex_engine.trace",
     }
@@ -46,6 +47,7 @@ ARGUMENTS: Mapping[str, str] = types.MappingProxyType(
 RESULTS: Mapping[str, str] = types.MappingProxyType(
     {
         "Closure": "recollex_engine.state.closure",
+        "Predecessor": "recollex_engine.recall.predecessor",
         "Memory": "recollex_engine.recall.memory",
         "Recall": "recollex_engine.recall.recall",
         "Signs": "recollex_engine.ranking.confidence",

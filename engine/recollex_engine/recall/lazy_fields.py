@@ -12,6 +12,7 @@ import orjson
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.roles import ROLES
 from recollex_engine.recall.memory_columns import MemoryColumns
+from recollex_engine.recall.predecessor import Predecessor
 from recollex_engine.state.closure import Closure
 
 
@@ -62,9 +63,11 @@ _FIELDS: dict[str, Callable[[MemoryColumns, int], Any]] = {
     "scores": lambda columns, place: columns.scores[place] or {},
     "parts": lambda columns, place: columns.parts[place] or {},
     "collapsed": lambda columns, place: tuple(columns.collapsed[place]),
+    "repeated_at": lambda columns, place: tuple(map(from_micros, columns.repeated_at[place])),
     "valid_until": lambda columns, place: (
         None if (end := columns.valid_until[place]) is None else from_micros(end)
     ),
     "closed": lambda columns, place: Closure.of(columns.closed[place]),
+    "replaces": lambda columns, place: Predecessor.of(columns.id[place], columns.replaces[place]),
 }
 """Field -> the function that reads it. The id and the text are set from the beginning."""

@@ -14,6 +14,7 @@ from recollex_engine.domain.schema import NETWORKS, NONE
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.recall.lazy_fields import Unread
 from recollex_engine.recall.memory_columns import MemoryColumns
+from recollex_engine.recall.predecessor import Predecessor, replaced_by
 from recollex_engine.state.closure import Closure, closed_by
 from recollex_engine.state.view import View
 
@@ -30,9 +31,10 @@ class Memory(Unread):
     of, which differs if the text names a time ("last Friday"). ranks: arm -> rank from 1. scores:
     arm -> the arm's own score; parts: the contribution of each part of the fused score; both are
     filled by ``explain=True``. score: of the whole pipeline; 0 outside a recall. collapsed: ids of
-    memories with the same content that were folded into this one. valid_until: the end of its
-    validity, None if none was given. role: of the speaker: "user", "assistant", "system",
-    "tool", or None if it is unknown. closed: None while it is open.
+    memories with the same content that were folded into this one; repeated_at: the `event_at` of
+    each of them. valid_until: the end of its validity, None if none was given. role: of the
+    speaker: "user", "assistant", "system", "tool", or None if it is unknown. closed: None while it
+    is open. replaces: what it said before it was corrected or replaced; None for a first version.
     """
 
     id: str
@@ -55,8 +57,10 @@ class Memory(Unread):
     scores: Mapping[str, float] = field(default_factory=dict)
     parts: Mapping[str, float] = field(default_factory=dict)
     collapsed: tuple[str, ...] = ()
+    repeated_at: tuple[datetime, ...] = ()
     valid_until: datetime | None = None
     closed: Closure | None = None
+    replaces: Predecessor | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the memory as JSON values, times in ISO 8601."""
@@ -81,8 +85,10 @@ class Memory(Unread):
             "scores": dict(self.scores),
             "parts": dict(self.parts),
             "collapsed": list(self.collapsed),
+            "repeated_at": [moment.isoformat() for moment in self.repeated_at],
             "valid_until": self.valid_until.isoformat() if self.valid_until else None,
             "closed": self.closed.to_dict() if self.closed else None,
+            "replaces": self.replaces.to_dict() if self.replaces else None,
         }
 
 
@@ -137,8 +143,9 @@ def read_memory(view: View, memory: int) -> Memory:
     valid_end = buffers["valid_end"].item(memory)
     context, document, speaker = (buffers[name].item(memory) for name in _LABELS)
     label = columns.label
+    id = columns.dictionary["ids"].string(buffers["id"].item(memory))
     return Memory(
-        id=columns.dictionary["ids"].string(buffers["id"].item(memory)),
+        id=id,
         text=text,
         passage=passage,
         score=0.0,
@@ -159,6 +166,7 @@ def read_memory(view: View, memory: int) -> Memory:
         tokens=buffers["tokens"].item(memory),
         valid_until=None if valid_end == OPEN_END else from_micros(valid_end),
         closed=Closure.of(closed),
+        replaces=Predecessor.of(id, replaced_by(view, memory)),
     )
 
 

@@ -15,6 +15,7 @@ from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.schema import NETWORKS, NONE
 from recollex_engine.ranking.explanation import Explanation, explanations
 from recollex_engine.ranking.ranking import Ranking
+from recollex_engine.recall.predecessor import Replaced, replaced_by
 from recollex_engine.state.closure import Closed, closed_by
 from recollex_engine.state.view import View
 from recollex_engine.storage.dictionary import split_strings
@@ -50,9 +51,10 @@ Always present, as bytes: ``numbers``, int64[6, n], see `gather_memories`; ``str
 ids one after another and then the texts; ``ends``, int64[2 n], the end of each of them; ``score``,
 float64[n]. ``ranks``: arm -> uint32[n], 0 if the arm did not bring the memory. Others, lists of one
 value for each memory: passage (None if it is the text), context, document, speaker, role (its
-number), entities, tags, metadata (JSON), scores, parts, collapsed (ids), valid_until (microseconds,
-None without an end), closed (microseconds, how, by, why; None while open). Numbers are
-little-endian.
+number), entities, tags, metadata (JSON), scores, parts, collapsed (ids), repeated_at (microseconds,
+one for each of these ids), valid_until (microseconds, None without an end), closed (microseconds,
+how, by, why; None while open), replaces (text, microseconds said and recorded, closed; None for a
+first version). Numbers are little-endian.
 """
 
 
@@ -98,6 +100,8 @@ class MemoryColumns:
         for name, bit in _PLAIN:
             if has & bit and any(column := getattr(self, name)):
                 found[name] = column
+        if any(column := self.replaces):
+            found["replaces"] = column
         ranking = self._ranking
         if ranking is None:
             return found | {"score": bytes(8 * len(self))}
@@ -105,7 +109,7 @@ class MemoryColumns:
         if ranks := {arm: ranks.tobytes() for arm, ranks in ranking.ranks.items()}:
             found["ranks"] = ranks
         if self._explain or ranking.parts or ranking.collapsed:
-            for name in ("scores", "parts", "collapsed"):
+            for name in ("scores", "parts", "collapsed", "repeated_at"):
                 if any(column := getattr(self, name)):
                     found[name] = column
         return found
@@ -264,6 +268,15 @@ class MemoryColumns:
         ]
 
     @cached_property
+    def replaces(self) -> list[Replaced | None]:
+        """What each said before it was corrected or replaced."""
+        before = self._view.buffer("previous").take(self._places)
+        found: list[Replaced | None] = [None] * len(self)
+        for place in np.flatnonzero(before != NONE).tolist():
+            found[place] = replaced_by(self._view, int(self._places[place]))
+        return found
+
+    @cached_property
     def ranks(self) -> dict[str, list[int]]:
         """Arm -> the ranks in its list; 0 if it did not bring the memory."""
         ranks = {} if self._ranking is None else self._ranking.ranks
@@ -285,6 +298,15 @@ class MemoryColumns:
         strings, ids = self._view.columns.dictionary["ids"].strings, self._view.buffer("id")
         return [
             strings(ids[list(each.collapsed)]) if each.collapsed else ()
+            for each in self._explanations
+        ]
+
+    @cached_property
+    def repeated_at(self) -> list[Sequence[int]]:
+        """When each of those was said."""
+        said_at = self._view.buffer("said_at")
+        return [
+            said_at[list(each.collapsed)].tolist() if each.collapsed else ()
             for each in self._explanations
         ]
 

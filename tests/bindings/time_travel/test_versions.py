@@ -90,6 +90,7 @@ def test_the_archived_can_be_forgotten(agent):
 def test_the_archived_may_be_told_again(agent):
     told(agent, 7, "Ben has a puppy.", id="pet")
     assert [m.closed and m.closed.how for m in agent.history("pet")] == ["archived", None]
+    assert agent.get("pet").replaces is None
     assert agent.get("pet").closed is None
 
 

@@ -1,0 +1,68 @@
+"""The memory that another one replaced: the version before a correction."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from recollex_engine.clock import from_micros
+from recollex_engine.domain.schema import NONE
+from recollex_engine.state.closure import Closed, Closure, closed_by
+from recollex_engine.state.view import View
+
+Replaced: TypeAlias = tuple[str, int, int, Closed]
+"""(text, said and recorded in microseconds UTC, how it was closed)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Predecessor:
+    """What a memory said before `correct`, or a `retain` with its id, put another in its place.
+
+    id: of both. text: the whole text. event_at, recorded_at: when it was said, and retained.
+    closed: when, how ("corrected" or "replaced"), by whom and why it was replaced. Earlier versions
+    are in `Agent.history`.
+    """
+
+    id: str
+    text: str
+    event_at: datetime
+    recorded_at: datetime
+    closed: Closure
+
+    @classmethod
+    def of(cls, id: str, replaced: Replaced | None) -> "Predecessor | None":
+        """Return the predecessor of memory ``id``, as `replaced_by` gave it."""
+        if replaced is None:
+            return None
+        text, said, recorded, closed = replaced
+        closure = Closure(from_micros(closed[0]), *closed[1:])
+        return cls(id, text, from_micros(said), from_micros(recorded), closure)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the predecessor as JSON values, times in ISO 8601."""
+        return {
+            "id": self.id,
+            "text": self.text,
+            "event_at": self.event_at.isoformat(),
+            "recorded_at": self.recorded_at.isoformat(),
+            "closed": self.closed.to_dict(),
+        }
+
+
+def replaced_by(view: View, memory: int) -> Replaced | None:
+    """Return the memory that the operation of ``memory`` closed as the version before it.
+
+    None for a first version, and for one that was told again after its id was archived or
+    forgotten. Every view that shows a memory gives the same. Cost: about 3 us for a predecessor.
+    """
+    held = view.buffers
+    before = held["previous"].item(memory)
+    if before == NONE or held["closed_by"].item(before) != held["op"].item(memory):
+        return None
+    # the operation that recorded a memory is in every view that shows the memory
+    closed = closed_by(view, held["op"].item(memory), 0)
+    if closed is None:
+        return None
+    start, end = held["text_offset"].item(before), held["text_offset"].item(before + 1)
+    recorded = held["op_recorded_at"].item(held["op"].item(before) - 1)
+    text = str(held["text"].data[start:end], "utf-8") if end > start else ""
+    return text, held["said_at"].item(before), recorded, closed
