@@ -3,50 +3,34 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, overload
+from typing import Any
 
 from recollex.api import dsl
-from recollex.api.arguments import (
-    as_list,
-    as_names,
-    checked_id,
-    checked_note,
-    micros_per_text,
-    optional_micros,
-)
+from recollex.api.arguments import as_list, checked_id, checked_note, optional_micros
 from recollex.api.events import Events
 from recollex.api.facts import Facts
 from recollex.api.history import History
 from recollex.api.memory_changes import MemoryChanges
 from recollex.api.progress import progress_bar
 from recollex.api.questions import read_kinds, read_question
-from recollex.api.retain_at_times import retain_at_times
+from recollex.api.retaining import Retaining
 from recollex.api.sessions import Sessions
-from recollex.api.statements import read_statements
 from recollex.api.transaction import Transaction, alone
 from recollex_engine.agents.cut import AgentOrCut, Cut
 from recollex_engine.agents.stats import Stats
 from recollex_engine.agents.verification import Verification, verify
 from recollex_engine.clock import from_micros, to_micros
-from recollex_engine.domain.checks import (
-    MAX_NAME,
-    check_count,
-    check_embedding,
-    check_flag,
-    check_text,
-)
+from recollex_engine.domain.checks import check_count, check_embedding, check_flag
 from recollex_engine.domain.packing_options import Packing, find_packing
 from recollex_engine.domain.roles import role_number
 from recollex_engine.domain.statement import network_number
-from recollex_engine.domain.turn import read_turn
 from recollex_engine.errors import InputError
 from recollex_engine.ranking.presets import DEFAULT, Preset, find_preset
 from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.recall import Recall
-from recollex_engine.talks.write_policy import WritePolicy
 
 
-class Agent(History, MemoryChanges):
+class Agent(History, Retaining, MemoryChanges):
     """The memory of one agent, from `Store.agent`.
 
     Threads: any number may retain and recall at once.
@@ -62,146 +46,6 @@ class Agent(History, MemoryChanges):
     def name(self) -> str:
         """The agent's id."""
         return self.engine.name
-
-    def retain(
-        self,
-        text: str | Sequence[str],
-        *,
-        event_at: datetime | Sequence[datetime | None] | None = None,
-        context: str | Sequence[str | None] | None = None,
-        network: str | Sequence[str] = "world",
-        document_id: str | Sequence[str | None] | None = None,
-        entities: Sequence[str] | Sequence[Sequence[str]] = (),
-        tags: Sequence[str] | Sequence[Sequence[str]] = (),
-        metadata: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        id: str | Sequence[str | None] | None = None,
-        valid_until: datetime | Sequence[datetime | None] | None = None,
-        recorded_at: datetime | Sequence[datetime] | None = None,
-        embedding: Any = None,
-    ) -> list[str]:
-        """Retain one text or many, as one transaction, and return their ids in order.
-
-        Every option takes one value for all texts or, for a list of texts, a list of one for each.
-        event_at: when it happened; now, if not given. network: "world", "agent" or "opinion".
-        id: the caller's own. A memory with this id that is equal stays as it is; one that differs
-        is replaced. valid_until: when it ceases to be so; no end, if not given.
-        recorded_at: later than the last, for importing history. A list must not go back, and each
-        run of equal times is one transaction.
-        embedding: float[dimension], or an array of one row for each text; computed, if not given.
-
-        A text of more than about 130 words is kept whole, and is indexed as passages.
-
-        Raises `errors.InputError`; then nothing is retained.
-
-        >>> import recollex, tempfile
-        >>> from datetime import UTC, datetime
-        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
-        >>> alice.retain(["Bob likes tea.", "Bob moved to Oslo."], id=["b1", "b2"],
-        ...              event_at=datetime(2024, 3, 1, tzinfo=UTC), tags=["bob"])
-        ['b1', 'b2']
-        """
-        statements = read_statements(
-            text,
-            event_at=event_at,
-            id=id,
-            network=network,
-            context=context,
-            document_id=document_id,
-            entities=entities,
-            tags=tags,
-            metadata=metadata,
-            valid_until=valid_until,
-        )
-        count, single = len(statements), isinstance(text, str)
-        vectors = [embedding] if single and embedding is not None else embedding
-        times = micros_per_text(recorded_at, "recorded_at", count)
-        with progress_bar(count, "retaining") as progress:
-            if len(set(times)) <= 1:
-                at = times[0] if times else None
-                return self.engine.writable().retain(statements, vectors, at, progress=progress)
-            return retain_at_times(self.engine, statements, vectors, times, progress)
-
-    @overload
-    def retain_dialogue(
-        self,
-        turns: Iterable[Mapping[str, Any]],
-        *,
-        document_id: str,
-        context: str | None = None,
-        network: str = "world",
-        tags: Sequence[str] = (),
-        replace: bool = False,
-        recorded_at: datetime | None = None,
-        policy: None = None,
-    ) -> list[str]: ...
-    @overload
-    def retain_dialogue(
-        self,
-        turns: Iterable[Mapping[str, Any]],
-        *,
-        document_id: str,
-        context: str | None = None,
-        network: str = "world",
-        tags: Sequence[str] = (),
-        recorded_at: datetime | None = None,
-        policy: WritePolicy,
-    ) -> list[str | None]: ...
-    def retain_dialogue(
-        self,
-        turns: Iterable[Mapping[str, Any]],
-        *,
-        document_id: str,
-        context: str | None = None,
-        network: str = "world",
-        tags: Sequence[str] = (),
-        replace: bool = False,
-        recorded_at: datetime | None = None,
-        policy: WritePolicy | None = None,
-    ) -> list[str] | list[str | None]:
-        """Retain a conversation turn by turn, as one transaction; return an id for each turn.
-
-        A turn is a dict with `speaker`, `text` and `at` (a datetime with a zone, or ISO 8601), or a
-        message of a chat API with `role` and `content`. `caption` (of its picture), `id`,
-        `metadata` and `valid_until` are optional. A turn with an id is kept once. Turns without an
-        id are appended to the document. With ``replace`` the document becomes these turns, and
-        turns that it holds already are not retained again.
-
-        policy: retain only the turns that its triggers write, and mask or drop what is sensitive.
-        The id of a turn is then that of the memory that holds it, or None if no memory does; see
-        `sessions`.
-
-        Raises `errors.InputError`; then nothing is retained.
-
-        >>> import recollex, tempfile
-        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
-        >>> ids = alice.retain_dialogue([
-        ...     {"speaker": "Ann", "text": "I got a puppy!", "at": "2024-05-04T10:00:00Z"},
-        ...     {"speaker": "Ben", "text": "What is it called?", "at": "2024-05-04T10:00:20Z"},
-        ... ], document_id="call-1")
-        >>> alice.get(ids[0]).speaker
-        'Ann'
-        """
-        check_text(document_id, "document_id", MAX_NAME)
-        check_flag(replace, "replace")
-        if replace and policy is not None:
-            raise InputError("replace and policy do not go together: a policy keeps a part")
-        if context is not None:
-            check_text(context, "context", MAX_NAME)
-        number, labels = network_number(network), as_names(tags, "tags")
-        statements = [
-            read_turn(turn, place, document_id, context, number, labels)
-            for place, turn in enumerate(as_list(turns, "turns", "a list of dicts"))
-        ]
-        at = optional_micros(recorded_at, "recorded_at")
-        with progress_bar(len(statements), "retaining") as progress:
-            if policy is not None:
-                return self.sessions.write(document_id, statements, policy, at, progress)
-            return self.engine.writable().retain(
-                statements,
-                recorded_at=at,
-                replace_document=document_id if replace else None,
-                progress=progress,
-            )
 
     def recall(
         self,
