@@ -23,7 +23,7 @@ from recollex_kernels.words.segments import Lists, slices_in
 FORMAT = 4
 GRADED_BY = 0.9, 0.4
 """k1 and b of BM25 by which impact codes are assigned; their limits hold for other values too."""
-_ARRAYS: dict[str, npt.DTypeLike] = {
+ARRAYS: dict[str, npt.DTypeLike] = {
     "starts": np.uint32,
     "cuts": np.uint16,
     "memories": np.uint16,
@@ -36,7 +36,7 @@ _ARRAYS: dict[str, npt.DTypeLike] = {
 }
 """In the order of `recollex_kernels.words.segments.Lists`."""
 _FORMAT_3: dict[str, npt.DTypeLike] = {
-    **{name: kind for name, kind in _ARRAYS.items() if "cuts" not in name},
+    **{name: kind for name, kind in ARRAYS.items() if "cuts" not in name},
     **{"starts": np.int64, "memories": np.uint32},
 }
 """The arrays of format 3, which did not divide posting lists."""
@@ -149,7 +149,7 @@ class Postings:
 
     def write(self, path: Path) -> None:
         """Write the lists to ``path``; durable once this returns."""
-        arrays: dict[str, npt.NDArray[Any]] = {name: getattr(self, name) for name in _ARRAYS}
+        arrays: dict[str, npt.NDArray[Any]] = {name: getattr(self, name) for name in ARRAYS}
         meta = {
             "format": FORMAT,
             "first_memory": self.first_memory,
@@ -180,8 +180,8 @@ class Postings:
             arrays |= zip(names, divide_postings(*whole), strict=True)
         elif meta.get("format") != FORMAT:
             raise FormatError(f"{path}: posting lists of format {meta.get('format')}, not {FORMAT}")
-        _check(path, arrays, end - first, _ARRAYS)
-        kept: dict[str, Any] = {name: arrays[name] for name in _ARRAYS}
+        _check(path, arrays, end - first, ARRAYS)
+        kept: dict[str, Any] = {name: arrays[name] for name in ARRAYS}
         outdated = meta["format"] != FORMAT
         return cls(first_memory=first, end_memory=end, **kept, outdated=outdated, file=file)
 

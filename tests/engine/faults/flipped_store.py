@@ -5,6 +5,7 @@ As a program it reads lines [store, folder of its own, mode, places] in JSON. ``
 """
 
 import json
+import os
 import shutil
 import sys
 import traceback
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import recollex
 from recollex_engine.errors import RecollexError
+from recollex_engine.state import integrity
 from recollex_engine.writing import checkpoint
 from recollex_engine.writing import graph_building as graphs
 from tests.engine.faults.small_store import WORDS, D, text, vectors
@@ -167,6 +169,7 @@ def tried(store, own, mode, place, expected):
 
 def main():
     use_small_parts()
+    integrity.EAGER = int(os.environ["EAGER"])
     expected = {}
     for line in sys.stdin:
         store, own, mode, places = json.loads(line)
