@@ -32,14 +32,15 @@ def view_of(writer: Damaged, op: int | None = None) -> View:
     return writer.replica.view(op)
 
 
-def make_sure(writer: Damaged) -> None:
+def make_sure(writer: Damaged, *, vectors: bool = True) -> None:
     """Return once all files were compared with their checksums: records rely on them.
 
-    Cost: nothing but the first time: then 0.3 ns for each byte that is not compared yet.
+    ``vectors`` False leaves out the vectors. Cost: nothing but the first time: then 0.3 ns for each
+    byte that is not compared yet.
     """
     integrity = writer.replica.integrity
     if not integrity.is_done:
-        integrity.finish()
+        integrity.finish(vectors=vectors)
     if integrity.found:
         _start_again(writer)
 

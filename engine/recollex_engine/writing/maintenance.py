@@ -82,6 +82,7 @@ class Maintenance:
     def close(self) -> None:
         """Finish the running checkpoint, stop building graphs, close the writer.
 
+        What was not compared with its checksum yet is compared, and built again where it differs.
         A writer that must be opened again makes no checkpoint: its columns may hold half a write.
         """
         with self._changing:
@@ -90,10 +91,10 @@ class Maintenance:
         for job in jobs:
             self._finished(job)
         try:
-            if not self._writer.must_reopen and (
-                self._tail() >= CLOSING_TAIL or self._writer.replica.damaged
-            ):
-                self._fold()
+            if not self._writer.must_reopen:
+                make_sure(self._writer, vectors=False)
+                if self._tail() >= CLOSING_TAIL or self._writer.replica.damaged:
+                    self._fold()
         except StoreFullError as error:
             self._warn(error)
         except StalePlan:

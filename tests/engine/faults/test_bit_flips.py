@@ -172,6 +172,19 @@ def test_verify_names_a_bit_that_flips_while_the_agent_is_open(store, tmp_path):
         assert agent.verify().ok
 
 
+def test_closing_a_writer_rebuilds_what_was_not_compared_before(store, tmp_path, monkeypatch):
+    monkeypatch.setattr(integrity, "EAGER", 0)
+    monkeypatch.setattr(integrity, "PAUSE", 60)
+    copy = tmp_path / "store"
+    shutil.copytree(store, copy)
+    flipped_store.flip(copy / "agents" / "a" / "columns" / "event_ids.heap", 9, 3)
+    said = pytest.warns(RuntimeWarning, match=r"event_ids.heap: expected checksum")
+    with said, flipped_store.opened(copy) as opened:
+        opened.agent("a")
+    with flipped_store.opened(copy, read_only=True) as opened:
+        assert opened.agent("a").verify().ok
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("eager", [integrity.EAGER, 0], ids=["small", "large"])
 def test_many_flipped_bits(store, tmp_path, eager):
