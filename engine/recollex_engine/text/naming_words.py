@@ -9,6 +9,10 @@ say"). An ordinary word counts
 - at the start of a sentence, where every word has a capital, if what follows it fits only a name:
   a comma, an 's, or a verb such as "said" ("Will, where is it?", "May said what?");
 - never in a text that is all capitals or has a capital on each word.
+
+The role of a chat's speaker ("user", "assistant", "tool") also counts in lower case where a person
+stands: "What does the user like?", "the user's sister", not "the user interface" or "my travel
+agent".
 """
 
 import re
@@ -27,8 +31,10 @@ _PEOPLE = """
 brother dad daddy doctor father friend grandma grandpa husband ma mama mom mommy mother mum mummy
 papa parent sis sister teacher uncle wife
 """
+_ROLES = frozenset(("agent", "ai", "assistant", "bot", "tool", "user"))
+"""Words for roles that are no `COMMON_WORDS`."""
 ORDINARY = (
-    COMMON_WORDS | NOT_NAMES | STOP_WORDS | CALENDAR | frozenset(_FIRST_NAMES.split())
+    COMMON_WORDS | NOT_NAMES | STOP_WORDS | CALENDAR | _ROLES | frozenset(_FIRST_NAMES.split())
 ) - frozenset(_PEOPLE.split())
 """Words, in lower case, that name a person only where their capital says so."""
 
@@ -58,6 +64,19 @@ _AFTER_NAME = re.compile(
     rf"{_SAID}|['\u2019]s\b|\s*[,?!.]|\s+(?:and|or|&)\s+[A-Z]"
     r"|\s+(?:is|was|has|had|did|does|isn't|wasn't|hasn't|hadn't|didn't|doesn't)\b"
 ).match
+_ROLE_AS_PERSON = re.compile(
+    # after an auxiliary: "did the agent say", "does user like"
+    r"\b(?:(?:did|do|does|has|have|had|is|are|was|were|will|would|should|can|could)\s+the\s+"
+    rf"(?P<role>{'|'.join(sorted(_ROLES))})"
+    r"|(?:did|does|has|had)\s+(?P<bare>assistant|user))\s+(?=[a-z])"
+    r"(?!(?:access|accounts?|base|calls?|data|experience|feedback|groups?|guides?|ids?|inputs?"
+    r"|interactions?|interfaces?|journey|lists?|logins?|management|manual|menu|names?|outputs?"
+    r"|preferences?|profiles?|ratings?|records?|reviews?|settings?|stories|story|tables?)\b)"
+    # before a verb or 's: "the user said", "user's sister"
+    rf"|(?:\A|\bthe\s+)(?P<subject>assistant|bot|user)(?:['\u2019]s\b|{_SAID}"
+    r"|\s+(?:is|was|has|had)\b)",
+    re.IGNORECASE,
+).finditer
 _AFTER_MONTHLY_NAME = re.compile(rf"{_SAID}|,\s+[a-z]").match
 _SAYING = re.compile(_SAID).match
 _MONTH = (
@@ -85,6 +104,8 @@ def naming_words(text: str, words: set[str]) -> frozenset[str]:
     ['grace']
     """
     found = words - ORDINARY
+    if not _ROLES.isdisjoint(words):
+        found.update(match[match.lastgroup or 0].lower() for match in _ROLE_AS_PERSON(text))
     judged = _JUDGED.intersection(_CAPITALISED(text))
     named = [word.lower() for word in judged if _is_named(text, word)] if judged else []
     if named and _has_case(text):

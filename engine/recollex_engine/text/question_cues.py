@@ -171,7 +171,11 @@ def _present(folded: str) -> str:
 
 
 def read_cues(text: str) -> Cues:
-    """Return the cues of a question. Cost: about 6 us."""
+    """Return the cues of a question.
+
+    Cost: 4 us for a question of 30 to 60 characters, 10 us for one of 90 to 150, 23 us for one of
+    200 to 350 (medians).
+    """
     folded = text.lower().replace("\u2019", "'")
     words, runs = _words_and_runs(folded)
     last = not _OF_LAST.isdisjoint(runs) and _LAST.search(folded) is not None

@@ -36,7 +36,17 @@ NAMED = [
     ("WHAT DID CAROLINE SAY?", "Caroline"),
     ("Caroline moved where?", "Caroline"),
     ("what did my mom say?", "Mom"),
+    # a role where a person stands
     ("What did the assistant suggest?", "assistant"),
+    ("What does the user like?", "user"),
+    ("Where did user move to?", "User"),
+    ("the user's favourite colour", "user"),
+    ("User's sister", "user"),
+    ("Has the agent booked it?", "agent"),
+    ("What was the tool told?", "tool"),
+    ("The assistant said what about tea?", "Assistant"),
+    ("the user is allergic to what?", "user"),
+    ("What did Agent Smith say?", "Agent Smith"),
 ]
 NOT_NAMED = [
     ("When will the bakery open?", "Will"),
@@ -70,6 +80,14 @@ NOT_NAMED = [
     ("Who drew the picture?", "Drew"),
     ("How was my hope?", "Hope"),
     ("What do I want?", "I"),
+    ("How should I design the user interface?", "user"),
+    ("Which user preferences did I list?", "user"),
+    ("Does the user interface need a menu?", "user"),
+    ("Which tool did I buy?", "tool"),
+    ("Where is the tool?", "tool"),
+    ("What is my travel agent's number?", "agent"),
+    ("Is AI taught at school?", "AI"),
+    ("Who is my assistant at work?", "assistant"),
 ]
 
 
