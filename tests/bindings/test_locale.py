@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 import recollex
+from recollex.cli import main
 from tests.bindings.word_vectors import WordVectors
 
 SAID_AT = datetime(2024, 3, 1, 12, tzinfo=UTC)
@@ -104,3 +105,29 @@ def test_a_date_in_a_question_finds_what_was_then(tmp_path: Path, question: str)
         assert agent.recall(question, now=ASKED_AT)[0].text == "Bought tyres."
         friday = agent.recall("Friday before 20.01.2024?", now=ASKED_AT)
         assert friday[0].text == "Bought tyres."
+
+
+@pytest.mark.parametrize(("locale", "began"), [("en-US", day(5, 2)), ("en-GB", day(2, 5))])
+def test_the_words_of_valid_times_follow_the_locale(
+    tmp_path: Path, locale: str, began: datetime
+) -> None:
+    """Also where the agent has no operation yet, and on the command line."""
+    words = "since 5/2/2024"
+    edge = {"op": "UPSERT_EDGE", "subject": "Ann", "predicate": "at", "valid": words}
+    with recollex.open(tmp_path / "s", locale=locale) as store:
+        agent = store.agent("ann")
+        facts = [agent.facts.add("Ann", "works_at", "Google", valid=words)]
+        agent.facts.correct(facts[0], valid=words, object="Apple")
+        with agent.transaction() as transaction:
+            facts.append(transaction.facts.add("Ann", "lives_in", "Oslo", valid=words))
+            event = transaction.events.add("Ann moved.", span="on 5/2/2024")
+        agent.apply([edge | {"object": "home", "id": "applied"}])
+    file = tmp_path / "operations.jsonl"
+    file.write_bytes(orjson.dumps(edge | {"object": "sea", "id": "from a file"}))
+    assert main(["apply", str(tmp_path / "s"), str(file), "--agent", "ann"]) == 0
+    with recollex.open(tmp_path / "s") as store:
+        agent = store.agent("ann")
+        for id in (*facts, "applied", "from a file"):
+            assert agent.facts.get(id).valid[0] == began
+        span = agent.events.get(event).span
+        assert span is not None and span[0] == began

@@ -209,7 +209,7 @@ class Agent(History, Retaining, MemoryChanges):
         """
         at = optional_micros(recorded_at, "recorded_at")
         given = as_list(operations, "operations", "a list of dicts")
-        parser = dsl.OperationParser(now=self.engine.clock)
+        parser = dsl.OperationParser(now=self.engine.clock, locale=self.engine.locale)
         group = parser.parse_transaction(given, checked_note(by, why), at)
         write = self.engine.writable().transact
         return write(group.operations, group.notes, group.recorded_at, group.where)

@@ -41,6 +41,7 @@ from recollex.api.iso_times import parse_time
 from recollex.api.json_values import mentions_of, parse_json, participant, recorded_start, source_of
 from recollex.api.statements import read_changes
 from recollex_engine.clock import to_micros
+from recollex_engine.dates.locales import DAY_FIRST
 from recollex_engine.domain.literals import Object, Text
 from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
 from recollex_engine.domain.operations import (
@@ -122,12 +123,18 @@ class OperationParser:
     """Parses JSON objects into operations.
 
     zone: of times without an offset. now: returns the time, in microseconds, that words such as
-    "last week" are relative to.
+    "last week" are relative to. locale: returns the agent's locale.
     """
 
-    def __init__(self, zone: tzinfo = UTC, now: Callable[[], int] = lambda: 0) -> None:
+    def __init__(
+        self,
+        zone: tzinfo = UTC,
+        now: Callable[[], int] = lambda: 0,
+        locale: Callable[[], str] = lambda: DAY_FIRST,
+    ) -> None:
         self.zone = zone
         self.now = now
+        self.locale = locale
 
     def parse_lines(self, lines: Iterable[str]) -> list[ParsedTransaction]:
         """Return the transactions of a JSONL source, after all of them were checked.
@@ -360,7 +367,7 @@ class OperationParser:
         if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:
             start, end = (None if each is None else self._moment(each, name) for each in value)
             value = (start, end)
-        return valid_times.read(value, name, self.now(), self.zone)
+        return valid_times.read(value, name, self.now(), self.zone, self.locale)
 
     def _written(self, value: object) -> int | str:
         """Return a time in microseconds; a text that is not a time is returned as it is."""

@@ -24,12 +24,14 @@ Participants = Mapping[str, str | None] | Sequence[str | tuple[str, str | None]]
 class EventOperations:
     """The operations on events and episodes, of an agent or of one transaction.
 
-    submit: records an operation. now: returns the present in microseconds.
+    submit: records an operation. now: returns the present in microseconds. locale: returns the
+    agent's locale.
     """
 
-    def __init__(self, submit: Submit, now: Callable[[], int]) -> None:
+    def __init__(self, submit: Submit, now: Callable[[], int], locale: Callable[[], str]) -> None:
         self._submit = submit
         self._now = now
+        self._locale = locale
 
     def add(
         self,
@@ -67,7 +69,7 @@ class EventOperations:
         >>> alice.events.find(participant="Alice")
         []
         """
-        start, end, _ = valid_times.read(span, "span", self._now())
+        start, end, _ = valid_times.read(span, "span", self._now(), locale=self._locale)
         operation = UpsertEvent(
             summary,
             participants=_participants(participants),
@@ -129,7 +131,7 @@ class EventOperations:
         events: ids. window: (start, end), or words that are parsed as a time. An episode is visible
         while one of its events is. It is never evidence for a fact.
         """
-        start, end, _ = valid_times.read(window, "window", self._now())
+        start, end, _ = valid_times.read(window, "window", self._now(), locale=self._locale)
         operation = UpsertEpisode(title, one_or_more(events, "events"), start, end, id)
         self._submit(operation, by, why, recorded_at)
         return operation.id
@@ -142,7 +144,7 @@ class Events(EventOperations):
     """
 
     def __init__(self, agent: AgentOrCut, submit: Submit) -> None:
-        super().__init__(submit, agent.clock)
+        super().__init__(submit, agent.clock, agent.locale)
         self._agent = agent
 
     def get(

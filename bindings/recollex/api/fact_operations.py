@@ -26,12 +26,17 @@ Submit = Callable[[Operation, str | None, str | None, datetime | None], None]
 class FactOperations:
     """The operations on facts and entities, of an agent or of one transaction.
 
-    submit: records an operation. now: returns the present in microseconds.
+    submit: records an operation. now: returns the present in microseconds. locale: returns the
+    agent's locale.
     """
 
-    def __init__(self, submit: Submit, now: Callable[[], int]) -> None:
+    def __init__(self, submit: Submit, now: Callable[[], int], locale: Callable[[], str]) -> None:
         self._submit = submit
         self._now = now
+        self._locale = locale
+
+    def _read(self, valid: Interval | None) -> tuple[int | None, int | None, str | None]:
+        return valid_times.read(valid, "valid", self._now(), locale=self._locale)
 
     def add(
         self,
@@ -69,7 +74,7 @@ class FactOperations:
         >>> alice.facts.get(id).object
         'Google'
         """
-        start, end, parsed = valid_times.read(valid, "valid", self._now())
+        start, end, parsed = self._read(valid)
         operation = UpsertEdge(
             subject,
             predicate,
@@ -118,7 +123,7 @@ class FactOperations:
         """
         changes: dict[str, Any] = {}
         if valid is not ...:
-            changes["start"], changes["end"], parsed = valid_times.read(valid, "valid", self._now())
+            changes["start"], changes["end"], parsed = self._read(valid)
             changes["uncertainty"] = parsed
         for name, moment in (("start", valid_start), ("end", valid_end)):
             if moment is not ...:

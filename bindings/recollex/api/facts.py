@@ -25,7 +25,7 @@ class Facts(FactOperations):
     """
 
     def __init__(self, agent: AgentOrCut, submit: Submit) -> None:
-        super().__init__(submit, agent.clock)
+        super().__init__(submit, agent.clock, agent.locale)
         self._agent = agent
 
     def view(

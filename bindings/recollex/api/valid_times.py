@@ -1,11 +1,12 @@
 """Intervals as callers give them: two datetimes, or words that are parsed as a time."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from recollex_engine.clock import to_micros
+from recollex_engine.dates.locales import DAY_FIRST, puts_month_first
 from recollex_engine.dates.time_range import find_range
 from recollex_engine.errors import InputError
 
@@ -43,10 +44,15 @@ def span(value: object, name: str) -> tuple[int, int]:
 
 
 def read(
-    value: Any, name: str, now: int, zone: tzinfo = UTC
+    value: Any,
+    name: str,
+    now: int,
+    zone: tzinfo = UTC,
+    locale: Callable[[], str] = lambda: DAY_FIRST,
 ) -> tuple[int | None, int | None, str | None]:
     """Return (start, end, uncertainty) of an interval, or of words that are relative to ``now``.
 
+    locale: returns the agent's locale, which tells whether 5/7/2023 is 7 May; asked for words only.
     uncertainty: None for datetimes. For words it is a tag, "parsed" or "approximate", and the words
     themselves, since their meaning is an interpretation. "since 2010" has an open end, "until
     2010" has an open start.
@@ -60,7 +66,7 @@ def read(
         return None, None, None
     if isinstance(value, str):
         words, roughly = _ROUGHLY.subn("in ", value)
-        found = find_range(words, now, zone)
+        found = find_range(words, now, zone, puts_month_first(locale()))
         if found is None:
             raise InputError(
                 f"{name} names no time that can be read: {value!r}; give (start, end) as datetimes"

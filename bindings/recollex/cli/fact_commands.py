@@ -19,6 +19,7 @@ from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable, say
 from recollex.cli.time_options import time_option
 from recollex_engine.clock import system_clock
+from recollex_engine.dates.locales import DAY_FIRST
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.facts.events import Event
 from recollex_engine.facts.facts import Fact
@@ -26,7 +27,8 @@ from recollex_engine.facts.facts import Fact
 
 def apply(arguments: Arguments) -> int:
     """Record a file of operations, one transaction at a time."""
-    parser = dsl.OperationParser(find_zone(arguments.zone), system_clock)
+    locale = _locale(arguments)
+    parser = dsl.OperationParser(find_zone(arguments.zone), system_clock, lambda: locale)
     shared = {
         name: given for name in ("by", "why") if (given := getattr(arguments, name)) is not None
     }
@@ -60,6 +62,14 @@ def apply(arguments: Arguments) -> int:
 
 
 memowrite = apply
+
+
+def _locale(arguments: Arguments) -> str:
+    """Return the locale of the agent, without making a store if there is none."""
+    if not (Path(arguments.store) / "store.json").exists():
+        return DAY_FIRST
+    with recollex.open(arguments.store, read_only=True, embedder=arguments.embedder) as store:
+        return store.agent(arguments.agent).engine.locale()
 
 
 def memoread(arguments: Arguments) -> int:

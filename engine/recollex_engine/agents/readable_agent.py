@@ -64,6 +64,12 @@ class ReadableAgent(ABC):
         """The length of a vector."""
         return self.context.embedder().dimension
 
+    def locale(self) -> str:
+        """Return the agent's locale; before its first operation, that of its store."""
+        view = self.view()
+        recorded = None if view is None else view.columns.settings
+        return self.context.locale if recorded is None else recorded.locale
+
     def recall(self, question: Question, preset: Preset, explain: bool = False) -> Recall:
         """Return the memories for ``question``, ranked by ``preset``."""
         view = self.view()
