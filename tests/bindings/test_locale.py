@@ -1,5 +1,6 @@
 """The order of day and month: a setting of the agent, in questions, texts and the log."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -7,7 +8,9 @@ import orjson
 import pytest
 
 import recollex
+import recollex.aio
 from recollex.cli import main
+from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
 
 SAID_AT = datetime(2024, 3, 1, 12, tzinfo=UTC)
@@ -131,3 +134,21 @@ def test_the_words_of_valid_times_follow_the_locale(
             assert agent.facts.get(id).valid[0] == began
         span = agent.events.get(event).span
         assert span is not None and span[0] == began
+
+
+def test_a_transaction_at_a_server_reads_words_in_the_agents_locale(tmp_path: Path) -> None:
+    async def awaited(address: str) -> datetime | None:
+        async with recollex.aio.connect(address) as store:
+            agent = await store.agent("ann")
+            async with agent.transaction() as transaction:
+                id = transaction.facts.add("Ann", "likes", "Rome", valid="since 5/2/2024")
+            return (await agent.facts.get(id)).valid[0]
+
+    with serving(store_in(tmp_path / "s", locale="en-US")) as server:
+        with recollex.connect(server.addresses[0]) as store:
+            agent = store.agent("ann")
+            agent.retain(TEXTS[0])
+            with agent.transaction() as transaction:
+                id = transaction.facts.add("Ann", "likes", "Oslo", valid="since 5/2/2024")
+            assert agent.facts.get(id).valid[0] == day(5, 2)
+        assert asyncio.run(awaited(server.addresses[0])) == day(5, 2)

@@ -396,6 +396,5 @@ class OperationParser:
             if isinstance(content, wanted[kind]) or number:
                 return content  # type: ignore[no-any-return]
             raise InputError(f"object {kind} must be of its kind, got {content!r}")
-        raise InputError(
-            f"object must be of kind entity, text, number, boolean, time or mention, got {kind!r}"
-        )
+        kinds = "entity, text, number, boolean, time or mention"
+        raise InputError(f"object must be of kind {kinds}, got {kind!r}")

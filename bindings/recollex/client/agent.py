@@ -12,6 +12,7 @@ from recollex.client.call_options import CallOptions
 from recollex.client.recorder import Recorder
 from recollex.client.stubs import Remote
 from recollex_engine.agents import agent as engine
+from recollex_engine.dates.locales import DAY_FIRST
 
 Carry = Callable[[str, str | None, dict[str, Any], CallOptions], Any]
 """Sends a call to the server: method, agent, arguments and the options of the call."""
@@ -76,7 +77,10 @@ class Agent(Remote, AgentMethods):
         why: str | None = None,
         recorded_at: datetime | None = None,
     ) -> Transaction:
-        recorder = Recorder(lambda operations: self._send("transact", operations))
+        recorder = Recorder(
+            lambda operations: self._send("transact", operations),
+            lambda: self.stats().locale or DAY_FIRST,
+        )
         return Transaction(cast(engine.Agent, recorder), by, why, recorded_at)
 
     def __repr__(self) -> str:

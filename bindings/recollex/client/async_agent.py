@@ -11,6 +11,7 @@ from recollex.client.call_options import CallOptions
 from recollex.client.recorder import Recorder
 from recollex.client.stubs import AsyncRemote
 from recollex_engine.agents import agent as engine
+from recollex_engine.dates.locales import DAY_FIRST
 
 Carry = Callable[[str, str | None, dict[str, Any], CallOptions], Awaitable[Any]]
 """Sends a call to the server: method, agent, arguments and the options of the call."""
@@ -40,6 +41,7 @@ class Agent(AsyncRemote, AgentMethods):
         self._name = name
         self._carry = carry
         self._options = options
+        self._locale: str | None = None
         self.facts = Facts(send)
         self.events = Events(send)
         self.sessions = Sessions(send)
@@ -67,7 +69,13 @@ class Agent(AsyncRemote, AgentMethods):
         recorded_at: datetime | None = None,
     ) -> "Transaction":
         """Return an `async with` block; see `recollex.Agent.transaction`."""
-        return Transaction(self._send, by, why, recorded_at)
+        return Transaction(self._send, self._find_locale, by, why, recorded_at)
+
+    async def _find_locale(self) -> str:
+        """Return the agent's locale, which never changes once the agent has one."""
+        if self._locale is None:
+            self._locale = (await self.stats()).locale
+        return self._locale or DAY_FIRST
 
     def __repr__(self) -> str:
         return f"<recollex.client.Agent {self._name!r}{self._options.as_of}>"
@@ -77,14 +85,23 @@ class Transaction:
     """Operations that are recorded together when the block ends; its methods are not awaited."""
 
     def __init__(
-        self, send: _Send, by: str | None, why: str | None, recorded_at: datetime | None
+        self,
+        send: _Send,
+        find_locale: Callable[[], Awaitable[str]],
+        by: str | None,
+        why: str | None,
+        recorded_at: datetime | None,
     ) -> None:
         self._send = send
+        self._find_locale = find_locale
+        self._locale = DAY_FIRST
         self._transactions: list[dict[str, Any]] = []
-        recorder = cast(engine.Agent, Recorder(self._transactions.append))
+        send_later = self._transactions.append
+        recorder = cast(engine.Agent, Recorder(send_later, lambda: self._locale))
         self._transaction = embedded.Transaction(recorder, by, why, recorded_at)
 
     async def __aenter__(self) -> embedded.Transaction:
+        self._locale = await self._find_locale()
         return self._transaction
 
     async def __aexit__(

@@ -11,11 +11,12 @@ class Recorder:
     """Stands in for the agent of a `recollex.Transaction`; ``send`` sends the operations.
 
     Operations are checked here when they are made, as in a transaction of an embedded agent. Words
-    such as "last week" are relative to the clock of this machine.
+    such as "last week" are relative to the clock of this machine. locale: returns the agent's.
     """
 
-    def __init__(self, send: Callable[[dict[str, Any]], Any]) -> None:
+    def __init__(self, send: Callable[[dict[str, Any]], Any], locale: Callable[[], str]) -> None:
         self._send = send
+        self.locale = locale
         self.clock = system_clock
 
     def writable(self) -> "Recorder":
