@@ -33,7 +33,7 @@ from recollex_engine.log.reader import LogFollower, last_of_kind
 from recollex_engine.log.stubs import read_stubs, said_of_stubs
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.embedder import Embedder, Progress
-from recollex_engine.state.replica import INTENT, LOG, Replica
+from recollex_engine.state.replica import INTENT, LOG
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches, batch_checksums
 from recollex_engine.storage.disk import FileSink, copy_file, flush_folder, make_folder
 from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter, checksum
@@ -72,46 +72,60 @@ def _busy(agent: ReadableAgent) -> LockedError:
 
 def _snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | None) -> None:
     before = _erasing(agent.folder)
-    with _new_agent(path, agent.name) as folder:
+    with new_agent(path, agent.name) as folder:
         if not op:
             return
-        replica, source = agent.replica(), agent.folder / LOG
-        settings = replica.settings
-        assert settings is not None
-        follower = LogFollower(source, verify=True)
-        batches = VectorBatches()
-        try:
-            then = _read(follower, batches, op, progress)
-            end, rows = follower.position, batches.rows
-            _copy_log(source, folder / LOG, end)
-            copy = VectorsReader(folder / settings.vectors_file, settings.dimension)
-            if rows:
-                _copy_vectors(replica, copy.path, rows)
-            records = []
-            if then != settings:
-                payload = {
-                    "settings": settings.to_payload(),
-                    "batches": batch_checksums(copy.rows(rows)),
-                }
-                records = [(REEMBED, orjson.dumps(payload))]
-            elif rows:
-                changed = [VectorBatch(b.first, b.end, found) for b, found in batches.damaged(copy)]
-                records = [("restore", orjson.dumps(asdict(batch))) for batch in changed]
-            lacking = [] if records else [each for each in batches.in_force if not each.sha256]
-            erased = _erased_since(folder / LOG, op, lacking, copy)
-            if erased is not None:
-                records.append((ERASE, orjson.dumps(erased)))
-            if records:
-                _read(
-                    follower, batches, replica.published, None
-                )  # the vectors that were embedded since
-                _check(batches, VectorsReader(replica.vectors_path, settings.dimension))
-                with LogWriter(folder / LOG, end) as log:
-                    log.append(end.recorded_at + 1, records)
-            if _erasing(agent.folder) != before:
-                raise _busy(agent)
-        finally:
-            follower.close()
+        replica = agent.replica()
+        assert replica.settings is not None
+        copy_until(agent.folder, replica.settings, replica.published, op, folder, progress)
+        if _erasing(agent.folder) != before:
+            raise _busy(agent)
+
+
+def copy_until(
+    source: Path,
+    settings: Settings,
+    published: int,
+    op: int,
+    folder: Path,
+    progress: Progress | None = None,
+) -> None:
+    """Copy the log and the vectors of the agent in folder ``source`` up to operation ``op``.
+
+    ``settings``: those in force at its last operation, ``published``. If vectors were embedded
+    again after ``op``, or memories erased, one more record in the copy's log says so.
+    """
+    follower = LogFollower(source / LOG, verify=True)
+    batches = VectorBatches()
+    try:
+        then = _read(follower, batches, op, progress)
+        end, rows = follower.position, batches.rows
+        _copy_log(source / LOG, folder / LOG, end)
+        vectors = VectorsReader(source / settings.vectors_file, settings.dimension)
+        copy = VectorsReader(folder / settings.vectors_file, settings.dimension)
+        if rows:
+            _copy_vectors(vectors, copy.path, rows)
+        records = []
+        if then != settings:
+            payload = {
+                "settings": settings.to_payload(),
+                "batches": batch_checksums(copy.rows(rows)),
+            }
+            records = [(REEMBED, orjson.dumps(payload))]
+        elif rows:
+            changed = [VectorBatch(b.first, b.end, found) for b, found in batches.damaged(copy)]
+            records = [("restore", orjson.dumps(asdict(batch))) for batch in changed]
+        lacking = [] if records else [each for each in batches.in_force if not each.sha256]
+        erased = _erased_since(folder / LOG, op, lacking, copy)
+        if erased is not None:
+            records.append((ERASE, orjson.dumps(erased)))
+        if records:
+            _read(follower, batches, published, None)  # the vectors that were embedded since
+            check_vectors(batches, vectors)
+            with LogWriter(folder / LOG, end) as log:
+                log.append(end.recorded_at + 1, records)
+    finally:
+        follower.close()
 
 
 def replay(
@@ -128,7 +142,7 @@ def replay(
     names file and line; then nothing is made.
     """
     files, places = _find_log(log)
-    with _new_agent(path, name) as folder:
+    with new_agent(path, name) as folder:
         (folder / LOG).mkdir()
         for number, file in files:
             place = compressed_path if file.suffix == ".gz" else plain_path
@@ -146,7 +160,7 @@ def replay(
                 if (beside := next((file for file in found if file.is_file()), None)) is not None:
                     copy_file(beside, path)
                 try:
-                    _check(batches, VectorsReader(path, settings.dimension))
+                    check_vectors(batches, VectorsReader(path, settings.dimension))
                 except (CorruptError, FormatError):
 
                     def loaded(settings: Settings) -> Embedder:
@@ -193,7 +207,7 @@ def _erased_since(
     return {"why": "erased after the time of this copy", "left": stubs.said, "vectors": sums}
 
 
-def _check(batches: VectorBatches, vectors: VectorsReader) -> None:
+def check_vectors(batches: VectorBatches, vectors: VectorsReader) -> None:
     """Raise `CorruptError` unless the vectors match the checksums in the log."""
     vectors.rows(batches.rows)
     for batch, found in batches.damaged(vectors):
@@ -202,7 +216,7 @@ def _check(batches: VectorBatches, vectors: VectorsReader) -> None:
 
 
 @contextmanager
-def _new_agent(path: Path, name: str) -> Iterator[Path]:
+def new_agent(path: Path, name: str) -> Iterator[Path]:
     """Yield an empty folder that becomes agent ``name`` of the store at ``path``.
 
     It is removed after an error, or if it stays empty.
@@ -245,9 +259,9 @@ def _copy_log(source: Path, target: Path, end: Position) -> None:
             file.close()
 
 
-def _copy_vectors(replica: Replica, path: Path, rows: int) -> None:
-    vectors = replica.rows_of_file(0, rows).view("<f2")
-    with VectorsWriter(path, replica.columns.dimension) as writer:
+def _copy_vectors(source: VectorsReader, path: Path, rows: int) -> None:
+    vectors = source.rows(rows)
+    with VectorsWriter(path, source.dimension) as writer:
         for first in range(0, rows, _ROWS):
             writer.append(vectors[first : first + _ROWS])
         writer.sync()

@@ -152,10 +152,7 @@ class Store:
     def agents(self) -> list[str]:
         """Return the names of the agents that hold something, sorted."""
         self._check_open()
-        folder = self.path / "agents"
-        if not folder.is_dir():
-            return []
-        return sorted(unquote(each.name) for each in folder.iterdir() if (each / "log").is_dir())
+        return agents_in(self.path)
 
     def close(self) -> None:
         """Close every agent; a second call does nothing, and none in a forked child."""
@@ -187,6 +184,14 @@ def create_store(path: Path) -> None:
         except StoreFullError:
             if not (path / "store.json").exists():  # or another process has just made it
                 raise
+
+
+def agents_in(path: Path) -> list[str]:
+    """Return the names of the agents of the store at ``path`` that hold something, sorted."""
+    folder = path / "agents"
+    if not folder.is_dir():
+        return []
+    return sorted(unquote(each.name) for each in folder.iterdir() if (each / "log").is_dir())
 
 
 def agent_folder(path: Path, name: str) -> Path:
