@@ -34,6 +34,7 @@ FOLDERS = {  # a package's folders, lowest first; "" is its root
         "writing",
         "recall",
         "agents",
+        "backup",
         "talks",
     ],
     "recollex": ["api", "wire", "client", "", "server", "http", "graph_page", "cli"],

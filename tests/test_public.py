@@ -17,6 +17,9 @@ from recollex_engine import errors
 BINDINGS = Path(__file__).parents[1] / "bindings"
 PUBLIC = [
     "Agent",
+    "Backup",
+    "BackupRun",
+    "BackupVerification",
     "Closure",
     "Conflict",
     "Difference",
@@ -34,6 +37,7 @@ PUBLIC = [
     "Packing",
     "Predecessor",
     "Recall",
+    "Restoration",
     "Source",
     "Stats",
     "Store",
@@ -43,6 +47,7 @@ PUBLIC = [
     "Transaction",
     "Verification",
     "WritePolicy",
+    "backups",
     "connect",
     "erase_in_copy",
     "errors",
@@ -51,6 +56,8 @@ PUBLIC = [
     "presets",
     "reembed",
     "replay",
+    "restore",
+    "verify_backup",
 ]
 """Adding one is a line in CHANGELOG.md; taking one away breaks somebody."""
 

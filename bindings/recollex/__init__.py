@@ -18,6 +18,7 @@ from recollex.api.version import VERSION
 
 if TYPE_CHECKING:
     from recollex.api.agent import Agent
+    from recollex.api.backups import Backup, backups, restore, verify_backup
     from recollex.api.erased_copies import erase_in_copy
     from recollex.api.log_replay import replay
     from recollex.api.reembedding import reembed
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from recollex_engine.agents.logbook import LogEntry
     from recollex_engine.agents.stats import Stats
     from recollex_engine.agents.verification import Verification
+    from recollex_engine.backup.backup import BackupRun
+    from recollex_engine.backup.restoring import Restoration
+    from recollex_engine.backup.verification import BackupVerification
     from recollex_engine.domain.erasure import Erasure
     from recollex_engine.domain.literals import Mention, Source, Text
     from recollex_engine.domain.packing_options import Packing
@@ -50,6 +54,9 @@ __version__ = VERSION
 
 __all__ = [
     "Agent",
+    "Backup",
+    "BackupRun",
+    "BackupVerification",
     "Closure",
     "Conflict",
     "Difference",
@@ -67,6 +74,7 @@ __all__ = [
     "Packing",
     "Predecessor",
     "Recall",
+    "Restoration",
     "Source",
     "Stats",
     "Store",
@@ -76,6 +84,7 @@ __all__ = [
     "Transaction",
     "Verification",
     "WritePolicy",
+    "backups",
     "connect",
     "erase_in_copy",
     "errors",
@@ -84,10 +93,15 @@ __all__ = [
     "presets",
     "reembed",
     "replay",
+    "restore",
+    "verify_backup",
 ]
 
 _HOMES = {
     "Agent": "recollex.api.agent",
+    "Backup": "recollex.api.backups",
+    "BackupRun": "recollex_engine.backup.backup",
+    "BackupVerification": "recollex_engine.backup.verification",
     "Closure": "recollex_engine.state.closure",
     "Conflict": "recollex_engine.facts.facts",
     "Difference": "recollex_engine.agents.difference",
@@ -105,6 +119,7 @@ _HOMES = {
     "Packing": "recollex_engine.domain.packing_options",
     "Predecessor": "recollex_engine.recall.predecessor",
     "Recall": "recollex_engine.recall.recall",
+    "Restoration": "recollex_engine.backup.restoring",
     "Source": "recollex_engine.domain.literals",
     "Stats": "recollex_engine.agents.stats",
     "Store": "recollex.api.store",
@@ -114,12 +129,15 @@ _HOMES = {
     "Transaction": "recollex.api.transaction",
     "Verification": "recollex_engine.agents.verification",
     "WritePolicy": "recollex_engine.talks.write_policy",
+    "backups": "recollex.api.backups",
     "connect": "recollex.client.store",
     "erase_in_copy": "recollex.api.erased_copies",
     "load_encoder": "recollex_engine.models.encoder",
     "open": "recollex.api.store",
     "reembed": "recollex.api.reembedding",
     "replay": "recollex.api.log_replay",
+    "restore": "recollex.api.backups",
+    "verify_backup": "recollex.api.backups",
 }
 
 

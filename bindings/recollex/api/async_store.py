@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import os
 from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -16,6 +17,7 @@ from recollex.api.facts import Facts as EmbeddedFacts
 from recollex.api.methods import AgentMethods, EventMethods, FactMethods, SessionMethods
 from recollex.api.proxies import AsyncProxy, Method
 from recollex_engine import fork
+from recollex_engine.backup.backup import BackupRun
 from recollex_engine.errors import ClosedError, InputError
 
 Result = TypeVar("Result")
@@ -126,6 +128,14 @@ class Store:
     async def agents(self) -> list[str]:
         """Return the names of the store's agents."""
         return await self._run(self._store.agents)
+
+    async def backup(
+        self, target: str | os.PathLike[str], *, keep: int | None = None, fresh: bool = False
+    ) -> BackupRun:
+        """Back up every agent; see `recollex.Store.backup`."""
+        return await self._run(
+            functools.partial(self._store.backup, target, keep=keep, fresh=fresh)
+        )
 
     async def close(self) -> None:
         """Wait for the calls that run, then close the store. Closing twice does nothing more."""

@@ -8,8 +8,11 @@ from types import TracebackType
 from typing import Any
 
 from recollex.api.agent import Agent
-from recollex.api.progress import opening_bar, say_that_kernels_are_compiled
+from recollex.api.progress import opening_bar, progress_bar, say_that_kernels_are_compiled
 from recollex_engine.agents import store as engine
+from recollex_engine.backup import backup
+from recollex_engine.backup.backup import BackupRun
+from recollex_engine.backup.opening import open_target
 from recollex_engine.clock import system_clock, to_micros
 from recollex_engine.errors import InputError
 from recollex_engine.log.durability import Durability
@@ -48,6 +51,41 @@ class Store:
     def agents(self) -> list[str]:
         """Return the ids of the agents that hold something, sorted."""
         return self._store.agents()
+
+    def backup(
+        self, target: str | os.PathLike[str], *, keep: int | None = None, fresh: bool = False
+    ) -> BackupRun:
+        """Back up every agent to a folder; a second call adds what is new since.
+
+        Writers may write meanwhile, in any process, and a store that was opened with
+        ``read_only=True`` is backed up as well. Each call makes one backup, whole by itself, whose
+        objects are named by their SHA-256 and shared by all backups of the target. A call that is
+        interrupted leaves the backups before as they were, and the next one goes on.
+
+        keep: remove all but the newest ``keep`` backups afterwards; None keeps all. fresh: read
+        and write everything again, for damaged objects, and for a store that is no continuation of
+        what the target holds: that is refused otherwise.
+
+        Raises `errors.InputError` for a target that cannot be written, or holds other files, and
+        `errors.StoreFullError`. Agents that cannot be read are named in ``problems``; they stay in
+        the backup as they were. See `recollex.restore`, `recollex.verify_backup` and
+        `recollex.backups`.
+
+        >>> import recollex, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> with recollex.open(folder + "/memory") as store:
+        ...     ids = store.agent("alice").retain("Bob likes tea.")
+        ...     first = store.backup(folder + "/backup")
+        ...     again = store.backup(folder + "/backup")
+        >>> first.number, first.new_operations, again.number, again.new_operations
+        (1, 3, 2, 0)
+        """
+        names, clock = self._store.agents(), self._store.clock
+        place = open_target(target)
+        with progress_bar(None, "backing up", "bytes") as progress:
+            return backup.back_up(
+                self.path, names, place, clock, keep=keep, fresh=fresh, progress=progress
+            )
 
     def close_agent(self, agent_id: str) -> None:
         """Close one agent, which frees its memory; `agent` opens it again.

@@ -51,35 +51,36 @@ def snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | Non
     or a store without this agent, and `LockedError` if memories are erased meanwhile; then nothing
     is made. Cost: all data are read and written once.
     """
-    before = _erasing(agent.folder)
+    before = erasing(agent.folder)
     try:
         _snapshot(agent, op, path, progress)
     except CorruptError as error:
-        if _erasing(agent.folder) == before:
+        if erasing(agent.folder) == before:
             raise
-        raise _busy(agent) from error
+        raise busy(agent.folder) from error
 
 
-def _erasing(folder: Path) -> tuple[bool, int]:
-    """Return whether an erasure is under way, and the number of the last one."""
-    last = last_of_kind(folder / LOG, ERASE)
+def erasing(folder: Path, start: Position = START) -> tuple[bool, int]:
+    """Return whether an erasure is under way, and the number of the last one after ``start``."""
+    last = last_of_kind(folder / LOG, ERASE, start)
     return (folder / INTENT).exists(), 0 if last is None else last.op
 
 
-def _busy(agent: ReadableAgent) -> LockedError:
-    return LockedError(agent.folder, "an erasure", "its log is rewritten: try again")
+def busy(folder: Path) -> LockedError:
+    """Return the error for a log that is rewritten while it is copied."""
+    return LockedError(folder, "an erasure", "its log is rewritten: try again")
 
 
 def _snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | None) -> None:
-    before = _erasing(agent.folder)
+    before = erasing(agent.folder)
     with new_agent(path, agent.name) as folder:
         if not op:
             return
         replica = agent.replica()
         assert replica.settings is not None
         copy_until(agent.folder, replica.settings, replica.published, op, folder, progress)
-        if _erasing(agent.folder) != before:
-            raise _busy(agent)
+        if erasing(agent.folder) != before:
+            raise busy(agent.folder)
 
 
 def copy_until(
@@ -98,7 +99,7 @@ def copy_until(
     follower = LogFollower(source / LOG, verify=True)
     batches = VectorBatches()
     try:
-        then = _read(follower, batches, op, progress)
+        then = read_batches(follower, batches, op, progress)
         end, rows = follower.position, batches.rows
         _copy_log(source / LOG, folder / LOG, end)
         vectors = VectorsReader(source / settings.vectors_file, settings.dimension)
@@ -120,7 +121,7 @@ def copy_until(
         if erased is not None:
             records.append((ERASE, orjson.dumps(erased)))
         if records:
-            _read(follower, batches, published, None)  # the vectors that were embedded since
+            read_batches(follower, batches, published, None)  # the vectors that were embedded since
             check_vectors(batches, vectors)
             with LogWriter(folder / LOG, end) as log:
                 log.append(end.recorded_at + 1, records)
@@ -150,7 +151,7 @@ def replay(
         with LogWriter(folder / LOG) as writer:  # checks the chain
             batches, follower = VectorBatches(), LogFollower(folder / LOG)
             try:
-                settings = _read(follower, batches, None, None)
+                settings = read_batches(follower, batches, None, None)
             finally:
                 follower.close()
             if batches.rows:
@@ -180,7 +181,7 @@ def replay(
             return writer.position.op
 
 
-def _read(
+def read_batches(
     follower: LogFollower, batches: VectorBatches, until_op: int | None, progress: Progress | None
 ) -> Settings | None:
     """Read the log's batches of vectors into ``batches``; return its last settings, if any."""

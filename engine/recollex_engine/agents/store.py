@@ -96,6 +96,11 @@ class Store:
             start_progress=start_progress,
         )
 
+    @property
+    def clock(self) -> Clock:
+        """Returns the present, in microseconds."""
+        return self._context.clock
+
     def after_fork(self) -> None:
         """Refuse every later call in the child, where neither its threads nor its locks work."""
         self._closed = self._inherited = True

@@ -44,6 +44,11 @@ def checksum(rows: NDArray[Any]) -> str:
     return hashlib.sha256(_bytes_of(rows)).hexdigest()[:32]
 
 
+def vectors_header(dimension: int) -> bytes:
+    """Return the first bytes of a file of vectors."""
+    return _HEADER.pack(_MAGIC, VERSION, dimension).ljust(HEADER_BYTES, b"\0")
+
+
 class VectorsWriter:
     """Appends rows after the ``count`` rows that the log counts; creates the file at need.
 
@@ -60,8 +65,7 @@ class VectorsWriter:
         self._failure: OSError | None = None
         fork.register(self)
         if not path.exists():
-            header = _HEADER.pack(_MAGIC, VERSION, dimension).ljust(HEADER_BYTES, b"\0")
-            replace_file(path, header)
+            replace_file(path, vectors_header(dimension))
         self._fd = open_file(path, os.O_RDWR)
         size = _check_header(self._fd, path, dimension)
         _check_rows(path, count, dimension, size)

@@ -1,0 +1,195 @@
+"""How is one agent backed up? Its log and its vectors become pieces; what is known is not read.
+
+The log is cut into pieces of `LOG_BYTES` of each plain file, the vectors into pieces of
+`VECTOR_ROWS`. Both only grow, so all pieces of the former backup but the last of each stay. After
+an erasure, a restored vector or a move to another model everything is read again; equal pieces have
+equal names.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from recollex_engine.agents.snapshot import busy, check_vectors, erasing
+from recollex_engine.backup.manifest import AgentRecord
+from recollex_engine.backup.objects import Piece
+from recollex_engine.domain.schema import ERASE
+from recollex_engine.domain.settings import REEMBED, Settings, settings_of
+from recollex_engine.errors import CorruptError
+from recollex_engine.log.files import LogFile
+from recollex_engine.log.format import NO_CHAIN, START, Position
+from recollex_engine.log.reader import LogFollower, last_of_kind
+from recollex_engine.state.replica import LOG
+from recollex_engine.state.vector_batches import VectorBatches
+from recollex_engine.storage.commit_word import CommitWord
+from recollex_engine.storage.lock import holder_of
+from recollex_engine.storage.vectors_file import VectorsReader
+
+LOG_BYTES = 4 << 20
+"""Plain bytes of a log file in one piece."""
+VECTOR_ROWS = 4096
+"""Rows in one piece of the vectors: 3 MB of 384 dimensions."""
+
+_ATTEMPTS = 20
+_RETRY_SECONDS = 0.1
+_BURST = 50
+"""Operations that are read between two pauses."""
+_PAUSE = 0.0002
+"""Seconds of a pause, in which a writer's thread in this process takes the interpreter."""
+_REWRITING = {ERASE, REEMBED, "restore"}
+"""The kinds of operation that change earlier bytes of the log or of the vectors."""
+
+Add = Callable[[bytes, bool], Piece]
+"""Stores a content, compressed or not, and returns its piece."""
+
+
+class _Rewritten(Exception):  # noqa: N818 - not an error: the agent is read from its beginning
+    """Bytes before the end of the former backup have changed."""
+
+
+def back_up_agent(
+    folder: Path, former: AgentRecord | None, add: Add, *, fresh: bool = False
+) -> AgentRecord | None:
+    """Return the record of the agent in ``folder`` as it is published now; None if it is empty.
+
+    ``former``: its last record, of this agent's log unless ``fresh``: then it is left aside, and
+    the agent may be another one. Raises `CorruptError` if the log is damaged, is shorter than in
+    the former backup or has gone another way since, and `LockedError` while memories are erased.
+
+    A writer may write meanwhile, in any process. Cost: 10 us for an operation since ``former``,
+    otherwise for each; hashing and storing new pieces.
+    """
+    base = None if fresh else former
+    for _ in range(_ATTEMPTS):
+        start, before = base.end if base else START, None
+        try:
+            before = _rewritings(folder, start)
+            if not before[0]:
+                record = _read_agent(folder, base, None if fresh else former, add)
+                if _rewritings(folder, start) == before:
+                    return record
+        except _Rewritten:
+            base = None
+            continue
+        except (CorruptError, FileNotFoundError):
+            if base is not None:
+                base = None
+                continue
+            if _rewritings(folder, start) == before and folder.exists():
+                raise
+        time.sleep(_RETRY_SECONDS)
+    raise busy(folder)
+
+
+def _rewritings(folder: Path, start: Position) -> tuple[bool, list[int]]:
+    """Return what tells that earlier bytes were changed since another call of this function."""
+    found = (last_of_kind(folder / LOG, kind, start) for kind in (REEMBED, "restore"))
+    is_begun, erased = erasing(folder, start)
+    return is_begun, [erased, *(each.op if each else 0 for each in found)]
+
+
+def _published(folder: Path) -> int | None:
+    """Return the last operation to read; None for all: no writer can take any of them back."""
+    if holder_of(folder / "LOCK") is None:
+        return None
+    return CommitWord(folder / "COMMIT").op
+
+
+def _read_agent(
+    folder: Path, base: AgentRecord | None, former: AgentRecord | None, add: Add
+) -> AgentRecord | None:
+    """Return the agent's record; pieces of ``base`` are kept, ``former`` must be its beginning."""
+    until = _published(folder)
+    settings: Settings | None = base.settings if base else None
+    first = base.first if base else ""
+    batches = VectorBatches(base.rows if base else 0)
+    then, read = NO_CHAIN if former is None else None, 0
+    follower = LogFollower(folder / LOG, base.end if base else START, verify=True)
+    try:
+        for transaction in follower.read_new(until):
+            for operation in transaction.operations:
+                if base is not None and operation.kind in _REWRITING:
+                    raise _Rewritten
+                settings = settings_of(operation.kind, operation.payload) or settings
+                batches.add(operation)
+            first = first or transaction.position.chain.hex()
+            if former is not None and transaction.position.op == former.end.op:
+                then = transaction.position.chain
+            read += len(transaction.operations)
+            if read >= _BURST:
+                read = 0
+                time.sleep(_PAUSE)
+    finally:
+        follower.close()
+    end = follower.position
+    if former is not None and base is None and then != former.end.chain:
+        found = f"operation {end.op}, of another history" if then or end.op else "an empty log"
+        if end.op < former.end.op:
+            found = f"{end.op} operations"
+        raise CorruptError(
+            folder / LOG,
+            f"the {former.end.op} operations of the last backup, and perhaps later ones",
+            f"{found}: restore the backup to another folder and compare; fresh=True, or --fresh, "
+            "backs up what is here, beside what was backed up before",
+        )
+    if not end.op:
+        return None
+    assert settings is not None
+    files = tuple(
+        _log_pieces(folder / LOG, number, end, base, add)
+        for number in range(START.file, end.file + 1)
+    )
+    vectors = _vector_pieces(folder, settings, batches, base, add)
+    return AgentRecord(first, end, settings, batches.rows, files, vectors)
+
+
+def _log_pieces(
+    log: Path, number: int, end: Position, base: AgentRecord | None, add: Add
+) -> tuple[Piece, ...]:
+    """Return the pieces of one log file; those that cannot have changed since ``base`` are its."""
+    known = base.files[number - 1] if base and number <= base.end.file else ()
+    if base and number < base.end.file:
+        return known
+    pieces = [each for each in known if each.size == LOG_BYTES]
+    at = LOG_BYTES * len(pieces)
+    last = end.offset if number == end.file else None
+    file = LogFile(log, number)
+    try:
+        while chunk := _read_whole(file, at, LOG_BYTES if last is None else last - at):
+            pieces.append(add(chunk, True))
+            at += len(chunk)
+    finally:
+        file.close()
+    if last is not None and at != last:
+        raise CorruptError(file.path, f"{last} bytes", f"{at}")
+    return tuple(pieces)
+
+
+def _read_whole(file: LogFile, at: int, size: int) -> bytes:
+    """Return ``size`` bytes at an offset, at most `LOG_BYTES`; fewer only at the file's end."""
+    parts, left = [], min(size, LOG_BYTES)
+    while left and (part := file.read(at, left)):
+        parts.append(part)
+        at += len(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
+def _vector_pieces(
+    folder: Path,
+    settings: Settings,
+    batches: VectorBatches,
+    base: AgentRecord | None,
+    add: Add,
+) -> tuple[Piece, ...]:
+    """Return the pieces of the vectors. Raises `CorruptError` if the log has other checksums."""
+    if not batches.rows:
+        return ()
+    full = base.rows // VECTOR_ROWS if base else 0
+    pieces = list(base.vectors[:full]) if base else []
+    vectors = VectorsReader(folder / settings.vectors_file, settings.dimension)
+    rows = vectors.rows(batches.rows)
+    check_vectors(batches, vectors)
+    for first in range(VECTOR_ROWS * full, len(rows), VECTOR_ROWS):
+        pieces.append(add(rows[first : first + VECTOR_ROWS].tobytes(), False))
+    return tuple(pieces)

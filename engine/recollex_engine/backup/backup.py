@@ -1,0 +1,199 @@
+"""How is a store backed up? Its agents one after another, then one manifest for all of them.
+
+A run starts from the newest manifest and writes the next one, under a number that is free. If
+another run was faster, it starts again from that one's; the pieces are there by then.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from recollex_engine.agents.store import agent_folder
+from recollex_engine.backup.agent_backup import back_up_agent
+from recollex_engine.backup.manifest import (
+    AgentEntry,
+    BackupManifest,
+    mark,
+    numbers,
+    read_manifest,
+)
+from recollex_engine.backup.objects import Piece, encoded, piece_of
+from recollex_engine.backup.pruning import GRACE, check_keep, prune
+from recollex_engine.backup.records import read_record
+from recollex_engine.backup.target import Target
+from recollex_engine.clock import Clock, from_micros
+from recollex_engine.errors import (
+    CorruptError,
+    FormatError,
+    InputError,
+    LockedError,
+    RecollexError,
+    StoreFullError,
+    TooManyFilesError,
+)
+
+Progress = Callable[[int], None]
+"""Called with the number of further bytes that were read."""
+Agents = dict[str, AgentEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class BackupRun:
+    """What one run of a backup did.
+
+    number: of the backup in its target. taken_at: when the run began. agents,
+    operations: how many the backup holds; new_operations: since the one before. objects, bytes:
+    what was written. gone: agents of the backup before that the store no longer has. problems: of
+    agents that could not be read; the backup has them as the one before had them.
+    """
+
+    number: int
+    taken_at: datetime
+    agents: int
+    operations: int
+    new_operations: int
+    objects: int
+    bytes: int
+    gone: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+class Objects:
+    """Puts the pieces of one run into a target, each once."""
+
+    def __init__(self, target: Target, progress: Progress | None, *, fresh: bool) -> None:
+        self.target = target
+        self.count = self.bytes = 0
+        self._fresh = fresh
+        self._progress = progress
+        self._there: set[Piece] = set()
+
+    def add(self, content: bytes, compressed: bool) -> Piece:
+        """Return the piece of a content, which is in the target afterwards."""
+        piece = piece_of(content, compressed=compressed)
+        if piece not in self._there:
+            if not self._is_recent(piece):
+                data = encoded(piece, content)
+                self.target.put(piece.key, data)
+                self.count += 1
+                self.bytes += len(data)
+            self._there.add(piece)
+        if self._progress is not None:
+            self._progress(len(content))
+        return piece
+
+    def _is_recent(self, piece: Piece) -> bool:
+        """Return whether an interrupted run has left the piece, too late to be swept meanwhile."""
+        if self._fresh:
+            return False
+        written_at = self.target.written_at(piece.key)
+        return written_at is not None and written_at > time.time() - GRACE / 2
+
+
+def back_up(
+    path: Path,
+    names: list[str],
+    target: Target,
+    clock: Clock,
+    *,
+    keep: int | None = None,
+    fresh: bool = False,
+    progress: Progress | None = None,
+) -> BackupRun:
+    """Back up the agents ``names`` of the store at ``path``; writers may write meanwhile.
+
+    keep: remove all but the newest ``keep`` backups afterwards; None: none. fresh: read and write
+    everything again, whatever the target holds, also agents that do not continue what it holds.
+
+    Raises `InputError` for a store without agents or a target with other files, `StoreFullError`;
+    then the backups before are as they were. An agent that cannot be read is a problem of the run,
+    and keeps its former state in the backup; if none can be read, its error is raised.
+    """
+    if keep is not None:
+        check_keep(keep)
+    objects = Objects(target, progress, fresh=fresh)
+    if not names:
+        raise InputError(f"{path} holds no agent: there is nothing to back up")
+    problems: list[str] = []
+
+    def agents(base: BackupManifest | None) -> Agents:
+        known = base.agents if base else {}
+        found: Agents = {}
+        problems.clear()
+        first: RecollexError | None = None
+        for name in names:
+            try:
+                entry = enter(agent_folder(path, name), known.get(name), objects, fresh=fresh)
+            except (StoreFullError, TooManyFilesError):
+                raise
+            except (CorruptError, FormatError, LockedError, OSError) as error:
+                problems.append(f"{name}: {error}")
+                entry = known.get(name)
+                if isinstance(error, RecollexError):
+                    first = first or error
+            if entry is not None:
+                found[name] = entry
+        if len(problems) == len(names) and first is not None:
+            raise first
+        return found
+
+    manifest, base = commit(target, clock, agents)
+    if keep is not None:
+        prune(target, keep)
+    known = base.agents if base else {}
+    operations = sum(each.op for each in manifest.agents.values())
+    before = (known[name].op for name in manifest.agents if name in known)
+    return BackupRun(
+        manifest.number,
+        from_micros(manifest.taken_at),
+        len(manifest.agents),
+        operations,
+        operations - sum(before),
+        objects.count,
+        objects.bytes,
+        tuple(sorted(known.keys() - manifest.agents.keys())),
+        tuple(problems),
+    )
+
+
+def enter(
+    folder: Path, former: AgentEntry | None, objects: Objects, *, fresh: bool = False
+) -> AgentEntry | None:
+    """Return the entry of an agent as it is now; None if it has no operations."""
+    known = None
+    if former is not None and not fresh:
+        with suppress(CorruptError):  # then all of the agent is read again
+            known = read_record(objects.target, former)
+    record = back_up_agent(folder, known, objects.add, fresh=fresh)
+    if record is None:
+        return None
+    if former is not None and record == known:
+        return former
+    piece = objects.add(record.to_json(), True)
+    return AgentEntry(piece, record.end.op, record.end.recorded_at)
+
+
+def commit(
+    target: Target, clock: Clock, agents: Callable[[BackupManifest | None], Agents]
+) -> tuple[BackupManifest, BackupManifest | None]:
+    """Write the next manifest, with what ``agents`` returns for the newest one; return both.
+
+    It is called again if another run has written one meanwhile.
+    """
+    mark(target)
+    while True:
+        known = numbers(target)
+        number = known[-1] + 1 if known else 1
+        base = None
+        if known:
+            with suppress(CorruptError, InputError):
+                base = read_manifest(target, known[-1])
+        taken_at = clock()
+        manifest = BackupManifest(number, taken_at, agents(base))
+        if target.create(manifest.key, manifest.to_json()):
+            if numbers(target)[-1] == number:
+                return manifest, base
+            target.delete([manifest.key])  # later ones were written, and this number removed

@@ -1,0 +1,219 @@
+"""What does a backup hold? A manifest names the agents, a record for each agent its pieces.
+
+::
+
+    RECOLLEX_BACKUP             {"recollex_backup":1}: the folder, or prefix, is a backup
+    backups/00000001.json       manifests, one for each run, numbered 1, 2, 3, ...
+    objects/                    records and pieces (see `backup.objects`)
+
+    manifest = {"format":1,"number":N,"taken_at":AT,"agents":{NAME:{...}},"sha256":CHECKSUM}
+    record   = {"first":CHAIN,"end":POSITION,"settings":{...},"rows":N,"files":[[PIECE]],
+                "vectors":[PIECE]}
+    PIECE    = [SHA256,SIZE]                                     a record is one, too
+
+A run writes its manifest last, under a number that is free. So a backup is never half: before that
+the former manifest is the newest one, and every object that it needs is still there.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from recollex_engine.backup.objects import Piece
+from recollex_engine.backup.target import Target
+from recollex_engine.domain.settings import Settings
+from recollex_engine.errors import CorruptError, FormatError, InputError
+from recollex_engine.log.format import Position
+
+FORMAT = 1
+MARKER = "RECOLLEX_BACKUP"
+FOLDER = "backups/"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRecord:
+    """One agent up to the position ``end`` of its log.
+
+    first: the chain after the first transaction, in hex, which tells agents of one name apart.
+    settings: those in force at the end. rows: how many vectors there are. files: the pieces of each
+    log file, plain. vectors: the pieces of their rows, `VECTOR_ROWS` in each but the last.
+    """
+
+    first: str
+    end: Position
+    settings: Settings
+    rows: int
+    files: tuple[tuple[Piece, ...], ...]
+    vectors: tuple[Piece, ...]
+
+    @property
+    def pieces(self) -> Iterator[Piece]:
+        """All pieces of the agent."""
+        for file in self.files:
+            yield from file
+        yield from self.vectors
+
+    def to_json(self) -> bytes:
+        """Return the record's bytes."""
+        return orjson.dumps(
+            {
+                "first": self.first,
+                "end": self.end.to_json(),
+                "settings": self.settings.to_payload(),
+                "rows": self.rows,
+                "files": [[(each.sha256, each.size) for each in file] for file in self.files],
+                "vectors": [(each.sha256, each.size) for each in self.vectors],
+            }
+        )
+
+    @staticmethod
+    def from_json(data: bytes) -> "AgentRecord":
+        """Return the record that `to_json` wrote."""
+        value = orjson.loads(data)
+        return AgentRecord(
+            value["first"],
+            Position.from_json(value["end"]),
+            Settings.from_payload(value["settings"]),
+            value["rows"],
+            tuple(tuple(_piece(each, compressed=True) for each in file) for file in value["files"]),
+            tuple(_piece(each, compressed=False) for each in value["vectors"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AgentEntry:
+    """An agent in a manifest: the piece of its record, and its last operation and time."""
+
+    record: Piece
+    op: int
+    recorded_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class BackupManifest:
+    """One run of a backup. taken_at: when it began, in microseconds."""
+
+    number: int
+    taken_at: int
+    agents: dict[str, AgentEntry]
+
+    @property
+    def key(self) -> str:
+        """Its key in a target."""
+        return manifest_key(self.number)
+
+    def to_json(self) -> bytes:
+        """Return the manifest's bytes."""
+        value: dict[str, Any] = {
+            "format": FORMAT,
+            "number": self.number,
+            "taken_at": self.taken_at,
+            "agents": {
+                name: {
+                    "record": (each.record.sha256, each.record.size),
+                    "op": each.op,
+                    "recorded_at": each.recorded_at,
+                }
+                for name, each in self.agents.items()
+            },
+        }
+        value["sha256"] = _checksum(value)
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2)
+
+
+def manifest_key(number: int) -> str:
+    """Return the key of the manifest with this number."""
+    return f"{FOLDER}{number:08}.json"
+
+
+def numbers(target: Target) -> list[int]:
+    """Return the numbers of the backups in a target, ascending."""
+    names = (each.key.removeprefix(FOLDER).removesuffix(".json") for each in target.keys(FOLDER))
+    return sorted(int(name) for name in names if name.isascii() and name.isdigit())
+
+
+def read_manifest(target: Target, number: int) -> BackupManifest:
+    """Return the manifest with this number.
+
+    Raises `InputError` if there is none, `CorruptError` if it is damaged, `FormatError` if a newer
+    version wrote it.
+    """
+    key = manifest_key(number)
+    where = f"{target.place}/{key}"
+    data = target.get(key)
+    if data is None:
+        known = ", ".join(map(str, numbers(target)[-12:])) or "none"
+        raise InputError(f"there is no backup {number} in {target.place}, only {known}")
+    try:
+        value = orjson.loads(data)
+        if value["format"] != FORMAT:
+            raise _newer(where, value["format"])
+        if (found := value.pop("sha256")) != (expected := _checksum(value)):
+            raise CorruptError(where, f"checksum {expected}", found)
+        agents = {
+            name: AgentEntry(
+                _piece(each["record"], compressed=True), each["op"], each["recorded_at"]
+            )
+            for name, each in value["agents"].items()
+        }
+        return BackupManifest(value["number"], value["taken_at"], agents)
+    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CorruptError(where, "a manifest in JSON", repr(error)) from error
+
+
+def last_manifest(target: Target) -> BackupManifest:
+    """Return the newest manifest. Raises `InputError` where ``target`` is no backup."""
+    if not is_backup(target):
+        raise InputError(f"there is no backup at {target.place}: recollex backup makes one")
+    found = numbers(target)
+    if not found:
+        raise InputError(f"{target.place} holds no complete backup: run recollex backup again")
+    return read_manifest(target, found[-1])
+
+
+def is_backup(target: Target) -> bool:
+    """Return whether a target is a backup, perhaps of a newer version: that is `FormatError`."""
+    data = target.get(MARKER)
+    if data is None:
+        return False
+    try:
+        found = orjson.loads(data)["recollex_backup"]
+    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+        raise CorruptError(f"{target.place}/{MARKER}", "a backup's marker", repr(error)) from error
+    if found != FORMAT:
+        raise _newer(target.place, found)
+    return True
+
+
+def mark(target: Target) -> None:
+    """Make ``target`` a backup. Raises `InputError` for one that holds other files."""
+    if is_backup(target):
+        return
+    other = next((each.key for each in target.keys("") if not each.key.endswith(".tmp")), None)
+    if other is not None:
+        if is_backup(target):  # another run has just made it
+            return
+        raise InputError(
+            f"{target.place} holds other files ({other}): give a place that is not there yet, is "
+            "empty, or holds a backup"
+        )
+    target.create(MARKER, orjson.dumps({"recollex_backup": FORMAT}))
+
+
+def _piece(said: Any, *, compressed: bool) -> Piece:
+    sha256, size = said
+    return Piece(sha256, size, compressed)
+
+
+def _newer(where: str, found: object) -> FormatError:
+    return FormatError(
+        f"{where} has format {found}, this recollex reads format {FORMAT} of backups: use the "
+        "version that wrote it"
+    )
+
+
+def _checksum(value: dict[str, Any]) -> str:
+    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()

@@ -1,0 +1,62 @@
+"""Which backups and objects are removed? Old manifests, then objects that no manifest needs."""
+
+import time
+from collections.abc import Iterable
+
+from recollex_engine.backup.manifest import (
+    MARKER,
+    BackupManifest,
+    manifest_key,
+    numbers,
+    read_manifest,
+)
+from recollex_engine.backup.records import read_record
+from recollex_engine.backup.target import Target
+from recollex_engine.errors import InputError
+
+GRACE = 24 * 3600.0
+"""Seconds that an object which no manifest needs is kept: a run may be about to name it."""
+
+
+def check_keep(keep: object) -> None:
+    """Raise `InputError` unless ``keep`` is a number of backups that may be kept."""
+    if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:
+        raise InputError(f"keep must be an int of at least 1, got {keep!r}")
+
+
+def prune(target: Target, keep: int) -> None:
+    """Remove all but the newest ``keep`` backups, and objects that no other one needs.
+
+    Raises `CorruptError`, with nothing removed, if one of those kept is damaged.
+    """
+    known = numbers(target)
+    kept = [read_manifest(target, number) for number in known[-keep:]]
+    needed = needed_by(target, kept)
+    target.delete(manifest_key(number) for number in known[:-keep])
+    sweep(target, needed, GRACE)
+
+
+def needed_by(target: Target, manifests: Iterable[BackupManifest]) -> set[str]:
+    """Return the keys of the objects that some backups need. Raises `CorruptError`."""
+    needed: set[str] = set()
+    for manifest in manifests:
+        for entry in manifest.agents.values():
+            if entry.record.key not in needed:
+                needed.add(entry.record.key)
+                needed.update(piece.key for piece in read_record(target, entry).pieces)
+    return needed
+
+
+def sweep(target: Target, needed: set[str], grace: float) -> None:
+    """Remove what is neither needed nor a manifest, and was written ``grace`` seconds ago."""
+    manifests = {manifest_key(number) for number in numbers(target)}
+    before = time.time() - grace
+    unneeded = [
+        each.key
+        for each in target.keys("")
+        if each.key not in needed
+        and each.key not in manifests
+        and each.key != MARKER
+        and each.written_at <= before
+    ]
+    target.delete(unneeded)

@@ -1,0 +1,202 @@
+"""How is a store made of a backup? Pieces become the files of its agents, which are then checked.
+
+The log and the vectors are written; columns and indexes are built from them by the first opening.
+"""
+
+import tempfile
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from shutil import rmtree
+
+from recollex_engine.agents.snapshot import check_vectors, copy_until, new_agent
+from recollex_engine.agents.store import agent_folder, create_store
+from recollex_engine.backup.manifest import (
+    AgentRecord,
+    BackupManifest,
+    last_manifest,
+    read_manifest,
+)
+from recollex_engine.backup.objects import Piece, read_piece
+from recollex_engine.backup.records import read_record
+from recollex_engine.backup.target import Target
+from recollex_engine.clock import from_micros
+from recollex_engine.errors import CorruptError, InputError
+from recollex_engine.log.files import plain_path
+from recollex_engine.log.reader import LogFollower
+from recollex_engine.state.replica import LOG
+from recollex_engine.state.vector_batches import VectorBatches
+from recollex_engine.storage.disk import FileSink, flush_folder, make_folder
+from recollex_engine.storage.vectors_file import VectorsReader, vectors_header
+
+Progress = Callable[[int], None]
+"""Called with the number of further bytes that were restored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restoration:
+    """What was restored: the number and time of the backup, agents with their last operations."""
+
+    number: int
+    taken_at: datetime
+    agents: dict[str, int]
+
+
+def chosen(
+    target: Target, number: int | None = None, agents: Collection[str] | None = None
+) -> BackupManifest:
+    """Return a backup, the newest one by default, with all agents or those named.
+
+    Raises `InputError` if there is no such backup, or no such agent in it.
+    """
+    manifest = last_manifest(target) if number is None else read_manifest(target, number)
+    if agents is None:
+        return manifest
+    for name in agents:
+        if name not in manifest.agents:
+            known = ", ".join(sorted(manifest.agents)[:12]) or "none"
+            raise InputError(
+                f"backup {manifest.number} in {target.place} has no agent {name!r}, only {known}"
+            )
+    entries = {name: manifest.agents[name] for name in agents}
+    return BackupManifest(manifest.number, manifest.taken_at, entries)
+
+
+def size_of(target: Target, manifest: BackupManifest) -> int:
+    """Return the bytes of all pieces of a backup's agents."""
+    records = (read_record(target, entry) for entry in manifest.agents.values())
+    return sum(piece.size for record in records for piece in record.pieces)
+
+
+def restore(
+    target: Target,
+    manifest: BackupManifest,
+    path: Path,
+    *,
+    at: int | None = None,
+    progress: Progress | None = None,
+) -> Restoration:
+    """Make the agents of a backup in the store at ``path``, as they were at the time ``at``.
+
+    ``at``: in microseconds; None for the backup's end. The store may exist, without these agents.
+    An agent that had no operation at that time is not made. Each agent's chain of hashes and
+    vectors are checked. Raises `InputError` for a time that the backup does not reach, or a
+    ``path`` that is not free, and `CorruptError` if a piece is lost or damaged; then no agent is
+    made. Cost: all pieces are read; with ``at`` they are copied once more.
+    """
+    for name in manifest.agents:
+        if agent_folder(path, name).exists():
+            raise InputError(
+                f"{path} has an agent {name!r} already: give another folder, or agents to restore"
+            )
+    late = max((each.recorded_at for each in manifest.agents.values()), default=0)
+    if at is not None and at > max(late, manifest.taken_at):
+        raise InputError(
+            f"the backup knows nothing after {from_micros(manifest.taken_at)}, when it was taken, "
+            f"got {from_micros(at)}: give an earlier time"
+        )
+    restored: dict[str, int] = {}
+    with _place(path) as place:
+        try:
+            for name, entry in manifest.agents.items():
+                record = read_record(target, entry)
+                op = _restore_agent(target, record, place, name, at, progress)
+                if op:
+                    restored[name] = op
+        except BaseException:
+            for name in restored:
+                with suppress(OSError):
+                    rmtree(agent_folder(place, name))
+            raise
+    return Restoration(manifest.number, from_micros(manifest.taken_at), restored)
+
+
+@contextmanager
+def _place(path: Path) -> Iterator[Path]:
+    """Yield the folder of a store; a new one appears at ``path`` once the body has succeeded."""
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        yield path  # `new_agent` looks at what is there
+        return
+    make_folder(path.absolute().parent)
+    place = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.absolute().parent))
+    try:
+        create_store(place)
+        yield place
+        flush_folder(place)
+        place.rename(path)
+        flush_folder(path.absolute().parent)
+    finally:
+        with suppress(FileNotFoundError):
+            rmtree(place)
+
+
+def _restore_agent(
+    target: Target,
+    record: AgentRecord,
+    path: Path,
+    name: str,
+    at: int | None,
+    progress: Progress | None,
+) -> int:
+    """Make one agent; return its last operation, 0 if it had none at the time."""
+    with new_agent(path, name) as folder:
+        if at is None or at >= record.end.recorded_at:
+            _write(target, record, folder, progress)
+            _check(record, folder, None)
+            return record.end.op
+        whole = Path(tempfile.mkdtemp(prefix=".new-", dir=path))
+        try:
+            _write(target, record, whole, progress)
+            op = _check(record, whole, at)
+            if op:
+                copy_until(whole, record.settings, record.end.op, op, folder)
+            return op
+        finally:
+            rmtree(whole)
+
+
+def _write(target: Target, record: AgentRecord, folder: Path, progress: Progress | None) -> None:
+    """Write an agent's log and vectors from their pieces."""
+
+    def copy(pieces: tuple[Piece, ...], sink: FileSink) -> None:
+        for piece in pieces:
+            content = read_piece(target, piece)
+            sink.write(content)
+            if progress is not None:
+                progress(len(content))
+
+    (folder / LOG).mkdir()
+    for number, pieces in enumerate(record.files, 1):
+        with FileSink(plain_path(folder / LOG, number)) as sink:
+            copy(pieces, sink)
+            sink.sync()
+    flush_folder(folder / LOG)
+    if record.rows:
+        with FileSink(folder / record.settings.vectors_file) as sink:
+            sink.write(vectors_header(record.settings.dimension))
+            copy(record.vectors, sink)
+            sink.sync()
+
+
+def _check(record: AgentRecord, folder: Path, at: int | None) -> int:
+    """Compare an agent's files with its record; return its last operation by the time ``at``."""
+    batches, then = VectorBatches(), 0
+    follower = LogFollower(folder / LOG, verify=True)
+    try:
+        for transaction in follower.read_new():
+            for operation in transaction.operations:
+                batches.add(operation)
+            if at is None or transaction.recorded_at <= at:
+                then = transaction.position.op
+    finally:
+        follower.close()
+    if follower.position != record.end:
+        raise CorruptError(folder / LOG, f"{record.end}", follower.position)
+    if batches.rows != record.rows:
+        raise CorruptError(folder / LOG, f"{record.rows} rows of vectors", batches.rows)
+    if record.rows:
+        path = folder / record.settings.vectors_file
+        check_vectors(batches, VectorsReader(path, record.settings.dimension))
+    return then
