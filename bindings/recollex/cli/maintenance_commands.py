@@ -1,21 +1,31 @@
 """The subcommands for maintenance: verify, checkpoint, reembed."""
 
+import json
 import time
+from dataclasses import asdict
 
 import recollex
+from recollex.cli import backup_commands
 from recollex.cli.existing_store import existing_agent, existing_store
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say
+from recollex_engine.backup.manifest import is_backup
+from recollex_engine.backup.opening import open_target
 
 
 def verify(arguments: Arguments) -> int:
     """Check the log's chain, the columns and the index of an agent; 1 if they disagree."""
+    if is_backup(open_target(arguments.store)):
+        return backup_commands.verify(arguments)
     with existing_agent(arguments) as agent:
         if agent is None:
             return 1
         started = time.perf_counter()
         found = agent.verify()
         seconds = time.perf_counter() - started
+        if arguments.json:
+            print(json.dumps(asdict(found), indent=2))
+            return 0 if found.ok else 1
         if not found.ok:
             say(f"{arguments.agent} is damaged")
             print("\n".join(found.problems))

@@ -13,7 +13,7 @@ def demo(parser: Parser) -> None:
         "--store", metavar="FOLDER", help="keep the memory here (else: thrown away)"
     )
     add_agent(parser, "workshop")
-    parser.add_argument("--top", type=_count, default=3, metavar="N", help="memories shown (3)")
+    parser.add_argument("--top", type=count, default=3, metavar="N", help="memories shown (3)")
 
 
 def retain(parser: Parser) -> None:
@@ -56,7 +56,7 @@ def ingest(parser: Parser) -> None:
     )
     add(
         "--batch",
-        type=_count,
+        type=count,
         default=128,
         metavar="N",
         help="lines stored together, all or none (128)",
@@ -73,7 +73,7 @@ def recall(parser: Parser) -> None:
         help='a question; "quotes" alone must appear as they are, in a question they raise a score',
     )
     add_agent(parser)
-    add("--top", type=_count, default=10, metavar="N", help="memories shown (10)")
+    add("--top", type=count, default=10, metavar="N", help="memories shown (10)")
     add("--json", action="store_true", help="print one JSON object, all memories")
     add("--explain", action="store_true", help="the score in each arm, not the rank alone")
     add(
@@ -93,12 +93,12 @@ def recall(parser: Parser) -> None:
     add("--pack", action="store_true", help="pack events, facts and evidence")
     add(
         "--budget",
-        type=_count,
+        type=count,
         default=100,
         metavar="N",
         help="candidates of each arm: the thinking budget (100)",
     )
-    add("--tokens", type=_count, default=4096, metavar="N", help="at most so many (4096)")
+    add("--tokens", type=count, default=4096, metavar="N", help="at most so many (4096)")
     add_zone(parser)
     add("--since", metavar="TIME", help="only what happened at or after this")
     add("--until", metavar="TIME", help="only what happened before this")
@@ -190,7 +190,7 @@ def memosearch(parser: Parser) -> None:
     add_store(parser)
     add("query", help="a question; the names in it choose facts and events")
     _cut(parser)
-    add("--top", type=_count, default=10, metavar="N", help="shown of each kind (10)")
+    add("--top", type=count, default=10, metavar="N", help="shown of each kind (10)")
     _embedder(parser)
 
 
@@ -211,7 +211,7 @@ def graph(parser: Parser) -> None:
     add("--out", metavar="FILE", required=True, help="the HTML page to write")
     add("--query", help="only what bears on this question")
     add("--as-recorded", metavar="TIME", help="what was known at this time")
-    add("--limit", type=_count, default=400, metavar="N", help="facts and events drawn (400)")
+    add("--limit", type=count, default=400, metavar="N", help="facts and events drawn (400)")
     _embedder(parser)
 
 
@@ -229,7 +229,10 @@ def stats(parser: Parser) -> None:
 
 def verify(parser: Parser) -> None:
     """Add the options of `verify`."""
-    stats(parser)
+    parser.add_argument("store", help="the folder of a store, or a backup")
+    add_agent(parser)
+    parser.add_argument("--number", type=count, metavar="N", help="of the backup (the newest)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def checkpoint(parser: Parser) -> None:
@@ -244,7 +247,7 @@ def reembed(parser: Parser) -> None:
     add_store(parser)
     add("--model", metavar="MODEL", required=True, help="name or folder of the model to move to")
     add("--agent", metavar="NAME", help="whose memory (every agent's)")
-    add("--threads", type=_count, default=1, metavar="N", help="that embed (1)")
+    add("--threads", type=count, default=1, metavar="N", help="that embed (1)")
 
 
 def export(parser: Parser) -> None:
@@ -277,11 +280,11 @@ def serve(parser: Parser) -> None:
         metavar="WHEN",
         help="an acknowledged write is on the disk: always (default), interval or off",
     )
-    add("--open-agents", type=_count, metavar="N", help="agents kept open at once (256)")
-    add("--connections", type=_count, metavar="N", help="clients at once (20,000)")
-    add("--in-flight", type=_count, metavar="N", help="calls of one client at once (64)")
-    add("--message-bytes", type=_count, metavar="N", help="of one request (16 MiB)")
-    add("--readers", type=_count, metavar="N", help="threads that recall (a core each, up to 4)")
+    add("--open-agents", type=count, metavar="N", help="agents kept open at once (256)")
+    add("--connections", type=count, metavar="N", help="clients at once (20,000)")
+    add("--in-flight", type=count, metavar="N", help="calls of one client at once (64)")
+    add("--message-bytes", type=count, metavar="N", help="of one request (16 MiB)")
+    add("--readers", type=count, metavar="N", help="threads that recall (a core each, up to 4)")
     add(
         "--workers",
         type=_count_or_0,
@@ -371,7 +374,7 @@ def _embedder(parser: Parser) -> None:
     parser.add_argument("--embedder", metavar="MODEL", help="name or folder of the embedding model")
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
     """Return a whole number of at least 1."""
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
@@ -380,4 +383,4 @@ def _count(text: str) -> int:
 
 def _count_or_0(text: str) -> int:
     """Return a whole number of at least 0."""
-    return 0 if text == "0" else _count(text)
+    return 0 if text == "0" else count(text)

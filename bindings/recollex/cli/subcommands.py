@@ -5,7 +5,7 @@ Nothing slow is imported here: `recollex --help` answers before numpy could be l
 
 from collections.abc import Callable
 
-from recollex.cli import erasure_options, options
+from recollex.cli import backup_options, erasure_options, options
 from recollex.cli.parser import Parser
 
 Adder = Callable[[Parser], None]
@@ -169,9 +169,28 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         ],
         options.replay,
     ),
+    "backup": (
+        "copy what is new in a store to a backup, while others write",
+        ["backup memory/ backup/", "backup memory/ backup/ --keep 7"],
+        backup_options.backup,
+    ),
+    "backups": (
+        "list the backups that a folder holds",
+        ["backups backup/"],
+        backup_options.backups,
+    ),
+    "restore": (
+        "make a store from a backup, as it was at its end or at a time before",
+        [
+            "restore backup/ again/",
+            "restore backup/ may/ --at 2024-05-31 --agent bob",
+            "restore backup/ former/ --number 3",
+        ],
+        backup_options.restore,
+    ),
     "verify": (
-        "check an agent's files against its log",
-        ["verify memory/ --agent bob"],
+        "check an agent's files against its log, or all of a backup",
+        ["verify memory/ --agent bob", "verify backup/"],
         options.verify,
     ),
     "checkpoint": (

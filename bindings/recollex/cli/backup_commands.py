@@ -1,0 +1,82 @@
+"""The subcommands about backups: backup, backups, restore; `verify` verifies them."""
+
+import json
+import time
+from dataclasses import asdict
+
+import recollex
+from recollex.cli.existing_store import existing_store
+from recollex.cli.parser import Arguments
+from recollex.cli.terminal import say
+from recollex.cli.time_options import time_option
+
+
+def backup(arguments: Arguments) -> int:
+    """Back up every agent of a store; 1 if one of them could not be read."""
+    with existing_store(arguments) as store:
+        if store is None:
+            return 1
+        run = store.backup(arguments.target, keep=arguments.keep, fresh=arguments.fresh)
+    for problem in run.problems:
+        say(f"not backed up as it is now: {problem}")
+    for name in run.gone:
+        say(f"no longer in {arguments.store}: {name} (backup {run.number - 1} has it)")
+    print(
+        f"backup {run.number} in {arguments.target}: {run.agents:,} agents, {run.operations:,} "
+        f"operations, {run.new_operations:,} of them new; {run.objects:,} objects of "
+        f"{run.bytes:,} bytes written"
+    )
+    return 1 if run.problems else 0
+
+
+def backups(arguments: Arguments) -> int:
+    """Print the backups of a target, one a line, oldest first."""
+    for each in recollex.backups(arguments.target):
+        at, operations = each.taken_at.isoformat(), sum(each.agents.values())
+        if arguments.json:
+            line = {"number": each.number, "taken_at": at, "agents": each.agents}
+            print(json.dumps(line, ensure_ascii=False))
+        else:
+            print(f"{each.number:>6}  {at}  {len(each.agents):,} agents, {operations:,} operations")
+    return 0
+
+
+def restore(arguments: Arguments) -> int:
+    """Make a store from a backup."""
+    at = time_option(arguments, "at")
+    done = recollex.restore(
+        arguments.target,
+        arguments.folder,
+        at=at,
+        agents=arguments.agent,
+        number=arguments.number,
+    )
+    if not done.agents:
+        say(f"no agent had anything in it at {at}: nothing restored")
+        return 1
+    then = "" if at is None else f" as of {at.isoformat()}"
+    print(
+        f"{len(done.agents):,} agents{then} are in {arguments.folder}, with "
+        f"{sum(done.agents.values()):,} operations (backup {done.number} of "
+        f"{done.taken_at.isoformat()})"
+    )
+    return 0
+
+
+def verify(arguments: Arguments) -> int:
+    """Read all of a backup; 1 if something is lost or damaged."""
+    started = time.perf_counter()
+    found = recollex.verify_backup(arguments.store, number=arguments.number)
+    seconds = time.perf_counter() - started
+    if arguments.json:
+        print(json.dumps(asdict(found), default=str, indent=2))
+        return 0 if found.ok else 1
+    if not found.ok:
+        say(f"backup {found.number} in {arguments.store} is damaged")
+        print("\n".join(found.problems))
+        return 1
+    print(
+        f"backup {found.number} in {arguments.store} is sound: {found.agents:,} agents, "
+        f"{found.operations:,} operations, {found.objects:,} objects ({seconds:.2f} s)"
+    )
+    return 0
