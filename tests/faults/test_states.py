@@ -3,6 +3,7 @@
 `make test` checks a sample, `make test-faults` all of them.
 """
 
+import random
 import shutil
 import tempfile
 from pathlib import Path
@@ -38,3 +39,18 @@ def test_a_recording_is_whole(root):
     for event in recorded.recording.events:
         machine.advance(event)
     assert machine.tree() == tree_of(root)
+
+
+@pytest.mark.parametrize(
+    ("name", "durability"),
+    [("together", "always"), ("mixed", "off"), ("checkpoints", "off"), ("reopened", "interval")],
+)
+def test_a_sample_of_the_states(root, name, durability):
+    recorded = record(root, name, durability)
+    checker = Checker(recorded.expected)
+    rng = random.Random(f"{name} {durability}")
+    with small_files():
+        for state in states(recorded.recording, seed=1, share=0.2):
+            if rng.random() < 0.03:
+                checker.check(state)
+    assert checker.counts["different"] > 10

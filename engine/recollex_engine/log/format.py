@@ -199,6 +199,8 @@ def encode_transaction(
 
 def decode_record(line: bytes) -> Record | None:
     """Return the record on ``line`` (without its line feed), or None if it is not a record."""
+    if b"\0" in line:  # a sector that did not reach the disk: JSON has no such byte
+        return None
     match = _RECORD.fullmatch(line)
     if match is None:
         return None

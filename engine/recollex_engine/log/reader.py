@@ -131,6 +131,8 @@ class LogFollower:
                     return
                 after_line = line_at + len(line) + 1
                 if line_at == 0:
+                    if b"\0" in line and not sealed and self._is_last_file():
+                        return
                     self._read_header(line)
                     first_at = line_at = after_line
                     continue

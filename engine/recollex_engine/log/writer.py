@@ -26,6 +26,7 @@ from recollex_engine.log.format import (
     encode_transaction,
 )
 from recollex_engine.log.reader import LogFollower
+from recollex_engine.log.torn_tail import cut_after, lost_lines
 from recollex_engine.storage.disk import (
     flush,
     make_folder,
@@ -44,13 +45,14 @@ class LogWriter:
     """Appends transactions to a log folder, which it creates at need.
 
     Opening reads and rehashes the log after ``start`` (without one, from its beginning) and cuts
-    off a torn tail: an incomplete last transaction, which was never acknowledged. Damage elsewhere
-    raises `CorruptError`, and so does a log that ends before ``known_op``, an operation that the
-    caller knows was durable. Nothing is cut off in these cases.
+    off a torn tail: an incomplete last transaction, which was never acknowledged (see
+    `log.torn_tail`). Damage elsewhere raises `CorruptError`, and so does a log that ends before
+    ``known_op``, an operation that the caller knows was durable. Nothing is cut off in these cases.
 
-    ``before_flush`` is called before each flush, to make durable what the log refers to.
-    ``on_flush(seconds)`` is called after each flush. ``read(follower)`` is called on opening and
-    may consume the transactions that are read.
+    ``before_flush`` is called before each flush, to make durable what the log refers to, and
+    ``after_flush(op)`` after it, with the last operation that it covered. ``on_flush(seconds)`` is
+    called after each flush. ``read(follower)`` is called on opening and may consume the
+    transactions that are read.
 
     Invariant: the file ends at `position`, or the bytes after it are left from a failed write and
     the next write overwrites them. The file is opened when it is first written or flushed, so ten
@@ -78,11 +80,13 @@ class LogWriter:
         durability: Durability = "always",
         known_op: int = 0,
         before_flush: Callable[[], None] | None = None,
+        after_flush: Callable[[int], None] | None = None,
         on_flush: Callable[[float], None] | None = None,
         read: Callable[[LogFollower], None] | None = None,
     ) -> None:
         self.folder = folder
         self._before_flush = before_flush  # makes durable what the log refers to
+        self._after_flush = after_flush
         self._commits = GroupCommit(durability, self._flush, f"the log {folder}", on_flush)
         self._lock = threading.RLock()  # guards position, and the bytes after it
         self._descriptor_lock = threading.Lock()  # taken before _lock; held while flushing
@@ -208,6 +212,21 @@ class LogWriter:
             os.close(fd)
             return True
 
+    def cut(self, end: Position) -> Path | None:
+        """Remove the transactions after ``end``; return the file that keeps them, if there is one.
+
+        For a caller that has appended nothing, and knows that they were never durable.
+        """
+        with self._descriptor_lock, self._lock:
+            self._commits.check()
+            try:
+                kept = cut_after(self.folder, end)
+                self._position = end if end.offset else self._create_file(end.file, end)
+            except OSError as error:
+                path = plain_path(self.folder, end.file)
+                raise store_full(error, path, "cut off a torn tail") from error
+            return kept
+
     def compress_sealed(self) -> int:
         """Compress every sealed file that is still plain; return how many.
 
@@ -287,16 +306,19 @@ class LogWriter:
             follower.close()
         end = follower.position
         if end.op < known_op:
-            path = plain_path(self.folder, end.file)
-            raise CorruptError(path, f"operations up to {known_op}", f"only up to {end.op}")
+            raise lost_lines(plain_path(self.folder, end.file), known_op, end.op)
         for name in os.listdir(self.folder):  # noqa: PTH208 - a fifth of the time of glob
             if name.endswith(".tmp"):
                 (self.folder / name).unlink()
         path = plain_path(self.folder, end.file)
-        with contextlib.suppress(FileNotFoundError):  # a compressed file is cut when it is restored
-            if path.stat().st_size > end.offset:
-                os.truncate(path, end.offset)
-        return end
+        try:
+            torn = path.stat().st_size > end.offset
+        except FileNotFoundError:  # a compressed file is cut when it is restored
+            torn = False
+        if torn:
+            cut_after(self.folder, end)
+        # A file without its header holds nothing: earlier versions flushed it only with a mode.
+        return end if end.offset else self._create_file(end.file, end)
 
     def _create_file(self, file: int, before: Position) -> Position:
         """Create log file ``file`` with its header, atomically; durable in every mode."""
@@ -323,6 +345,7 @@ class LogWriter:
         """Remove the bytes that a failed write left after `position`."""
         try:
             os.ftruncate(self._opened(), self._position.offset)
+            flush(self._fd)  # before other bytes take their place: a mixture would look damaged
             self._torn = False
         except OSError as error:  # a whole line may remain, which would count after a crash
             self._commits.poison(error)
@@ -335,4 +358,6 @@ class LogWriter:
                 self._before_flush()
             if self._fd >= 0 or plain_path(self.folder, self._position.file).exists():
                 flush(self._opened())  # else it is compressed, and so durable
+            if self._after_flush is not None:
+                self._after_flush(op)
             return op

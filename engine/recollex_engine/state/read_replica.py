@@ -11,11 +11,13 @@ from recollex_engine.errors import CorruptError, ModelMismatchError
 from recollex_engine.log.files import compressed_path, plain_path
 from recollex_engine.log.progress import StartProgress, progress_for
 from recollex_engine.log.reader import LogFollower
+from recollex_engine.log.torn_tail import lost_lines
 from recollex_engine.state.integrity import warn_of_answers
 from recollex_engine.state.replica import INTENT, LOG, Erased, Reembedded, Replica, read_files_ahead
 from recollex_engine.state.view import View
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.disk import enough_files
+from recollex_engine.storage.lock import is_locked
 
 REOPEN_ROWS = 32_768
 """After applying this many rows since it opened, a reader starts again from the newest
@@ -48,6 +50,7 @@ class ReadReplica:
         self._lock = threading.Lock()
         self._is_whole = False
         self._mismatch: ModelMismatchError | None = None
+        self._torn: tuple[int, ...] | None = None
         read_files_ahead(folder)
         with enough_files(folder):
             self._commit = CommitWord(folder / "COMMIT")
@@ -69,30 +72,43 @@ class ReadReplica:
 
     def _open_once(self, folder: Path, whole: bool) -> None:
         files = _state_of_files(folder)
+        torn: int | None = None  # the last operation before a torn tail
         while True:
+            flushed = self._commit.flushed  # first: the log holds it by now
             replica = Replica(folder, whole=whole)
             if replica.settings is not None:
                 self._check(replica.settings)
             follower = LogFollower(folder / LOG, replica.position, verify=True)
             opened_rows = replica.columns.rows
             try:
-                # Read the whole log, not only up to COMMIT: after a loss of power the commit word
-                # may be older than the log, and acknowledged operations must be seen.
+                # Beside a writer only what it has published counts: it takes back what it cannot
+                # flush. Otherwise the whole log does: after a loss of power the commit word may be
+                # older than the log, and acknowledged operations must be seen.
+                until = torn
+                if until is None and self._commit.is_whole and is_locked(folder / "LOCK"):
+                    until = self._commit.op
                 left = self._commit.op - replica.published
                 with progress_for(self._watching, left) as progress:
-                    replica.follow(follower, None, check_vectors=True, progress=progress)
+                    replica.follow(follower, until, check_vectors=True, progress=progress)
+                if until is None and replica.published < (flushed or 0):
+                    raise lost_lines(folder / LOG, flushed or 0, replica.published)
                 if replica.settings is not None:
                     self._check(replica.settings)
                 break
             except BaseException as error:
                 follower.close()
-                if not self._is_superseded(replica, error):
-                    raise
+                if self._is_superseded(replica, error):
+                    continue
+                if torn is None and (found := _torn(replica, error, flushed)) is not None:
+                    torn = found
+                    continue
+                raise
         self._files = files
         replica.integrity.note_lost(replica.is_current)
         replica.integrity.start()
         # Set last: other threads take views meanwhile, and views must not go back in time.
         self.replica, self._follower, self._opened_rows = replica, follower, opened_rows
+        self._torn = None if torn is None else _files(replica)
         self._is_whole = True
 
     @staticmethod
@@ -133,6 +149,10 @@ class ReadReplica:
             raise ModelMismatchError(known.agent, known.expected, known.found)
         if not self._is_whole:
             self._reopen()
+            return
+        if self._torn is not None:  # the tail is not shown before a writer has cut it off
+            if _files(self.replica) != self._torn:
+                self._reopen()
             return
         self._is_whole = False  # if `follow` fails, the replica may hold part of an operation
         try:
@@ -183,3 +203,19 @@ def _state_of_files(folder: Path) -> tuple[bool, int]:
             first = path.stat().st_ino
             break
     return (folder / INTENT).exists(), first
+
+
+def _torn(replica: Replica, error: BaseException, flushed: int | None) -> int | None:
+    """Return the last operation before a tail whose vectors never reached the disk, or None."""
+    if not isinstance(error, CorruptError) or replica.settings is None:
+        return None
+    if error.path != replica.vectors_path:
+        return None
+    position = replica.torn_position(flushed)
+    return None if position is None else position.op
+
+
+def _files(replica: Replica) -> tuple[int, ...]:
+    """Return numbers that change when a writer cuts off a torn tail, or mends its vectors."""
+    status = [path.stat() for path in (replica.folder / LOG, replica.vectors_path)]
+    return tuple(n for each in status for n in (each.st_ino, each.st_size, each.st_mtime_ns))

@@ -35,7 +35,7 @@ from recollex_engine.state.stored_checksums import (
 )
 from recollex_engine.state.structure import check_structure
 from recollex_engine.state.timeline import Timeline
-from recollex_engine.state.vector_batches import VectorBatches
+from recollex_engine.state.vector_batches import VectorBatches, torn_position
 from recollex_engine.state.view import Indexes, Segment, View
 from recollex_engine.storage.disk import read_ahead
 from recollex_engine.storage.vectors_file import VectorsReader
@@ -157,6 +157,7 @@ class Replica:
         self._past: dict[int, View] = {}
         self._timeline = Timeline.of(self.columns.array("said_at")[:0])
         self.published = self.position.op
+        self._opened = self.position, self.columns.rows
 
     def _wait_for_structure(self) -> None:
         if self._looking is not None:
@@ -284,6 +285,20 @@ class Replica:
                 rows = f"rows {batch.first} to {batch.end - 1}"
                 raise CorruptError(self.vectors.path, f"checksum {batch.sha256} of {rows}", found)
         self.published = self.columns.op
+
+    def torn_position(self, flushed: int | None) -> Position | None:
+        """Return the position before the first transaction without vectors; None if it is damage.
+
+        For a replica that raised `CorruptError` for its vectors; see `vector_batches`.
+        """
+        assert self.settings is not None
+        position, rows = self._opened
+        vectors = VectorsReader(self.vectors_path, self.settings.dimension)
+        follower = LogFollower(self.folder / LOG, position)
+        try:
+            return torn_position(follower, rows, vectors, flushed)
+        finally:
+            follower.close()
 
     def apply(
         self,

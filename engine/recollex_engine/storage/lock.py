@@ -4,12 +4,36 @@ import contextlib
 import errno
 import fcntl
 import os
+import time
 from pathlib import Path
 from types import TracebackType
 
 from recollex_engine import fork
 from recollex_engine.errors import LockedError
 from recollex_engine.storage.disk import open_file
+
+TRIES = 4
+"""A reader that asks whether there is a writer holds the lock for a moment, so a writer tries again
+this many times."""
+_PAUSE = 0.002  # seconds
+
+
+def is_locked(path: Path) -> bool:
+    """Return whether a `WriterLock` holds the file, in any process. Cost: 15 us."""
+    try:
+        fd = open_file(path, os.O_RDONLY)
+    except (FileNotFoundError, PermissionError):
+        return False
+    try:
+        if not os.pread(fd, 1, 0):  # its last holder closed it
+            return False
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(fd, fcntl.LOCK_UN)
+    except OSError as error:
+        return error.errno in (errno.EWOULDBLOCK, errno.EACCES)
+    finally:
+        os.close(fd)
+    return False
 
 
 class WriterLock:
@@ -36,7 +60,7 @@ class WriterLock:
         fork.register(self)  # first: another thread may fork at any moment
         self._fd = open_file(path, os.O_RDWR | os.O_CREAT)
         try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._take()
         except OSError as error:
             holder = os.pread(self._fd, 32, 0).decode(errors="replace").strip()
             self._close_descriptor()
@@ -46,6 +70,16 @@ class WriterLock:
         with contextlib.suppress(OSError):  # on a full disk the lock works without the process id
             os.ftruncate(self._fd, 0)
             os.pwrite(self._fd, b"%d\n" % os.getpid(), 0)
+
+    def _take(self) -> None:
+        for left in reversed(range(TRIES)):
+            try:
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except OSError as error:
+                if error.errno not in (errno.EWOULDBLOCK, errno.EACCES) or not left:
+                    raise
+            time.sleep(_PAUSE)
 
     @property
     def is_held(self) -> bool:

@@ -169,6 +169,20 @@ class VectorsReader:
             rows = self._reach(count, rows, file_id)
         return rows[:count]
 
+    def has_header(self) -> bool:
+        """Return whether there is a file that begins as one of these vectors must."""
+        try:
+            fd = open_file(self.path, os.O_RDONLY)
+        except FileNotFoundError:
+            return False
+        try:
+            _check_header(fd, self.path, self.dimension)
+        except (CorruptError, FormatError):
+            return False
+        finally:
+            os.close(fd)
+        return True
+
     def _reach(self, count: int, rows: Rows, file_id: tuple[int, int]) -> Rows:
         try:
             status = self.path.stat()

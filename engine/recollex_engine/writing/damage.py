@@ -10,8 +10,9 @@ from recollex_engine.log.writer import LogWriter
 from recollex_engine.state.integrity import warn_of_answers
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.view import View
+from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.writing.lexicon import Lexicon
-from recollex_engine.writing.restoration import TextEmbedder, restore_vectors
+from recollex_engine.writing.restoration import TextEmbedder, mend_vectors, restore_vectors
 
 
 class Damaged(Protocol):
@@ -77,23 +78,25 @@ def finish_comparing(replica: Replica) -> None:
 def restored(
     log: LogWriter,
     replica: Replica,
+    commit: CommitWord,
     embedder_for: Callable[[Settings], TextEmbedder],
     clock: Clock,
-    *,
     is_lost: bool,
 ) -> bool:
-    """Embed again what is missing in the vectors file; return whether it was changed.
+    """Embed again what is missing in the vectors file; return whether anything was changed.
 
-    Does nothing unless it ``is_lost`` or differs from its checksum. If it differs in
-    places and no model can make the vectors, warn and go on.
+    Does nothing unless vectors of the last operations are missing (``is_lost``, see
+    `mend_vectors`), or the file differs from its checksum. If it differs in places and no model can
+    make the vectors, warn and go on.
     """
-    if not is_lost and replica.integrity.lost is None:
+    if is_lost:
+        mend_vectors(log, replica, commit, embedder_for, clock)
+        return True
+    if replica.integrity.lost is None:
         return False
     try:
         restore_vectors(log, replica.vectors_path, embedder_for, clock)
     except CorruptError:
-        if is_lost:
-            raise
         replica.integrity.note_lost(replica.is_current)
         return False
     return True

@@ -27,7 +27,9 @@ from recollex_engine.log.format import START
 from recollex_engine.log.reader import LogFollower, Transaction
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.state.manifest import NAME as MANIFEST
-from recollex_engine.state.vector_batches import VectorBatch, VectorBatches
+from recollex_engine.state.replica import Replica
+from recollex_engine.state.vector_batches import VectorBatch, VectorBatches, is_whole
+from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.disk import flush_folder
 from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter, checksum
 
@@ -44,6 +46,38 @@ class TextEmbedder(Protocol):
 
     def embed(self, texts: list[str], /) -> npt.NDArray[np.float32]:
         """Return float32[n, dimension], each row of length 1."""
+
+
+def mend_vectors(
+    log: LogWriter,
+    replica: Replica,
+    commit: CommitWord,
+    embedder_for: Callable[[Settings], TextEmbedder],
+    clock: Clock,
+) -> None:
+    """Make lost vectors again, or cut off the operations whose vectors never reached the disk.
+
+    ``replica`` missed the vectors. Operations that no flush has covered are cut off, with a
+    warning, if they were not acknowledged, or if no model can make their vectors. Raises as
+    `restore_vectors`.
+    """
+    path, torn = replica.vectors_path, replica.torn_position(commit.flushed)
+    if torn is None or torn.op < commit.op:
+        try:
+            restore_vectors(log, path, embedder_for, clock)
+            return
+        except CorruptError:
+            if torn is None:
+                raise
+    count = log.position.op - torn.op
+    kept = log.cut(torn)
+    aside = "" if kept is None else f", and kept in {kept}"
+    warnings.warn(
+        f"{path.parent}: {count} operations after operation {torn.op}, which no flush had covered, "
+        f"were cut off, since their vectors are lost{aside}",
+        RuntimeWarning,
+        stacklevel=3,
+    )
 
 
 def restore_vectors(
@@ -66,7 +100,7 @@ def restore_vectors(
     settings, batches = _read(log.folder)
     embedder = embedder_for(settings)
     held = VectorsReader(path, settings.dimension)
-    lost = [batch for batch in batches.in_force if not _is_whole(held, batch)]
+    lost = batches.lost(held)
     count = sum(batch.end - batch.first for batch in lost)
     what = f"{count} of {batches.rows} passages"
     if lost:
@@ -94,7 +128,7 @@ def restore_vectors(
                 if is_lost:
                     made = VectorsReader(temporary, settings.dimension)
                     inside = [b for b in lost if run.first <= b.first < run.end]
-                    if not all(_is_whole(made, batch) for batch in inside):
+                    if not all(is_whole(made, batch) for batch in inside):
                         sha256 = checksum(made.rows(run.end)[run.first :])
                         runs.append(VectorBatch(run.first, run.end, sha256))
             writer.sync()
@@ -137,13 +171,6 @@ def _warn(path: Path, what: str, embedder: TextEmbedder) -> None:
         RuntimeWarning,
         stacklevel=3,
     )
-
-
-def _is_whole(held: VectorsReader, batch: VectorBatch) -> bool:
-    try:
-        return checksum(held.rows(batch.end)[batch.first :]) == batch.sha256
-    except CorruptError:
-        return False
 
 
 def _runs(

@@ -87,11 +87,10 @@ class Writer:
             self._drafting = False  # set while the lexicon may have names that the log lacks
             self.shown = BEFORE_ALL_TIMES  # the latest time of a cut that a caller was given
             self.vectors: VectorsWriter | None = None
-            self.lock = threading.RLock()
-            self._publishing = threading.Lock()
+            self.lock, self._publishing = threading.RLock(), threading.Lock()
             self._together = threading.local()
             self.replica = Replica(folder)
-            self.commit_word = CommitWord(folder / "COMMIT", writable=True)
+            self.commit_word = CommitWord(folder / "COMMIT", True, new=not (folder / LOG).exists())
             lost: list[Path] = []
 
             def read(follower: LogFollower) -> None:
@@ -107,10 +106,12 @@ class Writer:
                 self.replica.position,
                 durability=durability,
                 on_flush=on_flush,
+                known_op=self.commit_word.flushed or 0,
                 before_flush=self._flush_vectors,
+                after_flush=self.commit_word.raise_flushed,
                 read=read,
             )
-            if restored(self.log, self.replica, embedder_for, clock, is_lost=bool(lost)):
+            if restored(self.log, self.replica, self.commit_word, embedder_for, clock, bool(lost)):
                 self.replica = self.started_again(start_progress)
             # It never decreases, not even if the manifest was lost: readers wait for a greater one.
             self.replica.generation = max(self.replica.generation, self.commit_word.generation)
