@@ -5,7 +5,6 @@ writer applies its own transactions to its replica; a reader's replica follows t
 go through `apply`, so both give the same answers.
 """
 
-import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -34,9 +33,9 @@ from recollex_engine.state.stored_checksums import (
     parts_of_indexes,
 )
 from recollex_engine.state.structure import check_structure
-from recollex_engine.state.timeline import Timeline
 from recollex_engine.state.vector_batches import VectorBatches, torn_position
 from recollex_engine.state.view import Indexes, Segment, View
+from recollex_engine.state.view_cache import ViewCache
 from recollex_engine.storage.disk import read_ahead
 from recollex_engine.storage.vectors_file import VectorsReader
 from recollex_kernels.vectors.codes import eight_bits
@@ -47,10 +46,6 @@ INTENT = "ERASE"
 
 GROUP = 4096
 """Operations that are applied together while the log is read."""
-
-PAST_VIEWS = 4
-"""The most views of the past that are cached while nothing is written; 10 bytes a memory each."""
-
 
 _AHEAD = 1 << 18  # bytes of a file to read ahead
 
@@ -84,7 +79,6 @@ class Replica:
         self._whole = whole
         self.published = 0
         self.damaged = False  # whether the last checkpoint could not be used in full
-        self._views = threading.Lock()
         self._load()
 
     def _load(self) -> None:
@@ -153,9 +147,7 @@ class Replica:
         if manifest is not None:
             self.integrity.compare(part_of_vectors(self.rows_of_file, manifest, self.folder))
         self._wait_for_structure()
-        self._view: View | None = None
-        self._past: dict[int, View] = {}
-        self._timeline = Timeline.of(self.columns.array("said_at")[:0])
+        self._views = ViewCache(self.columns)
         self.published = self.position.op
         self._opened = self.position, self.columns.rows
 
@@ -318,7 +310,7 @@ class Replica:
 
         apply(self.columns, operations, rows)
         self.position = transactions[-1].position
-        self._past = {}  # they keep old copies of columns alive
+        self._views.forget_past()
 
     def rows_of_file(self, first: int, end: int) -> npt.NDArray[np.uint16]:
         """Return the vectors of rows [first, end) from the file: uint16[n, dimension].
@@ -346,30 +338,7 @@ class Replica:
     def view(self, op: int | None = None) -> View:
         """Return the view of now, or of operation ``op``. Cost: O(1) while nothing is new."""
         at = self.published if op is None else op
-        view, indexes = self._view, self.indexes
-        if view is not None and view.op == at and view.indexes is indexes:
-            return view
-        with self._views:
-            held = self._past.get(at)
-            if held is not None and held.indexes is indexes:
-                if op is None:
-                    self._view = held  # the former `_view` is a view of the past
-                return held
-            rows = int(self.columns.array("op_rows")[at - 1]) if at else 0
-            memories = int(self.columns.array("op_memories")[at - 1]) if at else 0
-            if memories > len(self._timeline.order):
-                said_at = self.columns.array("said_at")[:memories]
-                self._timeline = self._timeline.extended(said_at)
-            vectors = self.rows_of_file(0, rows) if rows else np.empty((0, 0), np.uint16)
-            view = View(self.columns, at, indexes, vectors, self._timeline)
-            if op is None:
-                self._view = view
-            else:
-                self._past.pop(at, None)
-                self._past[at] = view
-                if len(self._past) > PAST_VIEWS:
-                    del self._past[next(iter(self._past))]
-            return view
+        return self._views.view(at, self.indexes, self.rows_of_file, is_newest=op is None)
 
     def is_current(self) -> bool:
         """Return whether the manifest is still the one that this replica started from."""
@@ -390,8 +359,7 @@ class Replica:
 
     def close(self) -> None:
         """Release the maps; views that are still used keep the arrays that they need."""
-        self._view = None
-        self._past = {}
+        self._views.forget()
         self.vectors = None
 
 
