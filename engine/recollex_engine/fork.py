@@ -3,15 +3,18 @@
 A child has a copy of the memory and only the thread that forked. So three things must not be used
 as they are: a pool whose threads are gone, a lock that another thread held, and an object that
 writes files which the parent writes too. Pools and locks of the whole process are made anew in the
-child: `ThreadPool`, `lock` and `reentrant_lock`. Open stores, agents and logs `register` themselves
-and refuse with `refusal`. Nothing of this costs a call anything.
+child: `ThreadPool`, `lock` and `reentrant_lock`. A `cached_property` waits for no lock. Open
+stores, agents and logs `register` themselves and refuse with `refusal`. Nothing of this costs a
+call anything.
 """
 
+import functools
 import os
 import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any, ParamSpec, Protocol, TypeVar
 from weakref import WeakSet
 
@@ -55,6 +58,25 @@ def reentrant_lock() -> Any:
     made = threading.RLock()
     _locks.add(made)
     return made
+
+
+class cached_property(functools.cached_property[Result]):  # noqa: N801 - as the one it replaces
+    """A `functools.cached_property` that waits for no lock, so that no child waits for ever.
+
+    Python 3.11 has one lock for all objects of a class. Two threads that ask at once may compute
+    the value twice, as in later versions of Python.
+
+    >>> class Circle:
+    ...     @cached_property
+    ...     def area(self):
+    ...         return 3.14
+    >>> Circle().area
+    3.14
+    """
+
+    def __init__(self, compute: Callable[[Any], Result]) -> None:
+        super().__init__(compute)
+        self.lock = nullcontext()  # Python 3.11 enters it, later versions ignore it
 
 
 class ThreadPool:

@@ -7,12 +7,12 @@ from the tables of `recollex.api.methods`, and have the signatures and documenta
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from functools import cached_property
 from operator import attrgetter
 from typing import Any, ClassVar, Concatenate, Generic, Literal, ParamSpec, TypeVar, overload
 
 from recollex.api.agent import Agent
 from recollex_engine.errors import InputError
+from recollex_engine.fork import cached_property
 
 Scope = Literal["read", "write"]
 P = ParamSpec("P")

@@ -7,7 +7,6 @@ what it would read. The client makes a subclass of it, which is complete and equ
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -20,6 +19,7 @@ from recollex_engine.clock import to_micros
 from recollex_engine.errors import ProtocolError
 from recollex_engine.facts.events import Event
 from recollex_engine.facts.facts import Fact, FactList
+from recollex_engine.fork import cached_property
 from recollex_engine.ranking.confidence import Signs
 from recollex_engine.recall.memory import Memory, looked_at
 from recollex_engine.recall.memory_columns import Columns, MemoryColumns
@@ -61,7 +61,7 @@ class ReceivedRecall(Recall):
         self._columns: Columns | None = None
 
     @cached_property
-    def trace(self) -> Trace:  # type: ignore[override]  # it is written once
+    def trace(self) -> Trace:
         """Where the time went at the server."""
         found = self._read("trace")
         if not isinstance(found, Trace | None):
@@ -69,13 +69,13 @@ class ReceivedRecall(Recall):
         return found or Trace()
 
     @cached_property
-    def signs(self) -> Signs | None:  # type: ignore[override]  # it is written once
+    def signs(self) -> Signs | None:
         """The signs that the confidence was computed from."""
         found: Signs | None = self._read("signs")
         return found
 
     @cached_property
-    def subgraph(self) -> "Subgraph | None":  # type: ignore[override]  # it is written once
+    def subgraph(self) -> "Subgraph | None":
         """The subgraph, if ``pack`` asked for one."""
         found: Subgraph | None = self._read("subgraph")
         return found

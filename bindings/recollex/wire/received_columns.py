@@ -2,11 +2,11 @@
 
 import struct
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.errors import ProtocolError
+from recollex_engine.fork import cached_property
 from recollex_engine.recall.memory_columns import Columns
 from recollex_engine.storage.dictionary import split_strings
 from recollex_kernels.memories.gathering import END, NETWORK, RECORDED, SAID, START, TOKENS

@@ -7,7 +7,6 @@ entity. Times are microseconds UTC.
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar
 
 from recollex_engine.domain.checks import (
@@ -24,6 +23,7 @@ from recollex_engine.domain.intervals import Span, check_interval
 from recollex_engine.domain.literals import Mention, Object, Source, to_record
 from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
 from recollex_engine.errors import InputError
+from recollex_engine.fork import cached_property
 from recollex_engine.text.names import fold_name
 
 

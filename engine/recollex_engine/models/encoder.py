@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +102,7 @@ class Encoder:
         """How many tokens of a text the model reads, with the two special ones."""
         return self._description.max_length
 
-    @cached_property
+    @fork.cached_property
     def vocabulary(self) -> str | None:
         """The vocabulary of the ids of `embed_with_pieces` (see `models.vocabulary`), or None."""
         prefix = self._description.passage_prefix

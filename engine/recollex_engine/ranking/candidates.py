@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +9,7 @@ import numpy.typing as npt
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.schema import NONE
 from recollex_engine.domain.turn import is_spoken
+from recollex_engine.fork import cached_property
 from recollex_engine.ranking.arms import ArmList
 from recollex_engine.state.view import View
 from recollex_engine.trace import Trace

@@ -14,7 +14,6 @@ TimeQA; they are one vector of weights for all data sets.
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from operator import attrgetter
 
 import numpy as np
@@ -22,6 +21,7 @@ import numpy.typing as npt
 
 from recollex_engine.clock import DAY
 from recollex_engine.domain.checks import check_number
+from recollex_engine.fork import cached_property
 from recollex_engine.ranking.arms import ArmList, Words
 from recollex_engine.ranking.chat_roles import weigh_roles
 from recollex_engine.ranking.confidence import STANDS_OUT_OF, read_signs

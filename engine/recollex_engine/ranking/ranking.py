@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.fork import cached_property
 from recollex_engine.ranking.arms import ArmList
 from recollex_kernels.fusing.ranks import ranks_in
 

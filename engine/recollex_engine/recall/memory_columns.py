@@ -5,7 +5,6 @@ are accessed (`memory.looked_at`).
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.schema import NETWORKS, NONE
+from recollex_engine.fork import cached_property
 from recollex_engine.ranking.explanation import Explanation, explanations
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.recall.predecessor import Replaced, replaced_by

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from functools import cached_property
 from typing import Any
 
+from recollex_engine.fork import cached_property
 from recollex_engine.ranking.confidence import Signs
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.recall.memory import Memory, looked_at

@@ -6,13 +6,13 @@ a recall works on it without a lock while the writer appends and checkpoints.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.schema import NONE, schema, words
+from recollex_engine.fork import cached_property
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.entity_merges import Identities
 from recollex_engine.state.hnsw import CodedRows, Hnsw

@@ -7,11 +7,14 @@ import random
 import signal
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 import recollex
+import recollex_engine
 from recollex import aio, errors
+from recollex_engine import fork
 from tests.engine.faults.small_store import D, Model, contents, fill, opened, vectors
 from tests.forked import in_child
 
@@ -250,3 +253,35 @@ def run_storm(path, durability, forks):
     with opened(path, embedder=Model()) as agent:
         assert {id for id, _ in contents(agent)} == {"first", *acknowledged}
         assert agent.verify().problems == ()
+
+
+def test_a_child_computes_a_property_that_another_thread_was_computing():
+    """Python 3.11 has one lock for all objects of a class: it would stay taken in the child."""
+    entered, leave = threading.Event(), threading.Event()
+
+    class Slow:
+        @fork.cached_property
+        def value(self):
+            entered.set()
+            leave.wait()
+            return 1
+
+    thread = threading.Thread(target=lambda: Slow().value)
+    thread.start()
+    entered.wait()
+
+    def child():
+        leave.set()
+        return Slow().value
+
+    try:
+        assert in_child(child) == "1"
+    finally:
+        leave.set()
+        thread.join()
+
+
+def test_no_property_of_ours_waits_for_a_lock():
+    for package in (recollex, recollex_engine):
+        for path in Path(package.__file__).parent.rglob("*.py"):
+            assert "functools import cached_property" not in path.read_text(), path
