@@ -108,29 +108,36 @@ class ThreadPool:
         self._pool = ThreadPoolExecutor(self._size, thread_name_prefix=self._name)
 
 
+unforked = threading.RLock()
+"""Held by a product of matrices: a fork waits for it. OpenBLAS ends its threads before a fork, and
+a product that another thread has begun would wait for them for ever, in the parent too."""
+
 _objects: WeakSet[Inherited] = WeakSet()
 _locks: WeakSet[Any] = WeakSet()
 
 
-def _wait_for_compiler() -> None:
-    """Let no kernel be half compiled in a child, where the compiler's lock would stay taken."""
+def _wait() -> None:
+    """Let no product be half computed, and no kernel half compiled, in a child.
+
+    The lock of the compiler would stay taken there.
+    """
+    unforked.acquire()
     if (compiler := sys.modules.get("numba.core.compiler_lock")) is not None:
         compiler.global_compiler_lock.acquire()
 
 
-def _free_compiler() -> None:
+def _go_on() -> None:
     if (compiler := sys.modules.get("numba.core.compiler_lock")) is not None:
         compiler.global_compiler_lock.release()
+    unforked.release()
 
 
 def _renew() -> None:
-    _free_compiler()
+    _go_on()
     for each in list(_locks):
         each._at_fork_reinit()  # as the standard library does with the locks of `logging`
     for each in list(_objects):
         each.after_fork()
 
 
-os.register_at_fork(
-    before=_wait_for_compiler, after_in_parent=_free_compiler, after_in_child=_renew
-)
+os.register_at_fork(before=_wait, after_in_parent=_go_on, after_in_child=_renew)

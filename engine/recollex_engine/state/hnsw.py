@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine import fork
 from recollex_engine.errors import CorruptError, StoreFullError, TooManyFilesError
 from recollex_engine.storage.disk import flush, open_file
 from recollex_kernels.vectors.hnsw_file import places_of
@@ -292,7 +293,9 @@ def _exact(
     for start in range(first_row, end_row, COMPARED_ROWS):
         part = codes(start, min(start + COMPARED_ROWS, end_row)).astype(np.float32)
         part /= np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1)
-        best = np.hstack([best, queries @ part.T])
+        with fork.unforked:
+            cosines = queries @ part.T
+        best = np.hstack([best, cosines])
         numbers = np.arange(start, start + len(part))
         rows = np.hstack([rows, np.broadcast_to(numbers, (len(asked), len(part)))])
         if best.shape[1] > wanted:

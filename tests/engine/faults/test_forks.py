@@ -5,6 +5,8 @@ import multiprocessing
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -285,3 +287,33 @@ def test_no_property_of_ours_waits_for_a_lock():
     for package in (recollex, recollex_engine):
         for path in Path(package.__file__).parent.rglob("*.py"):
             assert "functools import cached_property" not in path.read_text(), path
+
+
+PRODUCTS = """
+import os, threading
+import numpy as np
+from recollex_engine.state.hnsw import _exact
+
+rows, done = np.ones((4096, 384), np.int8), threading.Event()
+
+def compare():
+    while not done.is_set():
+        _exact(rows[:100], lambda first, end: rows[first:end], 0, len(rows), 10)
+
+thread = threading.Thread(target=compare)
+thread.start()
+for _ in range(30):
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    os.waitpid(child, 0)
+done.set()
+thread.join()
+"""
+
+
+def test_a_product_of_matrices_goes_on_while_another_thread_forks():
+    """OpenBLAS ends its threads before a fork, also in the midst of a product."""
+    command = [sys.executable, "-W", "ignore", "-c", PRODUCTS]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    subprocess.run(command, env=environment, timeout=60, check=True)
