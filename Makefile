@@ -1,7 +1,7 @@
 # `make demo` and `make test` need no step before them; `make check` is exactly what CI runs.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow lint fix check bench bench-full bench-micro data tables clean
+.PHONY: help setup demo test test-slow test-faults lint fix check bench bench-full bench-micro data tables clean
 SHELL := /bin/sh
 
 # The first Python on PATH that we support and that can make virtual environments.
@@ -43,6 +43,13 @@ test: $(WARM) ## run the tests, without the slow ones
 
 test-slow: $(WARM) ## run the slow tests, which take minutes
 	$(BIN)/python -m pytest -q -m slow
+
+STATES := 60000
+KILLS := 1000
+
+test-faults: $(WARM) ## check what crashes leave (STATES=60000, KILLS=1000; most of an hour)
+	$(BIN)/python -m tests.faults.run --states $(STATES)
+	$(BIN)/python -m tests.faults.kills --kills $(KILLS)
 
 lint: $(INSTALLED) ## check formatting, lint and strict types
 	$(BIN)/ruff format --check .

@@ -215,6 +215,18 @@ def test_every_page_of_docs_is_in_its_index() -> None:
     assert {page.removeprefix("docs/") for page in found("docs/**/*.md")} - {"README.md"} <= linked
 
 
+def test_every_promise_names_its_test() -> None:
+    rows = re.findall(
+        r"^\| (?!\*\*|promise )(.+?) \| (.+?) \|$", text_of("docs/reliability.md"), re.M
+    )
+    assert len(rows) >= 15
+    for promise, tests in rows:
+        paths = re.findall(r"\(\.\./(tests/\S+\.py)\)", tests)
+        assert paths, promise
+        for path in paths:
+            assert (ROOT / path).is_file(), path
+
+
 def test_the_changelog_has_an_entry_for_this_version() -> None:
     version = tomllib.loads(text_of("pyproject.toml"))["project"]["version"]
     assert re.search(rf"^## {re.escape(version)}\b", text_of("CHANGELOG.md"), re.M)

@@ -22,13 +22,26 @@ Tree = dict[str, bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
+class Promise:
+    """What callers rely on from now on, of the store in folder ``place``.
+
+    acknowledged, durable: the operations up to which all outlive the process, and the machine.
+    gone: bytes that no file may hold any more. readable: whether a reader must be able to open it.
+    """
+
+    place: str
+    acknowledged: int = 0
+    durable: int = 0
+    gone: tuple[bytes, ...] = ()
+    readable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """One change, or a promise.
 
     kind: write, truncate, sync and sync_failed of file ``node``; names: entries of folder ``node``
-    that change together, each to a node or None; folder_sync of folder ``node``; promise: from here
-    on, the operations up to ``acknowledged`` outlive the process, those up to ``durable`` the
-    machine.
+    that change together, each to a node or None; folder_sync of folder ``node``; promise.
     """
 
     kind: str
@@ -37,8 +50,7 @@ class Event:
     data: bytes = b""
     entries: tuple[tuple[int, str, int | None], ...] = ()
     makes: str = ""
-    acknowledged: int = 0
-    durable: int = 0
+    promise: Promise | None = None
 
 
 @dataclass
@@ -67,10 +79,10 @@ class Recording:
             self.nodes[path] = self.made
             self.sizes[self.made] = len(data or b"")
 
-    def promise(self, acknowledged: int, durable: int) -> None:
-        """Note what has been acknowledged."""
+    def promise(self, promise: Promise) -> None:
+        """Note what callers rely on from now on."""
         with self.lock:
-            self.events.append(Event("promise", acknowledged=acknowledged, durable=durable))
+            self.events.append(Event("promise", promise=promise))
 
     def below(self, path: Any, dir_fd: int | None = None) -> str | None:
         """Return a path relative to the root; None if it lies elsewhere."""

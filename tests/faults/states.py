@@ -8,18 +8,22 @@ journaling file system leaves the first few of all of them; POSIX allows any of 
 A flush that failed covers nothing, and what had been written before it is never written again.
 """
 
+import hashlib
 import random
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import product
 from typing import Literal
 
-from tests.faults.recorder import Event, Recording, Tree
+from tests.faults.recorder import Event, Promise, Tree
 
 Names = Literal["all", "journal", "flushed", "any"]
 Bytes = Literal["all", "flushed", "512", "4096", "zeros", "first"]
 
 NAMES: tuple[Names, ...] = ("all", "journal", "flushed", "any")
 BYTES: tuple[Bytes, ...] = ("all", "flushed", "512", "4096", "zeros", "first")
+KILLED = "killed"
 
 
 @dataclass
@@ -103,14 +107,14 @@ _Change = tuple[int, tuple[tuple[int, str, int | None], ...]]
 class Machine:
     """A disk at some moment of a recording."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, start: Tree) -> None:
         self.files: dict[int, _File] = {}
         self.folders: dict[int, _Folder] = {0: _Folder()}
         self.pending: list[_Change] = []  # changes of names that no flush has covered
         self.count = 0
-        self.acknowledged = self.durable = 0
+        self.promises: dict[str, Promise] = {}  # by their place
         nodes = {"": 0}
-        for number, (path, data) in enumerate(recording.start.items(), 1):
+        for number, (path, data) in enumerate(start.items(), 1):
             nodes[path] = number
             if data is None:
                 self.folders[number] = _Folder()
@@ -134,8 +138,8 @@ class Machine:
                 _set(self.folders[folder].now, name, node)
         elif event.kind == "folder_sync":
             self._sync_folder(event.node)
-        elif event.kind == "promise":
-            self.acknowledged, self.durable = event.acknowledged, event.durable
+        elif event.promise is not None:
+            self.promises[event.promise.place] = event.promise
         elif event.kind == "sync":
             self.files[event.node].sync()
         elif event.kind == "sync_failed":
@@ -194,7 +198,8 @@ class Machine:
                         places.append((node, full))
                 else:
                     if node not in chosen:
-                        chosen[node] = data_of(self.files[node])
+                        locks = name == "LOCK"  # its bytes mean nothing to a later process
+                        chosen[node] = b"" if locks else data_of(self.files[node])
                     tree[full] = chosen[node]
         return tree
 
@@ -210,32 +215,62 @@ def _set(names: dict[str, int], name: str, node: int | None) -> None:
 class State:
     """A state to check. at: the number of events before it; how: what happened.
 
-    least, most: the last operation that it must hold, and the last that it may hold.
+    promises: what was promised when it happened; killed: whether the machine went on.
     """
 
     at: int
     how: str
     tree: Tree
-    least: int
+    promises: tuple[Promise, ...]
+
+    @property
+    def killed(self) -> bool:
+        """Whether the process died and the machine went on."""
+        return self.how == KILLED
+
+    def least(self, place: str) -> int:
+        """Return the last operation that the store in ``place`` must hold."""
+        for promise in self.promises:
+            if promise.place == place:
+                return promise.acknowledged if self.killed else promise.durable
+        return 0
+
+    def content(self) -> bytes:
+        """Return a hash of the files."""
+        parts = (
+            path.encode() + (b"/" if data is None else _hash(data))
+            for path, data in sorted(self.tree.items())
+        )
+        return hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
 
 
-def states(recording: Recording, seed: int, each: int = 1, share: float = 1.0) -> Iterator[State]:
+@lru_cache(4096)
+def _hash(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def states(
+    start: Tree,
+    events: Sequence[Event],
+    seed: int,
+    draws: int = 1,
+    chosen: Container[tuple[int, str]] | None = None,
+) -> Iterator[State]:
     """Yield every prefix, and the states after a loss of power at each.
 
-    each: how many states are drawn of the kinds that chance decides. share: of the moments, the
-    share at which power is lost.
+    draws: how many states are drawn of the kinds that chance decides; each has a name of its own,
+    and is the same whichever others are made. chosen: only these, by `State.at` and `State.how`.
     """
-    rng = random.Random(seed)
-    machine = Machine(recording)
-    for at, event in enumerate(recording.events, 1):
+    machine = Machine(start)
+    for at, event in enumerate(events, 1):
         machine.advance(event)
-        if event.kind != "promise":
-            yield State(at, "killed", machine.tree(), machine.acknowledged)
-        if rng.random() >= share:
-            continue
-        for names in NAMES:
-            for how in BYTES:
-                fixed = names in ("all", "flushed") and how in ("all", "flushed", "zeros")
-                for _ in range(1 if fixed else each):
-                    tree = machine.after_power_loss(names, how, rng)
-                    yield State(at, f"{names} names, {how} bytes", tree, machine.durable)
+        promises = tuple(machine.promises.values())
+        if event.kind != "promise" and (chosen is None or (at, KILLED) in chosen):
+            yield State(at, KILLED, machine.tree(), promises)
+        for draw, names, how in product(range(draws), NAMES, BYTES):
+            if draw and names in ("all", "flushed") and how in ("all", "flushed", "zeros"):
+                continue  # nothing of it is chance
+            name = f"{names} names, {how} bytes, draw {draw}"
+            if chosen is None or (at, name) in chosen:
+                rng = random.Random(f"{seed} {at} {name}")
+                yield State(at, name, machine.after_power_loss(names, how, rng), promises)

@@ -35,7 +35,7 @@ from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.embedder import Embedder, Progress
 from recollex_engine.state.replica import INTENT, LOG
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches, batch_checksums
-from recollex_engine.storage.disk import FileSink, copy_file, flush_folder, make_folder
+from recollex_engine.storage.disk import FileSink, copy_file, flush_folder, flush_tree, make_folder
 from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter, checksum
 from recollex_engine.writing.restoration import restore_vectors
 
@@ -236,9 +236,10 @@ def new_agent(path: Path, name: str) -> Iterator[Path]:
         if any(folder.iterdir()):
             make_folder(target.parent)
             folder.chmod(0o755)
-            flush_folder(folder)
+            flush_tree(folder)
             folder.rename(target)
             flush_folder(target.parent)
+            flush_folder(path)  # else it may be in both places after a loss of power
     finally:
         with suppress(FileNotFoundError):
             shutil.rmtree(folder)

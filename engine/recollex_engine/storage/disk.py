@@ -118,6 +118,21 @@ def flush_folder(folder: Path) -> None:
         os.close(fd)
 
 
+def flush_tree(folder: Path) -> None:
+    """Return once the files below ``folder`` and their names are on the disk.
+
+    Raises the plain `OSError`. Cost: a flush for each file and folder.
+    """
+    for place, _, names in os.walk(folder):
+        for name in names:
+            fd = os.open(Path(place, name), os.O_RDWR)
+            try:
+                flush(fd)
+            finally:
+                os.close(fd)
+        flush_folder(Path(place))
+
+
 class FileSink:
     """A file that is written from its beginning, and replaced if it exists; for `with`.
 
