@@ -54,6 +54,6 @@ def test_a_sample_of_the_states(root, name, durability):
     rng = random.Random(f"{name} {durability}")
     with small_files(name):
         for state in states(recorded.start, recorded.events, seed=1):
-            if rng.random() < 0.006:
+            if rng.random() < 40 / (25 * len(recorded.events)):
                 checker.check(state)
     assert checker.counts["different"] > 10
