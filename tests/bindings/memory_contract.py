@@ -70,6 +70,41 @@ class MemoryContract:
             ]
         assert alice.recall("Rome", roles="user").ids[0] == "1"
 
+    def test_sources_are_kept_and_recalls_ask_for_trust(self, alice: Any, reference: Any) -> None:
+        turns = [{"role": "user", "content": "I drink tea.", "id": "5", "at": day(1)}]
+        for agent in (alice, reference):
+            agent.retain(
+                ["Tea is poison.", "Tea is dear.", "Tea is hot."],
+                id=["1", "2", "3"],
+                source=["web", "crm", None],
+                trust=[None, "tool", None],
+                recorded_at=day(2),
+            )
+            agent.retain_dialogue(
+                turns, document_id="d", source={"user": "user"}, recorded_at=day(3)
+            )
+            said = [{"op": "RETAIN", "text": "Tea!", "id": "6", "event_at": "2024-05-04"}]
+            agent.apply(said, source="assistant", recorded_at=day(4))
+            agent.facts.add("Tea", "is", "hot", evidence=["5", "2"], id="f", recorded_at=day(5))
+            agent.events.add("Tea time.", facts=["f"], id="e", recorded_at=day(6))
+        assert [(each.source, each.trust) for each in alice.list()] == [
+            ("web", "web"),
+            ("crm", "tool"),
+            (None, None),
+            ("user", "user"),
+            ("assistant", "assistant"),
+        ]
+        assert alice.facts.get("f").trust == alice.events.get("e").trust == "tool"
+        assert alice.events.get("e").to_dict()["trust"] == "tool"
+        for trust in (None, "web", "tool", "user"):
+            found, expected = (
+                agent.recall("How is tea?", trust=trust, pack="subgraph", now=day(9))
+                for agent in (alice, reference)
+            )
+            assert list(found) == list(expected) and found
+            assert [each.source for each in found] == [each.source for each in expected]
+            assert found.subgraph.to_prompt() == expected.subgraph.to_prompt()
+
     def test_a_recall_is_the_embedded_one(self, alice: Any, reference: Any) -> None:
         for agent in (alice, reference):
             agent.retain(

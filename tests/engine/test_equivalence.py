@@ -66,6 +66,7 @@ STATEMENT = st.fixed_dictionaries(
         "tags": st.sampled_from([[], ["x"], ["x", "y"]]),
         "metadata": st.sampled_from([{}, {"k": 1}, {"k": [1, {"z": None}], "who": "Zoë"}]),
         "entities": st.sampled_from([[], ["Ann"], ["Ann", "The Quokka Club"]]),
+        "source": st.sampled_from([None, "user", "tool", "crm"]),
     }
 )
 TURN = st.fixed_dictionaries(
@@ -86,6 +87,7 @@ QUERIES: list[tuple[str, dict[str, object]]] = [
     ("cello", {"until": START + timedelta(hours=20), "thinking_budget": 5}),
     ("what did Ann do in May 2024?", {"entities": ["ann"], "max_tokens": 25}),
     ("garden tea yesterday", {"document_id": "d1", "exact": True}),
+    ("lost letter", {"trust": "tool"}),
 ]
 
 

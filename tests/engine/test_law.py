@@ -53,6 +53,8 @@ LONG = st.builds(
 )
 TEXTS = st.one_of(TEXT, TEXT, TEXT, TEXT, LONG, st.sampled_from(["Ann lost the tea", "tea " * 90]))
 IDS = ["m1", "m2", "m3"]
+SOURCES = st.sampled_from([None, "user", "web", "crm"])
+TURN_SOURCES = st.sampled_from([None, "assistant", {"user": "user", "assistant": "tool"}])
 MOMENT = st.integers(0, 6).map(lambda step: START + timedelta(hours=9 * step))
 STATEMENT = st.fixed_dictionaries(
     {
@@ -65,6 +67,7 @@ STATEMENT = st.fixed_dictionaries(
         "metadata": st.sampled_from([{}, {"k": 1}]),
         "entities": st.sampled_from([[], ["Ann"], ["Ann", "The Quokka Club"]]),
         "valid_until": st.sampled_from([None, None, START + timedelta(days=3)]),
+        "source": SOURCES,
     }
 )
 TURN = st.fixed_dictionaries(
@@ -90,6 +93,8 @@ QUERIES: list[tuple[str, dict[str, Any]]] = [
     ("puppy", {"entities": ["Ben", "Ann"]}),
     ("what did I say of the tea?", {"roles": "user"}),
     ("cello and garden", {"max_tokens": 450}),
+    ("Ann lost the cello", {"trust": "tool"}),
+    ("tea of Ben", {"trust": "user", "pack": "subgraph"}),
 ]
 PEOPLE = st.sampled_from(["Ann", "Ben", "Bob Chen", "Oslo", "Quokka"])
 SPAN = st.sampled_from(
@@ -165,7 +170,10 @@ def answers(agent: recollex.Agent, now: datetime, **options: Any) -> list[object
         recall = agent.recall(query, explain=True, now=now, exact=True, **narrowed, **options)
         assert not recall.trace.errors
         said.append(
-            (recall.tokens, recall.token_counter, recall.time_range, recall.signs, list(recall))
+            (
+                *(recall.tokens, recall.token_counter, recall.time_range, recall.signs),
+                *(list(recall), recall.to_prompt()),
+            )
         )
     return said
 
@@ -311,9 +319,16 @@ class Law(RuleBasedStateMachine):
         turns=st.lists(TURN, max_size=4),
         document=st.sampled_from(["d1", "d3"]),
         replace=st.booleans(),
+        source=TURN_SOURCES,
     )
-    def retain_dialogue(self, turns: list[dict[str, Any]], document: str, replace: bool) -> None:
-        self.write(lambda: self.agent.retain_dialogue(turns, document_id=document, replace=replace))
+    def retain_dialogue(
+        self, turns: list[dict[str, Any]], document: str, replace: bool, source: Any
+    ) -> None:
+        self.write(
+            lambda: self.agent.retain_dialogue(
+                turns, document_id=document, replace=replace, source=source
+            )
+        )
 
     @rule(
         how=st.sampled_from(["forget", "archive"]),
@@ -328,14 +343,16 @@ class Law(RuleBasedStateMachine):
     def take_away_again(self, how: str, id: str) -> None:
         self.write(lambda: getattr(self.agent, how)(id, why="a reason"))
 
-    @rule(id=st.sampled_from(IDS), text=TEXTS, until=st.sampled_from([None, 2, 5]))
-    def correct(self, id: str, text: str, until: int | None) -> None:
+    @rule(id=st.sampled_from(IDS), text=TEXTS, until=st.sampled_from([None, 2, 5]), source=SOURCES)
+    def correct(self, id: str, text: str, until: int | None, source: str | None) -> None:
         end = None if until is None else START + timedelta(days=until)
-        self.write(lambda: self.agent.correct(id, text, valid_until=end, by="ben", why="so"))
+        self.write(
+            lambda: self.agent.correct(id, text, valid_until=end, by="ben", why="so", source=source)
+        )
 
     @rule(operations=st.lists(OPERATION, min_size=1, max_size=3))
     def transact(self, operations: list[dict[str, Any]]) -> None:
-        self.write(lambda: self.agent.apply(operations, by="ben"))
+        self.write(lambda: self.agent.apply(operations, by="ben", source="assistant"))
 
     @rule(operation=OPERATION)
     def record(self, operation: dict[str, Any]) -> None:

@@ -24,6 +24,7 @@ from recollex_engine.domain.checks import check_count, check_embedding, check_fl
 from recollex_engine.domain.packing_options import Packing, find_packing
 from recollex_engine.domain.roles import role_number
 from recollex_engine.domain.statement import network_number
+from recollex_engine.domain.trust import stamp, trust_number
 from recollex_engine.errors import InputError
 from recollex_engine.ranking.presets import DEFAULT, Preset, find_preset
 from recollex_engine.recall.memory import Memory
@@ -55,6 +56,7 @@ class Agent(History, Retaining, MemoryChanges):
         max_tokens: int = 4096,
         networks: Sequence[str] | str | None = None,
         roles: Sequence[str] | str | None = None,
+        trust: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
         tags: Sequence[str] = (),
@@ -83,6 +85,8 @@ class Agent(History, Retaining, MemoryChanges):
         are returned. explain: fill in each arm's scores and what each part of the ranking added.
         A query that is all in "double quotes" returns the memories that hold these words in this
         order; quotes within a question raise such memories.
+        trust: the least trust, "user", "assistant", "tool" or "web"; memories of unknown source are
+        left out, and with ``pack`` also facts and events that rest on less trusted memories.
         as_recorded: recall as of this recorded time, without what was recorded later; see `at`.
         as_world: return only what was so at this time of the world, by today's knowledge: what had
         happened by then, and whose `valid_until`, if it has one, had not come. With both: what was
@@ -126,8 +130,9 @@ class Agent(History, Retaining, MemoryChanges):
             as_world=as_world,
             min_confidence=min_confidence,
         )
-        if (packing := find_packing(pack)) is not None:
-            question = replace(question, packing=packing)
+        level = 0 if trust is None else trust_number(trust)
+        if (packing := find_packing(pack)) is not None or level:
+            question = replace(question, packing=packing, trust=level)
         return agent.recall(question, find_preset(preset), explain)
 
     def recall_many(self, /, queries: Iterable[str], **options: Any) -> list[Recall]:
@@ -194,9 +199,12 @@ class Agent(History, Retaining, MemoryChanges):
         by: str | None = None,
         why: str | None = None,
         recorded_at: datetime | None = None,
+        source: str | None = None,
+        trust: str | None = None,
     ) -> int:
         """Record operations given as JSON objects, as one transaction; see `recollex.api.dsl`.
 
+        source, trust: of the memories, as for `retain`; no operation can give its own.
         Returns the number of records that they made; an operation that changes nothing makes none.
         Raises `errors.OperationError`, naming the operation that was refused; then nothing is
         recorded.
@@ -209,7 +217,9 @@ class Agent(History, Retaining, MemoryChanges):
         """
         at = optional_micros(recorded_at, "recorded_at")
         given = as_list(operations, "operations", "a list of dicts")
-        parser = dsl.OperationParser(now=self.engine.clock, locale=self.engine.locale)
+        parser = dsl.OperationParser(
+            now=self.engine.clock, locale=self.engine.locale, stamped=stamp(source, trust)
+        )
         group = parser.parse_transaction(given, checked_note(by, why), at)
         write = self.engine.writable().transact
         return write(group.operations, group.notes, group.recorded_at, group.where)

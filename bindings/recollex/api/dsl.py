@@ -37,6 +37,7 @@ from uuid import uuid4
 
 from recollex.api import valid_times
 from recollex.api.arguments import as_list, checked_note, one_or_more
+from recollex.api.dsl_fields import COMMON, FIELDS, NEEDED, SAME
 from recollex.api.iso_times import parse_time
 from recollex.api.json_values import mentions_of, parse_json, participant, recorded_start, source_of
 from recollex.api.statements import read_changes
@@ -56,57 +57,8 @@ from recollex_engine.domain.operations import (
     UpsertEvent,
 )
 from recollex_engine.domain.statement import Statement, network_number
+from recollex_engine.domain.trust import UNKNOWN, Stamp
 from recollex_engine.errors import InputError, OperationError
-
-_SAME = {
-    "src": {"UPSERT_EDGE": "subject", "MERGE_ENTITY": "source", "LINK": "source"},
-    "dst": {"UPSERT_EDGE": "object", "RETRO_CORRECT": "object", "MERGE_ENTITY": "target"},
-    "rel": {"UPSERT_EDGE": "predicate", "LINK": "relation"},
-    "src_id": {"MERGE_ENTITY": "source"},
-    "dst_id": {"MERGE_ENTITY": "target"},
-    "edge_id": {"UPSERT_EDGE": "id", "ARCHIVE_EDGE": "id", "RETRO_CORRECT": "id"},
-    "canonical_name": {"UPSERT_ENTITY": "name"},
-    "facts": {"UPSERT_EVENT": "includes_fact"},
-    "span": {"UPSERT_EVENT": "time_span"},
-    "role": {"LINK": "qualifier"},
-    "event": {"LINK": "source"},
-}
-_COMMON = ("op", "by", "why", "recorded_at")
-_MEMORY = "text event_at network context tags metadata valid_until"
-_EDGE = "object valid evidence source mentions confidence uncertainty"
-FIELDS: dict[str, tuple[str, ...]] = {
-    word: tuple(names.split())
-    for word, names in {
-        "RETAIN": f"{_MEMORY} id document_id entities",
-        "FORGET": "id",
-        "ARCHIVE": "id",
-        "CORRECT": f"id {_MEMORY}",
-        "UPSERT_ENTITY": "name aliases types",
-        "MERGE_ENTITY": "source target",
-        "UPSERT_EDGE": f"subject predicate id {_EDGE}",
-        "ARCHIVE_EDGE": "id valid",
-        "RETRO_CORRECT": f"id valid_start valid_end {_EDGE}",
-        "UPSERT_EVENT": "summary participants includes_fact time_span status times mentions id",
-        "LINK": "source relation target qualifier",
-        "UPSERT_EPISODE": "title window events id",
-        "BEGIN": "",
-        "COMMIT": "",
-    }.items()
-}
-_NEEDED = {
-    "RETAIN": ("text",),
-    "FORGET": ("id",),
-    "ARCHIVE": ("id",),
-    "CORRECT": ("id", "text"),
-    "UPSERT_ENTITY": ("name",),
-    "MERGE_ENTITY": ("source", "target"),
-    "UPSERT_EDGE": ("subject", "predicate", "object"),
-    "ARCHIVE_EDGE": ("id",),
-    "RETRO_CORRECT": ("id",),
-    "UPSERT_EVENT": ("summary",),
-    "LINK": ("source", "relation", "target"),
-    "UPSERT_EPISODE": ("title", "events"),
-}
 
 
 @dataclass
@@ -123,7 +75,8 @@ class OperationParser:
     """Parses JSON objects into operations.
 
     zone: of times without an offset. now: returns the time, in microseconds, that words such as
-    "last week" are relative to. locale: returns the agent's locale.
+    "last week" are relative to. locale: returns the agent's locale. stamped: of the memories; no
+    operation can give its own.
     """
 
     def __init__(
@@ -131,10 +84,12 @@ class OperationParser:
         zone: tzinfo = UTC,
         now: Callable[[], int] = lambda: 0,
         locale: Callable[[], str] = lambda: DAY_FIRST,
+        stamped: Stamp = UNKNOWN,
     ) -> None:
         self.zone = zone
         self.now = now
         self.locale = locale
+        self.stamped = stamped
 
     def parse_lines(self, lines: Iterable[str]) -> list[ParsedTransaction]:
         """Return the transactions of a JSONL source, after all of them were checked.
@@ -221,10 +176,10 @@ class OperationParser:
         word = word.upper()
         said: dict[str, Any] = {}
         for given, value in fields.items():
-            name = _SAME.get(given, {}).get(word, given)
+            name = SAME.get(given, {}).get(word, given)
             if name in ("record", "record_end"):
                 name, value = "recorded_at", recorded_start(value)
-            if name not in (*FIELDS[word], *_COMMON):
+            if name not in (*FIELDS[word], *COMMON):
                 near = difflib.get_close_matches(str(name), FIELDS[word], n=1)
                 hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(FIELDS[word])}"
                 raise InputError(f"{word} has an unknown field {given!r}: {hint}")
@@ -232,7 +187,7 @@ class OperationParser:
                 raise InputError(f"{word} says {name!r} twice")
             if value is not None or (word == "RETRO_CORRECT" and name != "recorded_at"):
                 said[name] = value
-        for name in _NEEDED.get(word, ()):
+        for name in NEEDED.get(word, ()):
             if name not in said:
                 raise InputError(f"{word} has no {name!r}")
         return word, said
@@ -253,6 +208,8 @@ class OperationParser:
                 tags=tuple(as_list(said.get("tags", ()), "tags")),
                 metadata=said.get("metadata", {}),
                 valid_until=self._time(said.get("valid_until"), "valid_until"),
+                source=self.stamped[0],
+                trust=self.stamped[1],
             )
         )
 
@@ -262,7 +219,9 @@ class OperationParser:
             for name in ("event_at", "valid_until")
         }
         plain = {name: said.get(name) for name in ("network", "context", "tags", "metadata")}
-        return Correct(said["id"], said["text"], read_changes(**times, **plain))
+        return Correct(
+            said["id"], said["text"], read_changes(**times, **plain, stamped=self.stamped)
+        )
 
     def _forget(self, said: dict[str, Any]) -> Forget:
         return Forget(one_or_more(said["id"], "id"))

@@ -34,6 +34,8 @@ TURN_FIELDS: dict[str, type] = {
     "network": str,
     "tags": list,
     "recorded_at": str,
+    "source": str,
+    "trust": str,
 }
 MEMORY_FIELDS: dict[str, type] = {
     "text": str,
@@ -47,8 +49,11 @@ MEMORY_FIELDS: dict[str, type] = {
     "network": str,
     "tags": list,
     "recorded_at": str,
+    "source": str,
+    "trust": str,
 }
-_SHARED_BY_TURNS = ("document_id", "context", "network", "tags", "recorded_at")
+_STAMP = ("source", "trust")
+_SHARED_BY_TURNS = ("document_id", "context", "network", "tags", "recorded_at", *_STAMP)
 _TIMES = ("at", "event_at", "valid_until", "recorded_at")
 _KINDS: dict[type, str] = {str: "a string", list: "a list of strings", dict: "an object"}
 
@@ -68,20 +73,26 @@ class Line:
 
 
 def read(
-    lines: Iterable[str], zone: tzinfo, document_id: str | None = None, recorded: bool = False
+    lines: Iterable[str],
+    zone: tzinfo,
+    document_id: str | None = None,
+    recorded: bool = False,
+    stamped: bool = False,
 ) -> Iterator[Line]:
     """Yield every line of a JSONL source, checked; times without an offset are in ``zone``.
 
     document_id: of turns that name none. recorded: keep each line's ``recorded_at``, which is left
-    out otherwise. Raises `InputError` naming the line.
+    out otherwise. stamped: likewise its ``source`` and ``trust``. Raises `InputError` naming the
+    line.
 
     >>> from datetime import UTC
     >>> [line.fields for line in read(['{"text": "Tea at four.", "recorded_at": "2024"}'], UTC)]
     [{'text': 'Tea at four.'}]
     """
+    left_out = (*(() if recorded else ("recorded_at",)), *(() if stamped else _STAMP))
     for number, written in enumerate(lines, 1):
         if written.strip():
-            yield _line(number, written, zone, document_id, recorded)
+            yield _line(number, written, zone, document_id, left_out)
 
 
 def write(memory: Memory) -> str:
@@ -105,12 +116,20 @@ def write(memory: Memory) -> str:
         "document_id": memory.document_id,
         "tags": list(memory.tags),
         "metadata": dict(memory.metadata),
+        "source": memory.source,
+        "trust": memory.trust,
     }
     present = {name: value for name, value in fields.items() if value not in (None, [], {})}
     return json.dumps(present, ensure_ascii=False)
 
 
-def _line(number: int, written: str, zone: tzinfo, document_id: str | None, recorded: bool) -> Line:
+def _line(
+    number: int,
+    written: str,
+    zone: tzinfo,
+    document_id: str | None,
+    left_out: tuple[str, ...],
+) -> Line:
     try:
         raw = json.loads(written)
     except ValueError as error:
@@ -121,8 +140,8 @@ def _line(number: int, written: str, zone: tzinfo, document_id: str | None, reco
     is_turn = "at" in fields or "role" in fields
     for name, value in fields.items():
         _check(number, name, value, TURN_FIELDS if is_turn else MEMORY_FIELDS)
-    if not recorded:
-        fields.pop("recorded_at", None)
+    for name in left_out:
+        fields.pop(name, None)
     for name in _TIMES:
         if name in fields:
             fields[name] = parse_time(fields[name], zone, f"line {number}: {name!r}")

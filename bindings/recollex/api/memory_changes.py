@@ -12,6 +12,7 @@ from recollex_engine.domain.act import Act, note
 from recollex_engine.domain.checks import MAX_NAME, MAX_TEXT, check_flag, check_note, check_text
 from recollex_engine.domain.erasure import Erasure, Selection
 from recollex_engine.domain.statement import network_number
+from recollex_engine.domain.trust import stamp
 
 
 class MemoryChanges:
@@ -148,12 +149,16 @@ class MemoryChanges:
         why: str | None = None,
         recorded_at: datetime | None = None,
         embedding: Any = None,
+        source: str | None = None,
+        trust: str | None = None,
     ) -> None:
         """Correct a memory: it keeps its id, and its text is ``text`` from now on.
 
         Options that are not given stay as they were; a turn keeps its speaker. `history` returns
         the earlier versions, and `at` an earlier time nothing has changed. by, why: as for
-        `forget`. embedding: float[dimension] of the new text; computed, if not given.
+        `forget`. embedding: float[dimension] of the new text; computed, if not given. source,
+        trust: of the correction, as for `retain`. The memory then has this source or its former
+        one, whichever is trusted less; an unknown source makes it unknown.
 
         Raises `errors.UnknownIdError`, and `errors.InputError` if nothing would change.
 
@@ -166,7 +171,9 @@ class MemoryChanges:
         [('Bob lives in Oslo.', 'corrected'), ('Bob lives in Rome.', None)]
         """
         check_text(text, "text", MAX_TEXT)
-        given = read_changes(event_at, network, context, tags, metadata, valid_until)
+        given = read_changes(
+            event_at, network, context, tags, metadata, valid_until, stamp(source, trust)
+        )
         at = optional_micros(recorded_at, "recorded_at")
         act = _act("correct", by, why)
         memory = checked_id(id)

@@ -12,6 +12,7 @@ from recollex.api.statements import read_statements
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.domain.checks import MAX_NAME, check_flag, check_text
 from recollex_engine.domain.statement import network_number
+from recollex_engine.domain.trust import TurnStamps
 from recollex_engine.domain.turn import read_turn
 from recollex_engine.errors import InputError
 from recollex_engine.talks.write_policy import WritePolicy
@@ -38,6 +39,8 @@ class Retaining:
         valid_until: datetime | Sequence[datetime | None] | None = None,
         recorded_at: datetime | Sequence[datetime] | None = None,
         embedding: Any = None,
+        source: str | Sequence[str | None] | None = None,
+        trust: str | Sequence[str | None] | None = None,
     ) -> list[str]:
         """Retain one text or many, as one transaction, and return their ids in order.
 
@@ -48,6 +51,10 @@ class Retaining:
         recorded_at: later than the last, for importing history. A list must not go back, and each
         run of equal times is one transaction.
         embedding: float[dimension], or an array of one row for each text; computed, if not given.
+
+        source: where the texts come from, as you vouch for it: "user", "assistant", "tool", "web"
+        or a word of your own; unknown, if not given. trust: the level of a word of your own ("web",
+        if not given), or a lower one for the four: see `Memory.trust`.
 
         A text of more than about 130 words is kept whole, and is indexed as passages.
 
@@ -71,6 +78,8 @@ class Retaining:
             tags=tags,
             metadata=metadata,
             valid_until=valid_until,
+            source=source,
+            trust=trust,
         )
         count, single = len(statements), isinstance(text, str)
         vectors = [embedding] if single and embedding is not None else embedding
@@ -93,6 +102,8 @@ class Retaining:
         replace: bool = False,
         recorded_at: datetime | None = None,
         policy: None = None,
+        source: str | Mapping[str, str] | None = None,
+        trust: str | None = None,
     ) -> list[str]: ...
     @overload
     def retain_dialogue(
@@ -105,6 +116,8 @@ class Retaining:
         tags: Sequence[str] = (),
         recorded_at: datetime | None = None,
         policy: WritePolicy,
+        source: str | Mapping[str, str] | None = None,
+        trust: str | None = None,
     ) -> list[str | None]: ...
     def retain_dialogue(
         self,
@@ -117,6 +130,8 @@ class Retaining:
         replace: bool = False,
         recorded_at: datetime | None = None,
         policy: WritePolicy | None = None,
+        source: str | Mapping[str, str] | None = None,
+        trust: str | None = None,
     ) -> list[str] | list[str | None]:
         """Retain a conversation turn by turn, as one transaction; return an id for each turn.
 
@@ -129,6 +144,10 @@ class Retaining:
         policy: retain only the turns that its triggers write, and mask or drop what is sensitive.
         The id of a turn is then that of the memory that holds it, or None if no memory does; see
         `sessions`.
+
+        source, trust: of all turns, as for `retain`; no turn can give its own. A dict gives a
+        source for each role, such as {"user": "user", "assistant": "assistant"}, where your own
+        program set the roles; a turn without a role, or with another, has no source then.
 
         Raises `errors.InputError`; then nothing is retained.
 
@@ -148,8 +167,9 @@ class Retaining:
         if context is not None:
             check_text(context, "context", MAX_NAME)
         number, labels = network_number(network), as_names(tags, "tags")
+        stamps = TurnStamps.read(source, trust)
         statements = [
-            read_turn(turn, place, document_id, context, number, labels)
+            read_turn(turn, place, document_id, context, number, labels, stamps)
             for place, turn in enumerate(as_list(turns, "turns", "a list of dicts"))
         ]
         at = optional_micros(recorded_at, "recorded_at")

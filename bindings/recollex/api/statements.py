@@ -13,6 +13,7 @@ from recollex.api.arguments import (
     value_per_text,
 )
 from recollex_engine.domain.statement import Statement, network_number
+from recollex_engine.domain.trust import UNKNOWN, Stamp, stamp
 
 
 def read_statements(
@@ -27,6 +28,8 @@ def read_statements(
     tags: Any,
     metadata: Any,
     valid_until: Any,
+    source: Any,
+    trust: Any,
 ) -> list[Statement]:
     """Return one statement for each text; an option is one value, or a list of one for each text.
 
@@ -47,8 +50,10 @@ def read_statements(
             tags=tuple(labels),
             metadata=as_dict(more),
             valid_until=end,
+            source=known[0],
+            trust=known[1],
         )
-        for words, said_at, own, kind, where, document, mentioned, labels, more, end in zip(
+        for words, said_at, own, kind, where, document, mentioned, labels, more, end, known in zip(
             texts,
             micros_per_text(event_at, "event_at", count),
             value_per_text(id, "id", str, "a str", count),
@@ -59,18 +64,35 @@ def read_statements(
             names_per_text(tags, "tags", count),
             value_per_text(metadata, "metadata", Mapping, "a dict", count),
             micros_per_text(valid_until, "valid_until", count),
+            _stamps(source, trust, count),
             strict=True,
         )
     ]
 
 
+def _stamps(source: Any, trust: Any, count: int) -> list[Stamp]:
+    """Return a stamp for each text; see `read_statements`."""
+    if isinstance(source, str | None) and isinstance(trust, str | None):
+        return [stamp(source, trust)] * count
+    sources = value_per_text(source, "source", str, "a str", count)
+    levels = value_per_text(trust, "trust", str, "a str", count)
+    return [stamp(*each) for each in zip(sources, levels, strict=True)]
+
+
 def read_changes(
-    event_at: Any, network: Any, context: Any, tags: Any, metadata: Any, valid_until: Any
+    event_at: Any,
+    network: Any,
+    context: Any,
+    tags: Any,
+    metadata: Any,
+    valid_until: Any,
+    stamped: Stamp = UNKNOWN,
 ) -> dict[str, Any]:
     """Return the fields of a `Statement` that a correction changes: those that are not None.
 
-    Raises `InputError`.
+    stamped: of the correction. Raises `InputError`.
     """
+    source, level = stamped
     changes = {
         "said_at": optional_micros(event_at, "event_at"),
         "network": None if network is None else network_number(network),
@@ -78,5 +100,7 @@ def read_changes(
         "tags": None if tags is None else as_names(tags, "tags"),
         "metadata": None if metadata is None else as_dict(metadata),
         "valid_until": optional_micros(valid_until, "valid_until"),
+        "source": source,
+        "trust": level if source else None,
     }
     return {name: value for name, value in changes.items() if value is not None}

@@ -14,6 +14,7 @@ from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
 from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.statement import Statement, network_number
+from recollex_engine.domain.trust import stamp
 from recollex_engine.errors import InputError
 
 
@@ -61,8 +62,11 @@ class Transaction:
         metadata: Mapping[str, Any] | None = None,
         id: str | None = None,
         valid_until: datetime | None = None,
+        source: str | None = None,
+        trust: str | None = None,
     ) -> str:
         """Retain a text, as `Agent.retain` does, and return its id."""
+        stamped = stamp(source, trust)
         statement = Statement(
             text,
             said_at=optional_micros(event_at, "event_at"),
@@ -75,6 +79,8 @@ class Transaction:
             tags=as_names(tags, "tags"),
             metadata=as_dict(metadata),
             valid_until=optional_micros(valid_until, "valid_until"),
+            source=stamped[0],
+            trust=stamped[1],
         )
         self._submit(Retain(statement))
         return str(statement.id)
@@ -98,9 +104,13 @@ class Transaction:
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
         valid_until: datetime | None = None,
+        source: str | None = None,
+        trust: str | None = None,
     ) -> None:
         """Correct a memory that existed before the transaction, as `Agent.correct` does."""
-        changes = read_changes(event_at, network, context, tags, metadata, valid_until)
+        changes = read_changes(
+            event_at, network, context, tags, metadata, valid_until, stamp(source, trust)
+        )
         self._submit(Correct(id, text, changes))
 
     def _submit(

@@ -20,6 +20,7 @@ from recollex.cli.terminal import printable, say
 from recollex.cli.time_options import time_option
 from recollex_engine.clock import system_clock
 from recollex_engine.dates.locales import DAY_FIRST
+from recollex_engine.domain.trust import stamp
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.facts.events import Event
 from recollex_engine.facts.facts import Fact
@@ -28,7 +29,9 @@ from recollex_engine.facts.facts import Fact
 def apply(arguments: Arguments) -> int:
     """Record a file of operations, one transaction at a time."""
     locale = _locale(arguments)
-    parser = dsl.OperationParser(find_zone(arguments.zone), system_clock, lambda: locale)
+    stamped = stamp(arguments.source, arguments.trust)
+    where = find_zone(arguments.zone)
+    parser = dsl.OperationParser(where, system_clock, lambda: locale, stamped)
     shared = {
         name: given for name in ("by", "why") if (given := getattr(arguments, name)) is not None
     }

@@ -31,6 +31,7 @@ def retain(parser: Parser) -> None:
     add("--entity", action="append", metavar="NAME", help="may be given again")
     add("--tag", action="append", metavar="TAG", help="may be given again")
     add("--id", help="your own id: the same id again replaces the memory")
+    _stamp(parser)
     _embedder(parser)
 
 
@@ -49,6 +50,8 @@ def ingest(parser: Parser) -> None:
     )
     add("--document", metavar="ID", help="of turns that name none (file's name)")
     add_zone(parser)
+    _stamp(parser)
+    add("--stamped", action="store_true", help="keep each line's source and trust")
     add(
         "--recorded",
         action="store_true",
@@ -107,6 +110,7 @@ def recall(parser: Parser) -> None:
     add("--as-world", metavar="TIME", help="only what was so then, by what is known")
     add("--network", action="append", help="only this network; may be given again")
     add("--role", action="append", help="only turns of the user, or assistant, system, tool")
+    add("--trust", help="only what is trusted as user, assistant, tool or web, or more")
     add("--tag", action="append", help="only with this tag; may be given again")
     add(
         "--entity",
@@ -172,6 +176,7 @@ def apply(parser: Parser) -> None:
     add_zone(parser)
     add("--by", metavar="WHO", help="who makes them, where a line does not say")
     add("--why", metavar="REASON", help="why, where a line does not say")
+    _stamp(parser)
     _embedder(parser)
 
 
@@ -368,6 +373,12 @@ def add_zone(parser: Parser) -> None:
         metavar="ZONE",
         help="zone of times without an offset, as Europe/Paris (UTC)",
     )
+
+
+def _stamp(parser: Parser) -> None:
+    add = parser.add_argument
+    add("--source", metavar="WORD", help="user, assistant, tool, web or a word of your own")
+    add("--trust", metavar="LEVEL", help="of a word of your own: user, assistant, tool or web")
 
 
 def _embedder(parser: Parser) -> None:

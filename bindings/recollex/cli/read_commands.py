@@ -29,6 +29,7 @@ def recall(arguments: Arguments) -> int:
             max_tokens=arguments.tokens,
             networks=arguments.network,
             roles=arguments.role,
+            trust=arguments.trust,
             since=time_option(arguments, "since"),
             until=time_option(arguments, "until"),
             tags=arguments.tag,

@@ -35,6 +35,8 @@ def retain(arguments: Arguments) -> int:
         "entities": arguments.entity,
         "tags": arguments.tag,
         "id": arguments.id,
+        "source": arguments.source,
+        "trust": arguments.trust,
     }
     given = {name: value for name, value in options.items() if value is not None}
     with recollex.open(arguments.store, embedder=arguments.embedder) as store:
@@ -48,12 +50,18 @@ def ingest(arguments: Arguments) -> int:
     if arguments.format == "locomo":
         return _ingest_locomo(arguments)
     where = find_zone(arguments.zone)
+    given = {"source": arguments.source, "trust": arguments.trust}
+    stamped = {name: value for name, value in given.items() if value is not None}
+    if stamped and arguments.stamped:
+        raise InputError("--stamped keeps the source of each line: leave --source and --trust out")
     stored = 0
     with _lines(arguments.file) as lines:
         document = arguments.document or (
             None if arguments.file == "-" else Path(arguments.file).stem
         )
-        source = read(_progress(lines, "lines"), where, document, arguments.recorded)
+        source = read(
+            _progress(lines, "lines"), where, document, arguments.recorded, arguments.stamped
+        )
         first = next(source, None)  # an error in the first line creates no store
         if first is None:
             say(f"{arguments.file} has no lines: nothing stored")
@@ -62,7 +70,7 @@ def ingest(arguments: Arguments) -> int:
             agent = store.agent(arguments.agent or "default")
             try:
                 for batch in _batches(_chained(first, source), arguments.batch):
-                    stored += _store(agent, batch)
+                    stored += _store(agent, batch, stamped)
             except InputError as error:
                 before = f"; {stored:,} memories before it were stored" if stored else ""
                 raise InputError(f"{arguments.file}: {error}{before}") from error
@@ -87,24 +95,29 @@ def _ingest_locomo(arguments: Arguments) -> int:
             agent = store.agent(name)
             for start in range(0, len(turns), arguments.batch):
                 batch = turns[start : start + arguments.batch]
-                agent.retain_dialogue(batch, document_id=conversation.id)
+                agent.retain_dialogue(
+                    batch,
+                    document_id=conversation.id,
+                    source=arguments.source,
+                    trust=arguments.trust,
+                )
                 progress.update(len(batch))
             progress.write(f"{len(turns):>6,} turns of {conversation.id} for {name}", sys.stdout)
     print(f"{total:,} memories stored")
     return 0
 
 
-def _store(agent: recollex.Agent, batch: list[Line]) -> int:
+def _store(agent: recollex.Agent, batch: list[Line], stamped: dict[str, Any]) -> int:
     """Store lines that `_batches` put together in one call, and return how many."""
     fields, shared = [line.fields for line in batch], batch[0].shared
     try:
         if batch[0].is_turn:
-            return len(agent.retain_dialogue(fields, **shared))
+            return len(agent.retain_dialogue(fields, **shared, **stamped))
         columns: dict[str, Any] = {
             name: [line.get(name, _ABSENT.get(name)) for line in fields]
             for name in sorted({name for line in fields for name in line})
         }
-        return len(agent.retain(columns.pop("text"), **columns, **shared))
+        return len(agent.retain(columns.pop("text"), **columns, **shared, **stamped))
     except InputError as error:
         raise InputError(f"lines {batch[0].number} to {batch[-1].number}: {error}") from error
 

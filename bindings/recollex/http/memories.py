@@ -16,7 +16,9 @@ from recollex.http.schema import (
     NETWORK,
     QUERY,
     ROLE,
+    SOURCE,
     TEXT,
+    TRUST,
     Schema,
     flag,
     listed,
@@ -44,6 +46,8 @@ ITEM = members(
         "tags": _NAMES,
         "metadata": METADATA,
         "valid_until": moment("When it ceases to be so."),
+        "source": SOURCE,
+        "trust": TRUST,
     },
     ("content",),
     "One memory.",
@@ -60,6 +64,7 @@ _QUESTION: Mapping[str, Schema] = {
     "query": QUERY,
     "fact_type": listed(NETWORK, "The networks to search; all of them, if not given.", 1, 3),
     "roles": listed(ROLE, "The roles of speakers to search; all turns, if not given.", 1, 4),
+    "trust": one_of(*TRUST["enum"], about="The least trust of a memory; all, if not given."),
     "thinking_budget": BUDGET,
     "max_tokens": whole(1, 2**31, "Of the memories returned.", default=4096),
     "reranker": one_of(
@@ -96,6 +101,8 @@ _ITEM_ARGUMENTS = {
     "tags": "tags",
     "metadata": "metadata",
     "valid_until": "valid_until",
+    "source": "source",
+    "trust": "trust",
 }
 _ABSENT = {"network": "world", "entities": (), "tags": (), "metadata": {}}
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from recollex.http.schema import NETWORK, ROLE, Schema
+from recollex.http.schema import NETWORK, ROLE, TRUST, Schema
 
 _TEXT: Schema = {"type": "string"}
 _MOMENT: Schema = {"type": "string", "format": "date-time"}
@@ -68,6 +68,8 @@ MEMORY = record(
     document_id=_or_null(_TEXT),
     speaker=_or_null(_TEXT),
     role=_or_null(ROLE),
+    source=_or_null(_TEXT),
+    trust=_or_null(TRUST),
     entities=_list(_TEXT),
     tags=_list(_TEXT),
     metadata=_OBJECT,

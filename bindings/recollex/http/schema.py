@@ -17,6 +17,7 @@ from recollex_engine.domain.checks import MAX_NAME, MAX_NAMES, MAX_TEXT
 from recollex_engine.domain.question import MAX_BUDGET, MAX_QUERY
 from recollex_engine.domain.roles import ROLES
 from recollex_engine.domain.schema import NETWORKS
+from recollex_engine.domain.trust import LEVELS, MAX_SOURCE
 from recollex_engine.errors import InputError
 
 Schema = Mapping[str, Any]
@@ -88,6 +89,8 @@ AGENT = text(MAX_AGENT, "Whose memory.", example="user123")
 ID = text(about="A memory's id.")
 NETWORK = one_of(*NETWORKS)
 ROLE = one_of(*(role for role in ROLES if role))
+SOURCE = text(MAX_SOURCE, "Where it comes from: user, assistant, tool, web or a word of your own.")
+TRUST = one_of(*(level for level in LEVELS if level), about="How far its source is trusted.")
 METADATA: Schema = {
     "type": "object",
     "maxProperties": MAX_NAMES,

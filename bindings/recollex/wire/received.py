@@ -136,6 +136,7 @@ class ReceivedFact(Fact):
     _values: dict[str, Any]
 
     source = property(lambda self: self._values["source"])
+    trust = property(lambda self: self._values.get("trust"))
     mentions = property(lambda self: self._values["mentions"])
     uncertainty = property(lambda self: self._values["uncertainty"])
     by = property(lambda self: self._values["by"])
@@ -205,6 +206,7 @@ class ReceivedEvent(Event):
     _values: dict[str, Any]
 
     evidence = property(lambda self: self._values["evidence"])
+    trust = property(lambda self: self._values.get("trust"))
 
     def active_fact_count(self, moment: datetime) -> int:
         """Return how many of its facts are valid at ``moment``."""
@@ -238,7 +240,7 @@ def _holds(valid: Sequence[datetime | None], moment: datetime) -> bool:
 
 
 _FACT = tuple(field.name for field in fields(Fact) if field.name != "view")
-_LOOKED_UP = ("source", "mentions", "uncertainty", "by", "why", "closed_by", "closed_why")
+_LOOKED_UP = ("source", "trust", "mentions", "uncertainty", "by", "why", "closed_by", "closed_why")
 _EVENT = tuple(field.name for field in fields(Event) if field.name != "view")
 
 
@@ -300,7 +302,7 @@ class _Events:
         }
 
     def fields_of(self, value: Event) -> dict[str, Any]:
-        return {name: getattr(value, name) for name in _EVENT} | {"evidence": value.evidence}
+        return {name: getattr(value, name) for name in (*_EVENT, "trust", "evidence")}
 
     def build(self, values: dict[str, Any]) -> Event:
         for name, restore in self._restorers.items():

@@ -17,9 +17,10 @@ _RANK = 4
 """Bytes of a rank."""
 _LISTS: Mapping[str, Any] = {
     **dict.fromkeys(("entities", "tags", "collapsed", "repeated_at"), ()),
-    **dict.fromkeys(("passage", "context", "document", "speaker", "metadata")),
+    **dict.fromkeys(("passage", "context", "document", "speaker", "source", "metadata")),
     **dict.fromkeys(("valid_until", "closed", "replaces", "scores", "parts")),
     "role": 0,
+    "trust": 0,
 }
 """Column of one value for each memory -> the value if the column was not sent."""
 _NONE: dict[str, bytes] = {}

@@ -31,6 +31,7 @@ class Question:
     thinking_budget: the most memories that each arm may find.
     max_tokens: the token budget of the returned memories.
     networks, roles: numbers of networks and of speakers' roles, or None for all.
+    trust: the number of the least level of trust; 0 for all memories.
     since, until: microseconds UTC; a memory's event time must overlap [since, until).
     tags, entities: a memory must have all of them.
     where: metadata that must be equal.
@@ -48,6 +49,7 @@ class Question:
     max_tokens: int = 4096
     networks: tuple[int, ...] | None = None
     roles: tuple[int, ...] | None = None
+    trust: int = 0
     since: int | None = None
     until: int | None = None
     tags: tuple[str, ...] = ()

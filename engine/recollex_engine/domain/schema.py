@@ -12,7 +12,8 @@ Properties of a memory (one item a memory, by ordinal)::
     valid_end int64      when it stopped being true, as the caller gave it; max int64: no end
     network uint8        world 0, agent 1, opinion 2
     role uint8           unknown 0, user 1, assistant 2, system 3, tool 4
-    document, context, speaker uint32   a label, or NONE
+    document, context, speaker, source uint32   a label, or NONE
+    trust uint8          unknown 0, web 1, tool 2, assistant 3, user 4, see `trust`
     tokens uint32        of the whole text
     words uint32         words that are not stop words, of all its passages
     first_row uint32     [memories + 1] its passages are rows first_row[m]:first_row[m + 1]
@@ -111,6 +112,8 @@ MEMORY = {
     "document": "<u4",
     "context": "<u4",
     "speaker": "<u4",
+    "source": "<u4",
+    "trust": "|u1",
     "tokens": "<u4",
     "words": "<u4",
 }

@@ -12,6 +12,7 @@ from recollex_engine.domain.checks import (
     check_text,
 )
 from recollex_engine.domain.schema import NETWORKS
+from recollex_engine.domain.trust import Stamp, check_stamp
 from recollex_engine.errors import InputError
 
 MAX_BATCH = 100_000
@@ -25,6 +26,7 @@ class Statement:
     said_at: microseconds UTC; None for the time of recording.
     valid_until: microseconds UTC at which it stops being true; None if it has no end.
     role: the number of the speaker's role, see `roles`; 0 if unknown.
+    source, trust: its stamp, see `trust`; the caller's, never the text's.
     """
 
     text: str
@@ -40,6 +42,8 @@ class Statement:
     metadata: dict[str, Any] = field(default_factory=dict)
     valid_until: int | None = None
     role: int = 0
+    source: str | None = None
+    trust: int = 0
 
     def __post_init__(self) -> None:
         check_text(self.text, "text", MAX_TEXT)
@@ -55,6 +59,13 @@ class Statement:
                 f"valid_until is beyond the ends of time: {self.valid_until} microseconds"
             )
         check_metadata(self.metadata, "metadata")
+        if self.source is not None or self.trust:
+            check_stamp(self.source, self.trust)
+
+    @property
+    def stamp(self) -> Stamp:
+        """Where it comes from, and how far that is trusted."""
+        return self.source, self.trust
 
 
 def network_number(name: object) -> int:

@@ -13,12 +13,16 @@ from recollex_engine.domain.checks import (
 )
 from recollex_engine.domain.roles import ROLES, role_number, role_of_speaker
 from recollex_engine.domain.statement import Statement
+from recollex_engine.domain.trust import TurnStamps
 from recollex_engine.domain.turn_content import read_content, read_tool_calls
 from recollex_engine.errors import InputError
 
 FIELDS = ("speaker", "text", "at", "caption", "id", "metadata", "valid_until")
 CHAT_FIELDS = ("role", "content", "name", "tool_calls", "tool_call_id")
 """Fields of a message of a chat API: `name` is a speaker, and `tool_call_id` is not kept."""
+
+
+_NO_STAMPS = TurnStamps()
 
 
 def read_turn(
@@ -28,13 +32,15 @@ def read_turn(
     context: str | None = None,
     network: int = 0,
     tags: tuple[str, ...] = (),
+    stamps: TurnStamps = _NO_STAMPS,
 ) -> Statement:
     """Return turn number ``place`` of a conversation as a statement that is clear by itself.
 
     Its text is ``speaker: text``, followed by the caption of its picture. So a reader who sees only
     this memory knows who said it and what was shown. A turn with a role and without a speaker has
-    the role as its speaker; one whose speaker is named by a role has that role. Raises
-    `InputError`, which names the turn.
+    the role as its speaker; one whose speaker is named by a role has that role. The
+    stamp is one of ``stamps``, by the role that the turn names itself. Raises `InputError`, which
+    names the turn.
 
     >>> read_turn({"speaker": "Ann", "text": "Look!", "caption": "a red kite"}, 0, "d").text
     'Ann: Look! [picture: a red kite]'
@@ -55,6 +61,7 @@ def read_turn(
         check_text(id, f"{name}['id']", MAX_NAME)
     metadata = turn.get("metadata")
     metadata = {} if metadata is None else metadata
+    source, trust = stamps.of(0 if turn.get("role") is None else role)
     check_metadata(metadata, f"{name}['metadata']")
     return Statement(
         words,
@@ -69,6 +76,8 @@ def read_turn(
         metadata=dict(metadata),
         valid_until=_moment(turn.get("valid_until"), f"{name}['valid_until']"),
         role=role,
+        source=source,
+        trust=trust,
     )
 
 

@@ -24,6 +24,7 @@ from recollex_engine.domain.intervals import (
     within,
 )
 from recollex_engine.domain.literals import Mention
+from recollex_engine.domain.trust import LEVELS
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import FactList
 from recollex_engine.state.chain import NONE
@@ -85,6 +86,12 @@ class Event:
         found = [version for version in versions if version is not None]
         return FactList(self.view, np.array(sorted(found), np.int64))
 
+    @property
+    def trust(self) -> str | None:
+        """The least trust of its facts, see `Fact.trust`; None if that is unknown."""
+        trust = self.view.trust
+        return LEVELS[min(map(trust, self.evidence.versions.tolist()), default=0)]
+
     def active_fact_count(self, moment: datetime) -> int:
         """Return how many of its facts are valid at ``moment``."""
         at = to_micros(moment, "moment")
@@ -103,6 +110,7 @@ class Event:
             "freshness": self.freshness.isoformat(),
             "participants": [{"name": each.name, "role": each.role} for each in self.participants],
             "facts": list(self.facts),
+            "trust": self.trust,
             "times": [each if isinstance(each, str) else each.isoformat() for each in self.times],
             "mentions": [
                 {"document": each.document, "span": list(each.span), "text": each.text}
@@ -147,7 +155,9 @@ def event_visible_at(view: FactView, key: int) -> int | None:
                 return None
             recorded = view.recorded(fact)[0]
             latest = recorded if latest is None else max(latest, recorded)
-    return own if latest is None else latest
+    if latest is None:
+        return None if view.least_trust else own
+    return latest
 
 
 def edges_from(view: FactView, key: int) -> list[Edge]:

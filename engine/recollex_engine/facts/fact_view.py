@@ -32,16 +32,20 @@ Ordinals = npt.NDArray[np.int64]
 class FactView:
     """The facts of one cut: those after operation ``op`` and, if ``world`` is given, valid then.
 
+    trust: the number of the least level of the facts that it shows. A fact has the least trust of
+    its evidence, unknown trust without evidence; 0 shows all facts.
+
     The view "covers" all that was recorded up to ``op``, closed versions too; it never changes.
     Cost: 2 us; columns are mapped when first needed.
 
     Threads: any number may read it while the writer appends.
     """
 
-    def __init__(self, columns: Columns, op: int, world: int | None = None) -> None:
+    def __init__(self, columns: Columns, op: int, world: int | None = None, trust: int = 0) -> None:
         self.columns = columns
         self.op = op
         self.world = world
+        self.least_trust = trust
         self.state = columns.facts
         self.tables = self.state.tables()
         self.data = self.tables.data
@@ -116,12 +120,18 @@ class FactView:
 
     def is_visible(self, version: int) -> bool:
         """Return whether the cut sees a covered version of a fact."""
-        if not self.is_open(version):
+        if not self.is_open(version) or self.trust(version) < self.least_trust:
             return False
         if self.world is None:
             return True
         start, end = self.data("fact_start")[version], self.data("fact_end")[version]
         return bool(start <= self.world < end)
+
+    def trust(self, version: int) -> int:
+        """Return the number of the least trust of a fact's evidence; 0 if it cites no memory."""
+        cited = self.numbers("fact_evidence", "fact_evidence_end", version)
+        trust = self.data("trust")
+        return min((trust[memory] for memory in cited), default=0)
 
     def recorded(self, version: int, kind: str = "fact") -> tuple[int, int | None]:
         """Return when a version was recorded and when it was closed (None if open in the view)."""
@@ -211,7 +221,7 @@ class FactView:
             visible &= (self.array("fact_start") <= self.world) & (
                 self.array("fact_end") > self.world
             )
-        return np.flatnonzero(visible)
+        return self._trusted(np.flatnonzero(visible))
 
     def seen(self, versions: Ordinals) -> Ordinals:
         """Return those of ``versions`` that the cut sees, ascending."""
@@ -222,8 +232,14 @@ class FactView:
             visible &= (self.array("fact_start")[versions] <= self.world) & (
                 self.array("fact_end")[versions] > self.world
             )
-        seen: Ordinals = versions[visible]
-        return seen
+        return self._trusted(versions[visible])
+
+    def _trusted(self, versions: Ordinals) -> Ordinals:
+        if not self.least_trust:
+            return versions
+        kept = [self.trust(each) >= self.least_trust for each in versions.tolist()]
+        trusted: Ordinals = versions[np.array(kept, bool)]
+        return trusted
 
     def of_subject(self, entity: int) -> Ordinals:
         """Return the visible facts whose subject is an entity, or was merged into it."""

@@ -10,6 +10,7 @@ import numpy as np
 from recollex_engine.clock import from_micros, to_micros
 from recollex_engine.domain.intervals import Moments, relation, to_moments
 from recollex_engine.domain.literals import KINDS, Mention, Source, from_column
+from recollex_engine.domain.trust import LEVELS
 from recollex_engine.facts.conflicts import conflicts_of, overlap
 from recollex_engine.facts.fact_view import FactView, Ordinals
 from recollex_engine.state.chain import NONE
@@ -71,6 +72,11 @@ class Fact:
         """The document from which it was taken."""
         text = self._label("fact_source")
         return None if text is None else Source.from_json(text)
+
+    @property
+    def trust(self) -> str | None:
+        """The least trust of its evidence, see `Memory.trust`; None if that is unknown."""
+        return LEVELS[self.view.trust(self.version)]
 
     @property
     def mentions(self) -> tuple[Mention, ...]:
@@ -140,6 +146,7 @@ class Fact:
             else {"uri": self.source.uri, "hash": self.source.hash},
             "mentions": [_json(mention) for mention in self.mentions],
             "confidence": self.confidence,
+            "trust": self.trust,
             "uncertainty": self.uncertainty,
             "by": self.by,
             "why": self.why,

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from recollex_engine.domain.question import Question
 from recollex_engine.domain.schema import NONE, metadata_label
+from recollex_engine.domain.trust import FULL
 from recollex_engine.state.view import View
 from recollex_kernels.memories.filters import keep_chain, mask_equal, mask_holding, mask_networks
 
@@ -31,6 +32,7 @@ def passing(view: View, question: Question, mask: npt.NDArray[np.uint8]) -> npt.
     if (
         question.networks is None
         and question.roles is None
+        and not question.trust
         and interval is None
         and not labels
         and not question.entities
@@ -42,6 +44,9 @@ def passing(view: View, question: Question, mask: npt.NDArray[np.uint8]) -> npt.
     for name, numbers in (("network", question.networks), ("role", question.roles)):
         if numbers is not None:
             mask_networks(view.of_memories(name), sum(1 << n for n in set(numbers)), mask)
+    if question.trust:
+        trusted = sum(1 << level for level in range(question.trust, FULL + 1))
+        mask_networks(view.of_memories("trust"), trusted, mask)
     if interval is not None:
         start, end = view.of_memories("event_start"), view.of_memories("event_end")
         mask = view.columns.event_times.overlapping(start, end, *interval, mask)

@@ -11,6 +11,7 @@ import orjson
 
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.roles import ROLES
+from recollex_engine.domain.trust import LEVELS
 from recollex_engine.recall.memory_columns import MemoryColumns
 from recollex_engine.recall.predecessor import Predecessor
 from recollex_engine.state.closure import Closure
@@ -51,6 +52,8 @@ _FIELDS: dict[str, Callable[[MemoryColumns, int], Any]] = {
     "document_id": lambda columns, place: columns.document[place],
     "speaker": lambda columns, place: columns.speaker[place],
     "role": lambda columns, place: ROLES[columns.role[place]],
+    "source": lambda columns, place: columns.source[place],
+    "trust": lambda columns, place: LEVELS[columns.trust[place]],
     "entities": lambda columns, place: tuple(columns.entities[place]),
     "tags": lambda columns, place: tuple(columns.tags[place]),
     "metadata": lambda columns, place: (

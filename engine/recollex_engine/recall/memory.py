@@ -11,6 +11,7 @@ import orjson
 from recollex_engine.clock import OPEN_END, from_micros
 from recollex_engine.domain.roles import ROLES
 from recollex_engine.domain.schema import NETWORKS, NONE
+from recollex_engine.domain.trust import LEVELS
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.recall.lazy_fields import Unread
 from recollex_engine.recall.memory_columns import MemoryColumns
@@ -33,8 +34,10 @@ class Memory(Unread):
     filled by ``explain=True``. score: of the whole pipeline; 0 outside a recall. collapsed: ids of
     memories with the same content that were folded into this one; repeated_at: the `event_at` of
     each of them. valid_until: the end of its validity, None if none was given. role: of the
-    speaker: "user", "assistant", "system", "tool", or None if it is unknown. closed: None while it
-    is open. replaces: what it said before it was corrected or replaced; None for a first version.
+    speaker: "user", "assistant", "system", "tool", or None if it is unknown. source: where it
+    comes from, as the caller stamped it; trust: "user", "assistant", "tool" or "web", in this
+    order; both None if no source was given. closed: None while it is open. replaces: what it said
+    before it was corrected or replaced; None for a first version.
     """
 
     id: str
@@ -49,6 +52,8 @@ class Memory(Unread):
     document_id: str | None
     speaker: str | None
     role: str | None
+    source: str | None
+    trust: str | None
     entities: tuple[str, ...]
     tags: tuple[str, ...]
     metadata: Mapping[str, Any]
@@ -77,6 +82,8 @@ class Memory(Unread):
             "document_id": self.document_id,
             "speaker": self.speaker,
             "role": self.role,
+            "source": self.source,
+            "trust": self.trust,
             "entities": list(self.entities),
             "tags": list(self.tags),
             "metadata": dict(self.metadata),
@@ -141,7 +148,7 @@ def read_memory(view: View, memory: int) -> Memory:
     by = buffers["closed_by"].item(memory)
     closed = closed_by(view, by, buffers["forgotten_by"].item(memory)) if by else None
     valid_end = buffers["valid_end"].item(memory)
-    context, document, speaker = (buffers[name].item(memory) for name in _LABELS)
+    context, document, speaker, source = (buffers[name].item(memory) for name in _LABELS)
     label = columns.label
     id = columns.dictionary["ids"].string(buffers["id"].item(memory))
     return Memory(
@@ -160,6 +167,8 @@ def read_memory(view: View, memory: int) -> Memory:
         document_id=None if document == NONE else label(document),
         speaker=None if speaker == NONE else label(speaker),
         role=ROLES[buffers["role"].item(memory)],
+        source=None if source == NONE else label(source),
+        trust=LEVELS[buffers["trust"].item(memory)],
         entities=view.entity_names(mentioned.tolist()) if len(mentioned) else (),
         tags=tuple(columns.tag_names(labels.tolist())) if len(labels) else (),
         metadata=orjson.loads(metadata.data) if len(metadata) else {},
@@ -170,4 +179,4 @@ def read_memory(view: View, memory: int) -> Memory:
     )
 
 
-_LABELS = ("context", "document", "speaker")
+_LABELS = ("context", "document", "speaker", "source")

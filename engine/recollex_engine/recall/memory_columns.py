@@ -51,10 +51,10 @@ Always present, as bytes: ``numbers``, int64[6, n], see `gather_memories`; ``str
 ids one after another and then the texts; ``ends``, int64[2 n], the end of each of them; ``score``,
 float64[n]. ``ranks``: arm -> uint32[n], 0 if the arm did not bring the memory. Others, lists of one
 value for each memory: passage (None if it is the text), context, document, speaker, role (its
-number), entities, tags, metadata (JSON), scores, parts, collapsed (ids), repeated_at (microseconds,
-one for each of these ids), valid_until (microseconds, None without an end), closed (microseconds,
-how, by, why; None while open), replaces (text, microseconds said and recorded, closed; None for a
-first version). Numbers are little-endian.
+number), source, trust (its number), entities, tags, metadata (JSON), scores, parts, collapsed
+(ids), repeated_at (microseconds, one for each of these ids), valid_until (microseconds, None
+without an end), closed (microseconds, how, by, why; None while open), replaces (text, microseconds
+said and recorded, closed; None for a first version). Numbers are little-endian.
 """
 
 
@@ -102,6 +102,8 @@ class MemoryColumns:
                 found[name] = column
         if any(column := self.replaces):
             found["replaces"] = column
+        if any(self.trust):
+            found |= {"source": self.source, "trust": self.trust}
         ranking = self._ranking
         if ranking is None:
             return found | {"score": bytes(8 * len(self))}
@@ -207,6 +209,16 @@ class MemoryColumns:
     def role(self) -> list[int]:
         """The numbers of their speakers' roles; 0 for an unknown role."""
         return self._values("role")
+
+    @cached_property
+    def source(self) -> list[str | None]:
+        """Where they come from."""
+        return self._labels("source")
+
+    @cached_property
+    def trust(self) -> list[int]:
+        """The numbers of their levels of trust; 0 without a source."""
+        return self._values("trust")
 
     @cached_property
     def tokens(self) -> list[int]:

@@ -15,7 +15,13 @@ from recollex_engine.facts.facts import Conflict, Fact, read_conflict, read_fact
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.recall.memory import Memory, read_memories
 from recollex_engine.recall.neighbourhood import EVENT, FACT, MEMORY, Neighbourhood, Node, Reached
-from recollex_engine.recall.subgraph_text import SHOWN, event_line, fact_line, memory_line
+from recollex_engine.recall.subgraph_text import (
+    SHOWN,
+    event_line,
+    fact_line,
+    has_source,
+    memory_line,
+)
 from recollex_engine.state.view import View
 
 
@@ -50,6 +56,7 @@ class Packable:
         ordinals = {number for kind, number in reached if kind == MEMORY}
         ordinals.update(memory for memory in self.proof.values() if memory is not None)
         self.memories = self._read(sorted(ordinals), ranking)
+        self._marked = has_source(self.memories.values())
         self.terms = {
             (MEMORY, each): near.terms_in(memory.text) for each, memory in self.memories.items()
         }
@@ -97,12 +104,16 @@ class Packable:
         kind, number = node
         if kind == EVENT:
             event = self.events[number]
-            return event_line("E10", event, dict.fromkeys(event.facts, "F10"), self.at)
+            return event_line(
+                "E10", event, dict.fromkeys(event.facts, "F10"), self.at, self._marked
+            )
         if kind == FACT:
             cited = [memory for memory in self.evidence[number] if memory in self.memories]
             labels = dict.fromkeys(self._ids(cited[:SHOWN]), "M10")
-            return fact_line("F10", self.facts[number], labels, self.conflicts[number], self.at)
-        return memory_line("M10", self.memories[number])
+            return fact_line(
+                "F10", self.facts[number], labels, self.conflicts[number], self.at, self._marked
+            )
+        return memory_line("M10", self.memories[number], self._marked)
 
     # -- reading it ------------------------------------------------------------------------------
 

@@ -81,7 +81,8 @@ def pack(
 
     ``ranking``: the memories of the recall before any budget, best first. ``facts``: the cut, of
     the same operation as ``view``. The question's filters apply to ``ranking``, and its interval to
-    the facts and events that are reached; neither applies to their evidence.
+    the facts and events that are reached; neither applies to their evidence. The wanted trust
+    applies to all of them.
 
     Ties: nearer nodes first, then events, facts, memories, then the heavier, then the older. Cost:
     the search, and the line of every node: about 50 us a node, for at most 500 nodes and the nodes

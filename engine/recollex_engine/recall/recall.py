@@ -5,6 +5,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from recollex_engine.domain.trust import mark
 from recollex_engine.fork import cached_property
 from recollex_engine.ranking.confidence import Signs
 from recollex_engine.ranking.ranking import Ranking
@@ -116,12 +117,15 @@ class Recall(Sequence[Memory]):
     def to_prompt(self) -> str:
         """Return the memories as text for a language model: one dated line each, best first.
 
-        The date has the form that TEMPR 3.3 gives its reranker. A packed recall returns the text of
-        its subgraph.
+        The date has the form that TEMPR 3.3 gives its reranker. If a memory of the recall has a
+        source, all below full trust are marked: "[May 04, 2024; source: web] ...", and the further
+        lines of their texts are indented, so that no text can look like another memory. A packed
+        recall returns the text of its subgraph.
         """
         if self.subgraph is not None:
             return self.subgraph.to_prompt()
-        return "\n".join(f"[{memory.event_at:%B %d, %Y}] {memory.text}" for memory in self)
+        marked = any(memory.source is not None for memory in self)
+        return "\n".join(_prompt_line(memory, marked) for memory in self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recall as JSON values, with "subgraph" if it was packed."""
@@ -142,3 +146,10 @@ class Recall(Sequence[Memory]):
                 "errors": self.trace.errors,
             },
         }
+
+
+def _prompt_line(memory: Memory, marked: bool) -> str:
+    said, about = f"{memory.event_at:%B %d, %Y}", mark(memory.source, memory.trust)
+    if not marked or not about:
+        return f"[{said}] {memory.text}"
+    return f"[{said}; {about}] " + "\n    ".join(memory.text.splitlines())

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from recollex_engine.domain.intervals import Moments
 from recollex_engine.domain.literals import Mention
+from recollex_engine.domain.trust import FULL, LEVELS, mark
 from recollex_engine.facts.episodes import Episode
 from recollex_engine.facts.events import Event
 from recollex_engine.facts.facts import Conflict, Fact, Value
@@ -30,17 +31,21 @@ def write(
     conflicts: Mapping[str, Sequence[Conflict]],
     at: datetime,
 ) -> str:
-    """Return all lines, under the headings of the sections that are not empty."""
+    """Return all lines, under the headings of the sections that are not empty.
+
+    If a memory has a source, lines below full trust say so first.
+    """
+    marked = has_source(memories)
     fact_label = {fact.id: f"F{place}" for place, fact in enumerate(facts, 1)}
     memory_label = {memory.id: f"M{place}" for place, memory in enumerate(memories, 1)}
     event_label = {event.id: f"E{place}" for place, event in enumerate(events, 1)}
     sections = (
-        [event_line(event_label[event.id], event, fact_label, at) for event in events],
+        [event_line(event_label[event.id], event, fact_label, at, marked) for event in events],
         [
-            fact_line(fact_label[fact.id], fact, memory_label, conflicts[fact.id], at)
+            fact_line(fact_label[fact.id], fact, memory_label, conflicts[fact.id], at, marked)
             for fact in facts
         ],
-        [memory_line(memory_label[memory.id], memory) for memory in memories],
+        [memory_line(memory_label[memory.id], memory, marked) for memory in memories],
         [
             episode_line(f"P{place}", episode, event_label)
             for place, episode in enumerate(episodes, 1)
@@ -54,8 +59,15 @@ def write(
     )
 
 
-def event_line(label: str, event: Event, facts: Mapping[str, str], at: datetime) -> str:
-    """Return an event as a line; ``facts``: id -> label."""
+def has_source(memories: Iterable[Memory]) -> bool:
+    """Return whether one of the memories has a source, so that the others are marked."""
+    return any(memory.source is not None for memory in memories)
+
+
+def event_line(
+    label: str, event: Event, facts: Mapping[str, str], at: datetime, marked: bool
+) -> str:
+    """Return an event as a line; ``facts``: id -> label. ``marked``: whether it says its trust."""
     who = [
         each.name if each.role is None else f"{each.name} ({each.role})"
         for each in event.participants
@@ -63,6 +75,7 @@ def event_line(label: str, event: Event, facts: Mapping[str, str], at: datetime)
     count = len(event.facts)
     said = [facts[id] for id in event.facts if id in facts]
     parts = [
+        _trust(event.trust, marked),
         event.summary,
         event.status,
         _interval(event.span),
@@ -81,11 +94,13 @@ def fact_line(
     memories: Mapping[str, str],
     conflicts: Sequence[Conflict],
     at: datetime,
+    marked: bool,
 ) -> str:
     """Return a fact as a line; ``memories``: id -> label of the packed ones."""
     packed = [memories[id] for id in fact.evidence if id in memories][:SHOWN]
     more = len(fact.evidence) - len(packed)
     parts = [
+        _trust(fact.trust, marked),
         f"{fact.subject} {fact.predicate} {_value(fact.object)}",
         f"valid {_interval(fact.valid) or 'always'}",
         _recorded(fact.recorded),
@@ -103,10 +118,11 @@ def fact_line(
     return _line(label, parts)
 
 
-def memory_line(label: str, memory: Memory) -> str:
+def memory_line(label: str, memory: Memory, marked: bool) -> str:
     """Return a memory as a line, with its day and who said it."""
     said = f"{memory.speaker} said: {memory.text}" if memory.speaker else memory.text
-    return _line(label, [memory.event_at.date().isoformat(), said])
+    about = mark(memory.source, memory.trust) if marked else ""
+    return _line(label, [memory.event_at.date().isoformat(), about, said])
 
 
 def episode_line(label: str, episode: Episode, events: Mapping[str, str]) -> str:
@@ -121,6 +137,12 @@ def episode_line(label: str, episode: Episode, events: Mapping[str, str]) -> str
 def _line(label: str, parts: Iterable[str]) -> str:
     """Return the parts as one line; line breaks in the parts become spaces."""
     return f"[{label}] " + " | ".join(" ".join(part.split()) for part in parts if part)
+
+
+def _trust(trust: str | None, marked: bool) -> str:
+    if not marked or trust == LEVELS[FULL]:
+        return ""
+    return "trust: unknown" if trust is None else f"trusted as {trust}"
 
 
 def _cited(evidence: Sequence[str]) -> str:

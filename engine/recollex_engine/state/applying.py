@@ -26,6 +26,7 @@ from recollex_engine.domain.schema import (
     metadata_label,
 )
 from recollex_engine.domain.settings import settings_of
+from recollex_engine.domain.trust import own_trust, trust_number
 from recollex_engine.log.reader import Operation
 from recollex_engine.state.columns import Columns, Rows
 from recollex_engine.state.fact_applying import KINDS, StagedFacts
@@ -128,6 +129,11 @@ class _Staged:
         speaker = NONE if (value := get("speaker")) is None else labels[f"s:{value}"]
         if (role := get("role")) is None:
             role = role_of_speaker(value)
+        source, trust = NONE, 0
+        if (value := get("source")) is not None:
+            source = labels[f"w:{value}"]
+            level = get("trust")
+            trust = own_trust(value) if level is None else trust_number(level)
         if tags := get("tags"):
             self._label([labels[f"t:{tag}"] for tag in tags])
         if metadata := get("metadata"):
@@ -154,7 +160,7 @@ class _Staged:
             (
                 *(key, previous, op, 0, 0, said, start, end),
                 *(get("valid_until", OPEN_END), network, role),
-                *(document, context, speaker, tokens, words),
+                *(document, context, speaker, source, trust, tokens, words),
                 *(at["text"], at["metadata"], at["label"], at["mention"], at["link"]),
             )
         )
@@ -181,7 +187,7 @@ class _Staged:
         self.rows += rows
         self.first_rows.append(self.rows)
         items = {
-            **dict.fromkeys(("previous", "document", "context", "speaker"), NONE),
+            **dict.fromkeys(("previous", "document", "context", "speaker", "source"), NONE),
             **{"id": key, "op": operation.op, "valid_end": OPEN_END},
             **{"said_at": said, "event_start": said, "event_end": said + 1},
         }

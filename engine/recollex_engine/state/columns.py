@@ -23,6 +23,7 @@ from recollex_engine.domain.schema import (
     NONE,
 )
 from recollex_engine.domain.settings import Settings
+from recollex_engine.domain.trust import Stamp
 from recollex_engine.state.chain import Chain
 from recollex_engine.state.column_set import ColumnSet
 from recollex_engine.state.event_time_index import EventTimeIndex
@@ -166,6 +167,11 @@ class Columns:
     def label(self, number: int) -> str | None:
         """Return the text of a label without its kind prefix; None for `NONE`."""
         return None if number == NONE else self.known_label(number)
+
+    def stamp(self, memory: int) -> Stamp:
+        """Return the source of a memory and the number of its trust."""
+        source = self.label(int(self.array("source")[memory]))
+        return source, int(self.array("trust")[memory])
 
     def known_label(self, number: int) -> str:
         """Return the text of an existing label, without its kind prefix."""

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.statement import Statement
+from recollex_engine.domain.trust import least
 from recollex_engine.talks.write_policy import WritePolicy
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -212,12 +213,14 @@ class WriteSession:
 def summary(turns: list[AssessedTurn]) -> Statement:
     """Return one statement for several turns: their texts, a line each, at the last one's time.
 
-    It is an extract, made without a model. The summary of one turn is that turn's statement.
+    It is an extract, made without a model. The summary of one turn is that turn's statement. Its
+    stamp is that of the least trusted turn.
     """
     if len(turns) == 1:
         return turns[0].statement
     last = turns[-1].statement
     ends = [turn.statement.valid_until for turn in turns]
+    source, trust = least(turn.statement.stamp for turn in turns)
     sources: list[Any] = [
         turn.place if turn.statement.id is None else turn.statement.id for turn in turns
     ]
@@ -232,4 +235,6 @@ def summary(turns: list[AssessedTurn]) -> Statement:
         metadata={"write_turns": sources},
         valid_until=min((end for end in ends if end is not None), default=None),
         role=last.role if len({turn.statement.role for turn in turns}) == 1 else 0,
+        source=source,
+        trust=trust,
     )

@@ -9,6 +9,7 @@ from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
 from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.statement import Statement
+from recollex_engine.domain.trust import check_stamp, least
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.state.columns import Columns
 from recollex_engine.text.names import find_names
@@ -40,8 +41,9 @@ def corrected(
 
     The statement has ``text`` and ``changes`` (fields of `Statement`); its other fields are those
     of the memory. Names are searched in the new text; entities that the caller had given stay. A
-    turn keeps its speaker in front of the text. Raises `UnknownIdError` if no memory with this id
-    is open.
+    turn keeps its speaker in front of the text. It has the stamp of the memory or of the
+    correction, whichever is trusted less: no correction raises trust. Raises `UnknownIdError` if no
+    memory with this id is open.
     """
     memory = columns.newest(id, columns.memories, columns.op)
     if memory is None:
@@ -49,7 +51,10 @@ def corrected(
     before = _statement(columns, memory, id)
     if before.speaker is not None and not text.startswith(f"{before.speaker}: "):
         text = f"{before.speaker}: {text}"
-    return memory, replace(before, text=text, **changes)
+    given = changes.get("source"), changes.get("trust", 0)
+    check_stamp(*given)
+    source, trust = least((given, before.stamp))
+    return memory, replace(before, text=text, **(changes | {"source": source, "trust": trust}))
 
 
 def find_statements(
@@ -101,6 +106,7 @@ def _statement(columns: Columns, memory: int, id: str) -> Statement:
         return columns.label(int(columns.array(name)[memory]))
 
     valid_end = int(columns.array("valid_end")[memory])
+    source, trust = columns.stamp(memory)
     return Statement(
         columns.text(memory),
         said_at=int(columns.array("said_at")[memory]),
@@ -114,6 +120,8 @@ def _statement(columns: Columns, memory: int, id: str) -> Statement:
         metadata=columns.metadata(memory),
         valid_until=None if valid_end == OPEN_END else valid_end,
         role=int(columns.array("role")[memory]),
+        source=source,
+        trust=trust,
     )
 
 

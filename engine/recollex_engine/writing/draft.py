@@ -19,6 +19,7 @@ from recollex_engine.domain.act import RETAIN, Act
 from recollex_engine.domain.roles import role_of_speaker
 from recollex_engine.domain.schema import NONE, RETAINING, STOP_WORD
 from recollex_engine.domain.statement import Statement
+from recollex_engine.domain.trust import LEVELS, own_trust
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.word_pieces import VOCABULARY
@@ -116,6 +117,10 @@ class Draft:
                 payload[name] = value
         if statement.role != role_of_speaker(statement.speaker):  # as `apply` reads a record
             payload["role"] = statement.role
+        if statement.source is not None:
+            payload["source"] = statement.source
+            if statement.trust != own_trust(statement.source):
+                payload["trust"] = LEVELS[statement.trust]
         for name in ("tags", "metadata"):
             if value := getattr(statement, name):
                 payload[name] = value
@@ -273,6 +278,7 @@ def is_same(columns: Columns, memory: int, statement: Statement) -> bool:
         and label("context") == statement.context
         and label("speaker") == statement.speaker
         and int(columns.array("role")[memory]) == statement.role
+        and columns.stamp(memory) == statement.stamp
         and columns.tags(memory) == list(statement.tags)
         and columns.metadata(memory) == orjson.loads(orjson.dumps(statement.metadata))
     )

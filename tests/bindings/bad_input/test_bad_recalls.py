@@ -53,6 +53,8 @@ RECALL = [
         (1, "roles must be a str or a list of str, got"),
         ([], "roles is empty: leave it out to search all of them"),
     )),
+    *(bad(f"trust {value!r}", "trust must be one of web, tool, assistant, user", "x", trust=value)
+      for value in ("crm", "", 4, ["user"], {"user": 1})),
     *(bad(f"{name} {value!r:.12}", f"{name} {message}", "x", **{name: value})
       for name in ("since", "until", "now")
       for value, message in (
