@@ -98,7 +98,7 @@ def made(planned: list[Planned], seed: int, draws: int) -> Iterator[tuple[Planne
     case = planned[0].case
     recorded = pickle.loads(case.path.read_bytes())
     chosen = {(each.at, each.how): each for each in planned}
-    for state in states(recorded.start, recorded.events, seed, draws, chosen):
+    for state in states(recorded.start, recorded.events, seed, draws, chosen=chosen):
         each = chosen[state.at, state.how]
         yield each, replace(state, promises=each.promises), recorded.expected
 

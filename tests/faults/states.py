@@ -254,6 +254,7 @@ def states(
     events: Sequence[Event],
     seed: int,
     draws: int = 1,
+    share: float = 1.0,
     chosen: Container[tuple[int, str]] | None = None,
 ) -> Iterator[State]:
     """Yield every prefix, and the states after a loss of power at each.
@@ -267,6 +268,8 @@ def states(
         promises = tuple(machine.promises.values())
         if event.kind != "promise" and (chosen is None or (at, KILLED) in chosen):
             yield State(at, KILLED, machine.tree(), promises)
+        if share < 1.0 and random.Random(f"{seed} {at}").random() >= share:
+            continue
         for draw, names, how in product(range(draws), NAMES, BYTES):
             if draw and names in ("all", "flushed") and how in ("all", "flushed", "zeros"):
                 continue  # nothing of it is chance

@@ -41,9 +41,8 @@ def test_the_former_backup_outlives_every_crash(path, tmp_path, keep, monkeypatc
         fill(agent, 20, 2)
     with recording(target) as held:
         back_up(path, target, keep=keep)
-        held.promise(0, 0)
     seen = set()
-    for state in states(held, seed=3, share=0.5):
+    for state in states(held.start, held.events, seed=3, share=0.5):
         files = {name: data for name, data in state.tree.items() if data is not None}
         if hash(frozenset(files.items())) in seen:
             continue
@@ -63,7 +62,7 @@ def test_the_first_backup_is_none_until_it_is_whole(path, tmp_path):
     target.mkdir()
     with recording(target) as held:
         back_up(path, target)
-    for state in states(held, seed=4, share=0.3):
+    for state in states(held.start, held.events, seed=4, share=0.3):
         with laid_out(state.tree) as root:
             try:
                 numbers = [each.number for each in recollex.backups(root)]
