@@ -52,3 +52,13 @@ def test_an_agent_that_cannot_be_read_is_named(shell: Shell, store: str) -> None
     log.write_bytes(log.read_bytes().replace(b"Tea", b"Ink"))
     code, out, err = shell("backup", store, "b")
     assert code == 1 and "not backed up as it is now: ben: " in err and "1 agents" in out
+
+
+def test_an_erasure_reaches_a_backup(shell: Shell, store: str) -> None:
+    shell("backup", store, "b")
+    by = ("--by", "eve", "--why", "asked for")
+    code, out, _ = shell("erase", store, "--id", "home", *by, "--yes", "--copy", "b")
+    assert code == 0 and out.splitlines()[1].startswith("2 memories (2 passages)")
+    shell("restore", "b", "again", "--number", "1")
+    assert "Ann" not in shell("export", "again")[1] and shell("verify", "b")[0] == 0
+    assert shell("backups", "b")[1].splitlines()[1].endswith("default erased by eve (asked for)")

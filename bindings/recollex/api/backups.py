@@ -21,12 +21,13 @@ class Backup:
     """One backup of those that a target holds.
 
     number: they are numbered 1, 2, 3, ... taken_at: when it began. agents: their ids, with the
-    number of operations of each.
+    number of operations of each. note: of a run of `erase_in_copy`, the agent, by whom and why.
     """
 
     number: int
     taken_at: datetime
     agents: dict[str, int]
+    note: dict[str, str]
 
 
 def backups(target: str | os.PathLike[str]) -> list[Backup]:
@@ -49,7 +50,8 @@ def backups(target: str | os.PathLike[str]) -> list[Backup]:
     for number in numbers(place):
         manifest = read_manifest(place, number)
         agents = {name: entry.op for name, entry in manifest.agents.items()}
-        found.append(Backup(number, from_micros(manifest.taken_at), agents))
+        taken_at = from_micros(manifest.taken_at)
+        found.append(Backup(number, taken_at, agents, manifest.note))
     return found
 
 

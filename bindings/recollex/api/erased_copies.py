@@ -6,6 +6,10 @@ from pathlib import Path
 from recollex.api.store import open
 from recollex_engine.agents import erased_copies
 from recollex_engine.agents.store import agent_folder
+from recollex_engine.backup.erasing import erase_in_backup
+from recollex_engine.backup.manifest import is_backup
+from recollex_engine.backup.opening import open_target
+from recollex_engine.clock import system_clock
 from recollex_engine.domain.act import note
 from recollex_engine.domain.checks import MAX_NAME, check_text
 from recollex_engine.domain.erasure import Erasure
@@ -24,9 +28,16 @@ def erase_in_copy(
 ) -> Erasure:
     """Erase in a copy of a store what was ever erased of an agent in the store at ``path``.
 
-    copy: the folder of a snapshot, of a backup, or of any store with a copy of the agent. What was
-    recorded in the copy since is kept, except later versions of erased memories. The copy's log
-    says who did it and why, as for `Agent.erase`. Raises `errors.InputError` for a store that has
+    copy: the folder of a snapshot, or of any store with a copy of the agent. What was recorded in
+    the copy since is kept, except later versions of erased memories. The copy's log says who did it
+    and why, as for `Agent.erase`.
+
+    Or a backup that `Store.backup` has made: then the agent is backed up as it is now, all backups
+    in the target have it so, with its past, and no object holds what was erased. The result counts
+    what was erased since the backup before; `backups` shows who did it and why. No other process
+    may back up to the same object store meanwhile.
+
+    Raises `errors.InputError` for a store that has
     no such agent or another one of that name, and `errors.LockedError` if a writer has the copy
     open; then nothing is erased.
 
@@ -46,6 +57,9 @@ def erase_in_copy(
     source = agent_folder(Path(path), agent_id)
     if not source.is_dir():
         raise InputError(f"there is no agent {agent_id!r} in {path}")
+    place = open_target(copy)
+    if is_backup(place):
+        return erase_in_backup(source, agent_id, place, system_clock, note(by, why))
     if not agent_folder(Path(copy), agent_id).is_dir():
         raise InputError(f"there is no agent {agent_id!r} in {copy}")
     with open(copy, embedder=embedder) as store:

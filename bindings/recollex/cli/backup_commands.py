@@ -7,7 +7,7 @@ from dataclasses import asdict
 import recollex
 from recollex.cli.existing_store import existing_store
 from recollex.cli.parser import Arguments
-from recollex.cli.terminal import say
+from recollex.cli.terminal import printable, say
 from recollex.cli.time_options import time_option
 
 
@@ -34,10 +34,12 @@ def backups(arguments: Arguments) -> int:
     for each in recollex.backups(arguments.target):
         at, operations = each.taken_at.isoformat(), sum(each.agents.values())
         if arguments.json:
-            line = {"number": each.number, "taken_at": at, "agents": each.agents}
-            print(json.dumps(line, ensure_ascii=False))
-        else:
-            print(f"{each.number:>6}  {at}  {len(each.agents):,} agents, {operations:,} operations")
+            print(json.dumps(asdict(each) | {"taken_at": at}, ensure_ascii=False))
+            continue
+        line = f"{each.number:>6}  {at}  {len(each.agents):,} agents, {operations:,} operations"
+        if note := {name: printable(said) for name, said in each.note.items()}:
+            line += f"  {note['agent']} erased by {note['by']} ({note['why']})"
+        print(line)
     return 0
 
 

@@ -85,6 +85,15 @@ class Objects:
             self._progress(len(content))
         return piece
 
+    def forget(self) -> None:
+        """Look again whether a piece is there before it is left out."""
+        self._there.clear()
+
+    @property
+    def are_there(self) -> bool:
+        """Whether all pieces that were added are in the target: others may be sweeping it."""
+        return all(self.target.written_at(piece.key) is not None for piece in self._there)
+
     def _is_recent(self, piece: Piece) -> bool:
         """Return whether an interrupted run has left the piece, too late to be swept meanwhile."""
         if self._fresh:
@@ -140,7 +149,7 @@ def back_up(
             raise first
         return found
 
-    manifest, base = commit(target, clock, agents)
+    manifest, base = commit(objects, clock, agents)
     if keep is not None:
         prune(target, keep)
     known = base.agents if base else {}
@@ -177,13 +186,18 @@ def enter(
 
 
 def commit(
-    target: Target, clock: Clock, agents: Callable[[BackupManifest | None], Agents]
+    objects: Objects,
+    clock: Clock,
+    agents: Callable[[BackupManifest | None], Agents],
+    note: dict[str, str] | None = None,
 ) -> tuple[BackupManifest, BackupManifest | None]:
     """Write the next manifest, with what ``agents`` returns for the newest one; return both.
 
-    It is called again if another run has written one meanwhile.
+    It is called again if another run has written one meanwhile. ``note``: said in the manifest.
     """
-    mark(target)
+    target = objects.target
+    with target.alone():
+        mark(target)
     while True:
         known = numbers(target)
         number = known[-1] + 1 if known else 1
@@ -192,8 +206,10 @@ def commit(
             with suppress(CorruptError, InputError):
                 base = read_manifest(target, known[-1])
         taken_at = clock()
-        manifest = BackupManifest(number, taken_at, agents(base))
-        if target.create(manifest.key, manifest.to_json()):
-            if numbers(target)[-1] == number:
-                return manifest, base
-            target.delete([manifest.key])  # later ones were written, and this number removed
+        objects.forget()
+        manifest = BackupManifest(number, taken_at, agents(base), note or {})
+        with target.alone():
+            if objects.are_there and target.create(manifest.key, manifest.to_json()):
+                if numbers(target)[-1] == number:
+                    return manifest, base
+                target.delete([manifest.key])  # later ones were written, and this number removed

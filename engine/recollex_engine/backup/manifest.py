@@ -6,7 +6,8 @@
     backups/00000001.json       manifests, one for each run, numbered 1, 2, 3, ...
     objects/                    records and pieces (see `backup.objects`)
 
-    manifest = {"format":1,"number":N,"taken_at":AT,"agents":{NAME:{...}},"sha256":CHECKSUM}
+    manifest = {"format":1,"number":N,"taken_at":AT,"note":{...},"agents":{NAME:{...}},
+                "sha256":CHECKSUM}
     record   = {"first":CHAIN,"end":POSITION,"settings":{...},"rows":N,"files":[[PIECE]],
                 "vectors":[PIECE]}
     PIECE    = [SHA256,SIZE]                                     a record is one, too
@@ -17,7 +18,7 @@ the former manifest is the newest one, and every object that it needs is still t
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -94,11 +95,16 @@ class AgentEntry:
 
 @dataclass(frozen=True, slots=True)
 class BackupManifest:
-    """One run of a backup. taken_at: when it began, in microseconds."""
+    """One run of a backup.
+
+    taken_at: when it began, in microseconds. note: of a run that erased something, the agent, by
+    whom and why; else empty.
+    """
 
     number: int
     taken_at: int
     agents: dict[str, AgentEntry]
+    note: dict[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -111,6 +117,7 @@ class BackupManifest:
             "format": FORMAT,
             "number": self.number,
             "taken_at": self.taken_at,
+            "note": self.note,
             "agents": {
                 name: {
                     "record": (each.record.sha256, each.record.size),
@@ -159,7 +166,7 @@ def read_manifest(target: Target, number: int) -> BackupManifest:
             )
             for name, each in value["agents"].items()
         }
-        return BackupManifest(value["number"], value["taken_at"], agents)
+        return BackupManifest(value["number"], value["taken_at"], agents, value["note"])
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise CorruptError(where, "a manifest in JSON", repr(error)) from error
 

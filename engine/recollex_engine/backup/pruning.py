@@ -1,10 +1,13 @@
 """Which backups and objects are removed? Old manifests, then objects that no manifest needs."""
 
+import math
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 
 from recollex_engine.backup.manifest import (
     MARKER,
+    AgentEntry,
     BackupManifest,
     manifest_key,
     numbers,
@@ -12,7 +15,7 @@ from recollex_engine.backup.manifest import (
 )
 from recollex_engine.backup.records import read_record
 from recollex_engine.backup.target import Target
-from recollex_engine.errors import InputError
+from recollex_engine.errors import CorruptError, InputError
 
 GRACE = 24 * 3600.0
 """Seconds that an object which no manifest needs is kept: a run may be about to name it."""
@@ -29,14 +32,38 @@ def prune(target: Target, keep: int) -> None:
 
     Raises `CorruptError`, with nothing removed, if one of those kept is damaged.
     """
-    known = numbers(target)
-    kept = [read_manifest(target, number) for number in known[-keep:]]
-    needed = needed_by(target, kept)
-    target.delete(manifest_key(number) for number in known[:-keep])
-    sweep(target, needed, GRACE)
+    with target.alone():
+        known = numbers(target)
+        kept = [read_manifest(target, number) for number in known[-keep:]]
+        needed = _needed_by(target, kept)
+        target.delete(manifest_key(number) for number in known[:-keep])
+        _sweep(target, needed, GRACE)
 
 
-def needed_by(target: Target, manifests: Iterable[BackupManifest]) -> set[str]:
+def replace_agent(target: Target, name: str, entry: AgentEntry) -> None:
+    """Let every backup have the agent ``name`` as ``entry`` says; remove all other objects.
+
+    A former backup that is damaged is removed, because nothing says what it needs. Raises
+    `CorruptError` if the newest one is damaged; then no object is removed.
+    """
+    with target.alone():
+        needed: set[str] = set()
+        known = numbers(target)
+        for number in known:
+            try:
+                manifest = read_manifest(target, number)
+                if manifest.agents.get(name, entry) != entry:
+                    manifest = replace(manifest, agents=manifest.agents | {name: entry})
+                    target.put(manifest.key, manifest.to_json())
+                needed |= _needed_by(target, [manifest])
+            except CorruptError:
+                if number == known[-1]:
+                    raise
+                target.delete([manifest_key(number)])
+        _sweep(target, needed, -math.inf)
+
+
+def _needed_by(target: Target, manifests: Iterable[BackupManifest]) -> set[str]:
     """Return the keys of the objects that some backups need. Raises `CorruptError`."""
     needed: set[str] = set()
     for manifest in manifests:
@@ -47,7 +74,7 @@ def needed_by(target: Target, manifests: Iterable[BackupManifest]) -> set[str]:
     return needed
 
 
-def sweep(target: Target, needed: set[str], grace: float) -> None:
+def _sweep(target: Target, needed: set[str], grace: float) -> None:
     """Remove what is neither needed nor a manifest, and was written ``grace`` seconds ago."""
     manifests = {manifest_key(number) for number in numbers(target)}
     before = time.time() - grace

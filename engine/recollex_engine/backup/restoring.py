@@ -6,7 +6,7 @@ The log and the vectors are written; columns and indexes are built from them by 
 import tempfile
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from shutil import rmtree
@@ -61,7 +61,7 @@ def chosen(
                 f"backup {manifest.number} in {target.place} has no agent {name!r}, only {known}"
             )
     entries = {name: manifest.agents[name] for name in agents}
-    return BackupManifest(manifest.number, manifest.taken_at, entries)
+    return replace(manifest, agents=entries)
 
 
 def size_of(target: Target, manifest: BackupManifest) -> int:

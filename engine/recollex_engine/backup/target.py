@@ -9,6 +9,7 @@ import errno
 import os
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -18,7 +19,7 @@ from recollex_engine.storage.disk import FileSink, flush_folder, make_folder, st
 from recollex_engine.storage.lock import WriterLock
 
 _LOCK = "LOCK"
-_LOCK_SECONDS = 10.0
+_LOCK_SECONDS = 600.0  # a sweep of many objects takes minutes
 _REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
@@ -50,16 +51,23 @@ class Target(Protocol):
         """Write a key, or replace it. It is durable after the next `create`."""
 
     def create(self, key: str, data: bytes) -> bool:
-        """Write a key that is not there, durably, after all that was put before.
+        """Write a key that is not there, durably, after all that was put before; see `alone`.
 
         Returns whether it was not there. Of several calls at once one returns True.
+        """
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Return a context manager in which no other process creates or sweeps.
+
+        An object store has no such lock: there, objects that a sweep without grace removes may be
+        those of a run that ends at the same time.
         """
 
     def keys(self, prefix: str) -> list[Stored]:
         """Return the keys below ``prefix``, which ends with a slash, or all for ""; sorted."""
 
     def delete(self, keys: Iterable[str]) -> None:
-        """Remove keys; those that are not there are left out."""
+        """Remove keys, after all that was put before is durable; missing ones are left out."""
 
 
 class FolderTarget:
@@ -104,22 +112,34 @@ class FolderTarget:
             self._unflushed.add(path.parent)
 
     def create(self, key: str, data: bytes) -> bool:
-        """Write a file that is not there; see `Target.create`."""
+        """Write a file that is not there, within `alone`; see `Target.create`."""
         with self._writing():
             path = self.folder / key
-            while self._unflushed:
-                flush_folder(next(iter(self._unflushed)))
-                self._unflushed.pop()
+            self._flush()
             written = self._write(path, data)
-            try:
-                with self._alone():
-                    if path.exists():
-                        return False
-                    written.rename(path)
-            finally:
-                written.unlink(missing_ok=True)
+            if path.exists():
+                written.unlink()
+                return False
+            written.rename(path)
             flush_folder(path.parent)
             return True
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold the folder's lock file during the body; wait for another holder."""
+        until = time.monotonic() + _LOCK_SECONDS
+        while True:
+            try:
+                with self._writing():
+                    make_folder(self.folder)
+                    lock = WriterLock(self.folder / _LOCK)
+                break
+            except LockedError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
+        with lock:
+            yield
 
     def keys(self, prefix: str) -> list[Stored]:
         """Return the files below a folder; see `Target.keys`."""
@@ -135,6 +155,7 @@ class FolderTarget:
     def delete(self, keys: Iterable[str]) -> None:
         """Remove files; see `Target.delete`."""
         with self._writing():
+            self._flush()
             folders = set()
             for key in keys:
                 path = self.folder / key
@@ -143,6 +164,11 @@ class FolderTarget:
             for folder in folders:
                 with contextlib.suppress(FileNotFoundError):
                     flush_folder(folder)
+
+    def _flush(self) -> None:
+        while self._unflushed:
+            flush_folder(next(iter(self._unflushed)))
+            self._unflushed.pop()
 
     def _write(self, path: Path, data: bytes) -> Path:
         """Write the bytes under another name, flushed; return its path."""
@@ -157,21 +183,6 @@ class FolderTarget:
                 temporary.unlink()
             raise
         return temporary
-
-    @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Hold the folder's lock file during the body; wait for another holder."""
-        until = time.monotonic() + _LOCK_SECONDS
-        while True:
-            try:
-                lock = WriterLock(self.folder / _LOCK)
-                break
-            except LockedError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(0.01)
-        with lock:
-            yield
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
