@@ -21,9 +21,9 @@ import numpy.typing as npt
 
 from recollex_engine.clock import DAY
 from recollex_engine.domain.checks import check_number
+from recollex_engine.domain.roles import ASSISTANT, USER
 from recollex_engine.fork import cached_property
 from recollex_engine.ranking.arms import ArmList, Words
-from recollex_engine.ranking.chat_roles import weigh_roles
 from recollex_engine.ranking.confidence import STANDS_OUT_OF, read_signs
 from recollex_engine.ranking.fusion import Evidence, Fused
 from recollex_engine.ranking.later_statements import prefer_later
@@ -81,10 +81,14 @@ class Contextual:
                  negative of it if the question wants the first
     present      1 if it is in the talk in progress (the newest memory's document, if that was said
                  within half a day), if the question addresses its hearer
+    role         1 for a user's turn if the question is in the first person ("Where do I live?"),
+                 for an assistant's if it is in the second ("What did you suggest?"), where turns
+                 of another role are candidates too
+    passages     ln(number of passages) of a turn that has a role. An assistant's replies are long,
+                 and a reply of n passages scores by the best of n: in a sum of logarithms of odds,
+                 the best of n draws must exceed ln(n) more than one draw
     later        what a later statement needs to rank above the earlier one that says the same, if
                  the question asks for the present; see `later_statements`
-
-    role, passages   of turns of a chat whose speakers have a role, see `chat_roles.weigh_roles`
 
     A question that addresses its hearer ("what did we settle on?") is a turn of a running
     conversation: its small talk shares words with every memory and asks about no moment. So for
@@ -152,6 +156,7 @@ class Contextual:
             ),
             (
                 view.columns.speakers.named(view.of_memories("speaker"), evidence.cues.words),
+                ASSISTANT if evidence.cues.second_person else USER,
                 evidence.quoted or _NO_QUOTES,
             ),
             (evidence.now, float(RECENT), view.timeline.order, MOMENT),
@@ -174,8 +179,6 @@ class Contextual:
             signs = read_signs(seen, evidence.words.unknown, view.memories)
         parts = _Parts(weights, lambda: contextual(*arguments, True, hubs)[-1])
         fused = Fused(memories, scores, parts, own, signs)
-        if self.role != 0 or self.passages != 0:
-            fused = weigh_roles(evidence, fused, self.role, self.passages)
         asks_for_present = evidence.cues.present and evidence.found is None
         return prefer_later(evidence, fused) if asks_for_present else fused
 
@@ -197,6 +200,8 @@ class Contextual:
         if not cues.asks_when:
             weights[_DATED] = 0.0
         weights[_ORDER] *= cues.order
+        if not (cues.first_person or cues.second_person):
+            weights[_ROLE] = 0.0
         return weights
 
 
@@ -205,11 +210,11 @@ _NOTHING = ArmList.empty()
 _NO_QUOTES = np.empty(0, np.uint32), np.empty(0, np.float32)
 _NO_WORDS = Words.none()
 _IN_ORDER = attrgetter(*PARTS)
-_KEYWORD, _QUESTION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, _ORDER, _PRESENT = map(
+_KEYWORD, _QUESTION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, _ORDER, _PRESENT, _ROLE = map(
     PARTS.index,
     (
         *("keyword", "question", "moment", "in_range", "phrase", "dated", "recency", "order"),
-        "present",
+        *("present", "role"),
     ),
 )
 

@@ -276,9 +276,9 @@ class View:
 
     @cached_property
     def talk(self) -> Talk:
-        """The document of each memory, when it was said, who said it, and whether it is open."""
-        said_at, speaker = self.buffer("said_at"), self.buffer("speaker")
-        return self.of_memories("document"), said_at, speaker, self.open
+        """The document, time, speaker and role of each memory, and whether it is open."""
+        said_at, speaker, role = map(self.buffer, ("said_at", "speaker", "role"))
+        return self.of_memories("document"), said_at, speaker, role, self.open
 
     @cached_property
     def four_bits(self) -> FourBits:

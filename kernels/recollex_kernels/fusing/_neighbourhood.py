@@ -142,7 +142,7 @@ def surround(
     Cost: O(M / 64), a similarity for each row of what `weigh` has not seen, and the neighbours'.
     """
     found = weighed[0]
-    document, said_at, _, visible = talk
+    document, said_at, _, _, visible = talk
     widened, reach, window = around
     end = document.shape[0]
     untold = np.empty(0, np.float32)

@@ -76,7 +76,7 @@ def contextual(
     Cost: about 60 us for 200 found of 10,000 memories; the similarities of the rows of the
     candidates, and of what stands beside them, take half of it.
     """
-    document, said_at, speaker, _ = talk
+    document, said_at, speaker, _, _ = talk
     share, around, moment, pulse, place = settings
     now, recent, timeline, progress = when
     memories = document.shape[0]
@@ -97,7 +97,7 @@ def contextual(
     clock = now, recent, int(said_at[timeline[0]]), int(said_at[timeline[newest]])
     received = associated, activation
     parts, scores, order = parts_of(
-        *(members, share, received, talk, texts, span, cues, moment),
+        *(members, share, received, talk, texts, question[3], span, cues, moment),
         *(clock, int(present), weights, tabled),
     )
     ids, keyword, semantic, places, _ = members

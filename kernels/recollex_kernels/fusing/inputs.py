@@ -29,12 +29,13 @@ query      float32[D], or empty
 zero, unit  make semantic evidence of a similarity, see `weigh`
 """
 
-Talk: TypeAlias = tuple[U32, I64, U32, U8]
-"""Who said what, when and where: document, said_at, speaker, visible.
+Talk: TypeAlias = tuple[U32, I64, U32, U8, U8]
+"""Who said what, when and where: document, said_at, speaker, role, visible.
 
 document  uint32[M]   a label, or NONE
 said_at   int64[M]    microseconds
 speaker   uint32[M]   a label, or NONE
+role      uint8[M]    of the speaker in a chat, 0 for none
 visible   uint8[M]    whether a memory may stand beside another
 """
 
@@ -53,10 +54,11 @@ Span: TypeAlias = tuple[I64, I64, int, int]
 event_start, event_end  int64[M], microseconds; start, end: the time is [start, end)
 """
 
-Cues: TypeAlias = tuple[U32, Scored]
-"""What the question names: named, quoted.
+Cues: TypeAlias = tuple[U32, int, Scored]
+"""What the question names: named, role, quoted.
 
 named   uint32[]   labels of speakers
+role    the role of the speaker that it asks about, 0 for none
 quoted  memories that hold a quote of the question, ascending, each once, and their shares
 """
 

@@ -16,7 +16,7 @@ NONE = np.uint32(0xFFFFFFFF)
 PARTS = (
     *("keyword", "semantic", "before", "after", "before_two", "after_two", "document"),
     *("question", "answer", "brevity", "speaker", "association", "moment", "in_range"),
-    *("phrase", "dated", "recency", "order", "present"),
+    *("phrase", "dated", "recency", "order", "present", "role", "passages"),
 )
 """The parts of a score, in the order in which they are added."""
 _KEYWORD, _SEMANTIC, _BESIDE, _DOCUMENT, _QUESTION, _ANSWER, _BREVITY, SPEAKER = (
@@ -30,7 +30,7 @@ _KEYWORD, _SEMANTIC, _BESIDE, _DOCUMENT, _QUESTION, _ANSWER, _BREVITY, SPEAKER =
     10,
 )
 _ASSOCIATION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, _ORDER = 11, 12, 13, 14, 15, 16, 17
-_PRESENT = 18
+_PRESENT, _ROLE, _PASSAGES = 18, 19, 20
 
 
 @kernel
@@ -122,6 +122,7 @@ def parts_of(
     received: Associated,
     talk: Talk,
     texts: Texts,
+    first_row: U32,
     span: Span,
     cues: Cues,
     moment: Moment,
@@ -148,18 +149,22 @@ def parts_of(
         recency      e^(-(now - said_at) / recent), at most 1
         order        where it stands between ``first`` and ``last``, 0 to 1
         present      1 if its document is the label ``present``; -1 is no document
+        role         1 if its speaker has the role that is asked about; 0 for all where no
+                     candidate's speaker has another role
+        passages     ln(number of its rows) if its speaker has a role
     A part whose weight is 0 is not computed. The sum runs in this order. Ties: the newer memory.
 
-    Shapes, for n candidates, P = 19 parts (see `inputs` for the tuples):
+    Shapes, for n candidates, P = 21 parts (see `inputs` for the tuples):
+        first_row uint32[M+1]    rows of memory m are first_row[m]:first_row[m + 1]
         received  candidates, each once, and their activation
         weights   float64[P]     in the order of `PARTS`
         returned  float64[P, n], float64[n], int64[n]; the first float64[0, 0] unless ``tabled``
     """
     ids, keyword, semantic, places, beside = members
-    document, said_at, speaker, _ = talk
+    document, said_at, speaker, role, _ = talk
     text, text_offset, words, brevity = texts
     event_start, event_end, start, end = span
-    named, (quoted, shares) = cues
+    named, asked_role, (quoted, shares) = cues
     now, recent, first, last = clock
     associated, activation = received
     n = places.shape[0]
@@ -169,6 +174,7 @@ def parts_of(
         prefetch(text_offset, m + 1)
         prefetch(words, m)
         prefetch(speaker, m)
+        prefetch(role, m)
         if weights[_IN_RANGE] != 0 or weights[_DATED] != 0:
             prefetch(event_start, m)
     asked = np.empty(n, np.int64)
@@ -252,4 +258,18 @@ def parts_of(
             stands = np.int64(document[memories[i]]) == present
             part[i] = weights[_PRESENT] if stands else 0.0
         _add(part, _PRESENT, table, scores)
+    with_role, with_other = 0, 0
+    for i in range(n):
+        with_role += role[memories[i]] != 0
+        with_other += role[memories[i]] != 0 and role[memories[i]] != asked_role
+    if weights[_ROLE] != 0 and asked_role != 0 and with_other > 0:
+        for i in range(n):
+            part[i] = weights[_ROLE] if role[memories[i]] == asked_role else 0.0
+        _add(part, _ROLE, table, scores)
+    if weights[_PASSAGES] != 0 and with_role > 0:
+        for i in range(n):
+            m = int(memories[i])
+            rows = np.float64(first_row[m + 1] - first_row[m])
+            part[i] = weights[_PASSAGES] * np.log(rows) if role[m] != 0 else 0.0
+        _add(part, _PASSAGES, table, scores)
     return table, scores, n - 1 - best_first(scores[::-1].copy())

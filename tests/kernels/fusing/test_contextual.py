@@ -64,7 +64,9 @@ class Agent:
         self.now = int(rng.integers(0, 120)) * HOUR
         self.timeline = np.argsort(self.said_at, kind="stable").astype(np.uint32)
         self.weights = rng.choice([0.0, 0.3, -1.5, 2.0], len(PARTS))
-        self.talk = self.document, self.said_at, self.speaker, self.visible
+        role = rng.choice(np.array([0, 1, 2], np.uint8), n)
+        self.asked_role = int(rng.choice([0, 1, 2]))
+        self.talk = self.document, self.said_at, self.speaker, role, self.visible
         for each in (
             *self.said,
             *self.quoted,
@@ -80,7 +82,10 @@ class Agent:
         pulse = self.seeds, HUB, BUDGET
         return contextual(
             *((self.found, NEAR), self.said, self.mentions, self.talk, self.allowed, self.texts),
-            *((*self.events, *self.range), (self.named.astype(np.uint32), self.quoted)),
+            *(
+                (*self.events, *self.range),
+                (self.named.astype(np.uint32), self.asked_role, self.quoted),
+            ),
             (self.now, 50.0 * HOUR, self.timeline, 12 * HOUR),
             (SHARE, (WIDENED, REACH, WINDOW), MOMENT, pulse, PLACE),
             *(self.weights, tabled, np.full(5, NONE, np.uint32)),
@@ -102,8 +107,8 @@ class Agent:
         talks = 0 <= self.now - self.said_at[-1] <= 12 * HOUR and self.document[-1] != NONE
         named = self.named.astype(np.uint32)
         parts, scores, order = parts_of(
-            *(around, SHARE, (associated, activation), self.talk, self.texts),
-            *((*self.events, *self.range), (named, self.quoted), MOMENT),
+            *(around, SHARE, (associated, activation), self.talk, self.texts, self.said[3]),
+            *((*self.events, *self.range), (named, self.asked_role, self.quoted), MOMENT),
             (self.now, 50.0 * HOUR, int(self.said_at.min()), int(self.said_at.max())),
             *(int(self.document[-1]) if talks else -1, self.weights, True),
         )

@@ -114,7 +114,12 @@ def test_members_are_the_candidates_and_whatever_stands_beside_one(sizes, seed, 
     speaker = np.zeros(end, np.uint32)
     members, keyword, semantic, places, beside = surround(
         *(weighed, SHARE, frozen(associated, np.uint32)),
-        *((document, said_at, speaker, visible), allowed, (widened, 5, 4), said),
+        *(
+            (document, said_at, speaker, speaker.astype(np.uint8), visible),
+            allowed,
+            (widened, 5, 4),
+            said,
+        ),
     )
 
     def beside_of(memories):

@@ -159,6 +159,10 @@ class Bank:
         chosen = rng.choice(count, int(rng.integers(0, count + 1)), replace=False)
         self.associated = self.members[self.places[chosen]]
         self.activation = rng.choice([0.25, 0.5], len(chosen))
+        self.role = rng.choice(np.array([0, 0, 1, 2, 4], np.uint8), n)
+        self.asked_role = int(rng.choice([0, 1, 2]))
+        rows = rng.choice([1, 1, 3], n)
+        self.first_row = np.cumsum([0, *rows]).astype(np.uint32)
         self.named = np.array(rng.choice([0, 1, 2], int(rng.integers(0, 3)), replace=False))
         self.range = sorted(int(hour) * HOUR for hour in rng.integers(0, 90, 2))
         self.now = int(rng.integers(0, 120)) * HOUR
@@ -178,15 +182,16 @@ class Bank:
             ),
             4.4,
             (self.associated.astype(np.uint32), self.activation),
-            (self.document, self.said_at, self.speaker, np.ones(self.n, np.uint8)),
+            (self.document, self.said_at, self.speaker, self.role, np.ones(self.n, np.uint8)),
             (
                 frozen(list(b"".join(encoded)), np.uint8),
                 offsets.astype(np.uint64),
                 self.words,
                 frozen([-3.0, -0.5, 0.0], np.float64),
             ),
+            self.first_row,
             (self.event_start, self.event_end, *self.range),
-            (self.named.astype(np.uint32), sparse(self.quoted)),
+            (self.named.astype(np.uint32), self.asked_role, sparse(self.quoted)),
             (5, WIDTH),
             (self.now, 50.0 * HOUR, 7 * HOUR, 80 * HOUR),
             self.present,
@@ -207,6 +212,8 @@ class Bank:
         asking = [text.strip().endswith(("?", "\uff1f")) for text in self.texts]
         received = dict(zip(self.associated.tolist(), self.activation.tolist(), strict=True))
         before = self.beside[i][0]
+        roles = {int(self.role[self.members[place]]) for place in self.places}
+        with_other = bool(roles - {0, self.asked_role})
         return {
             "keyword": self.keyword[at],
             "semantic": self.semantic[at],
@@ -229,6 +236,8 @@ class Bank:
             "recency": math.exp(-max(self.now - said, 0) / (50 * HOUR)),
             "order": (said - 7 * HOUR) / (73 * HOUR),
             "present": document == self.present,
+            "role": self.asked_role == self.role[m] != 0 and with_other,
+            "passages": math.log(self.first_row[m + 1] - self.first_row[m]) * (self.role[m] != 0),
         }
 
 
