@@ -18,7 +18,7 @@ from recollex_engine.models.embedder import QueryEmbedder
 from recollex_engine.ranking import arms
 from recollex_engine.ranking.arms import ArmList
 from recollex_engine.ranking.candidates import Candidates
-from recollex_engine.ranking.diversity import Diversity
+from recollex_engine.ranking.diversity import Diversity, fold
 from recollex_engine.ranking.fusion import ARMS, Evidence, Fused
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.ranking.query_embedding import LatencyEstimate, embed_beside
@@ -211,19 +211,19 @@ class _Pipeline:
         """Return the fused list after SATF, reranker and diversity."""
         preset, trace = self.preset, self.trace
         diversity = preset.diversity
-        if preset.self_anchoring is None and preset.reranker is None and diversity is None:
-            return Ranking(fused.memories, fused.scores, self.lists)
-        candidates = Candidates(
-            self.question.text,
-            self.view,
-            fused.memories,
-            fused.scores,
-            self.now,
-            query,
-            self.lists,
-            trace,
-        )
+        memories, scores = fused.memories, fused.scores
         collapsed: dict[int, tuple[int, ...]] = {}
+        if diversity is not None and diversity.only_folds:
+            with trace.stage("diversity"):
+                if (kept := fold(self.view, memories)) is not None:
+                    memories, scores = memories[kept.order], scores[kept.order]
+                    collapsed = kept.folded(memories)
+            diversity = None
+        if preset.self_anchoring is None and preset.reranker is None and diversity is None:
+            return Ranking(memories, scores, self.lists, {}, collapsed)
+        candidates = Candidates(
+            self.question.text, self.view, memories, scores, self.now, query, self.lists, trace
+        )
         if diversity is not None and diversity.balance is None:
             # without MMR repetitions are folded first, so that none is judged
             candidates, collapsed = self._diversified(candidates, diversity)
@@ -261,14 +261,8 @@ class _Pipeline:
         """Return the list after ``diversity``; memory -> the memories that were folded into it."""
         with self.trace.stage("diversity"):
             spread = diversity.apply(candidates)
-            order = spread.order
-            if len(order) == len(candidates) and diversity.balance is None:
-                return candidates, {}
-            collapsed = {
-                int(candidates.memories[order[place]]): folded
-                for place, folded in spread.collapsed.items()
-            }
-            return candidates.taken(order, candidates.scores[order]), collapsed
+            kept = candidates.taken(spread.order, candidates.scores[spread.order])
+            return kept, spread.folded(kept.memories)
 
     def _settled(self, lead: npt.NDArray[np.uint32], others: npt.NDArray[np.uint32]) -> bool:
         """Return whether none of ``others`` fits into the token budget after ``lead``."""

@@ -202,3 +202,30 @@ def suspects(marks: U64, similarities: F32, threshold: float) -> I64:
                 pairs[p, 0], pairs[p, 1] = i, j
                 p += 1
     return pairs
+
+
+@kernel
+def repeats(
+    memories: U32, first_row: U32, term_offset: U64, term: U32, speaker: U32, network: U8
+) -> I64:
+    """Return each place whose fingerprint an earlier place has, with the last such: int64[p, 2].
+
+    In rising order, for arguments as `fingerprints` takes them. Cost: its cost, and 1 us for 100.
+    """
+    marks = fingerprints(memories, first_row, term_offset, term, speaker, network)
+    n = marks.shape[0]
+    bits = 1
+    while (1 << bits) < 2 * n:
+        bits += 1
+    last = np.full(1 << bits, -1, np.int64)  # a hash table: the last place of each mark
+    pairs = np.empty((n, 2), np.int64)
+    p = 0
+    for i in range(n):
+        at = np.int64(marks[i] >> np.uint64(64 - bits))
+        while last[at] >= 0 and marks[last[at]] != marks[i]:
+            at = (at + 1) & ((1 << bits) - 1)
+        if last[at] >= 0:
+            pairs[p, 0], pairs[p, 1] = i, last[at]
+            p += 1
+        last[at] = i
+    return pairs[:p].copy()

@@ -3,7 +3,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.fusing.diversity import fingerprints, gram, mmr, mmr_of_gram, suspects
+from recollex_kernels.fusing.diversity import (
+    fingerprints,
+    gram,
+    mmr,
+    mmr_of_gram,
+    repeats,
+    suspects,
+)
 from recollex_kernels.vectors.codes import cosines
 
 settings.register_profile("kernels", deadline=None)
@@ -125,7 +132,7 @@ memory = st.tuples(
 def test_a_fingerprint_is_of_speaker_network_and_all_words(memories, data):
     chosen = data.draw(st.lists(st.integers(0, len(memories) - 1), max_size=8))
     rows = [row for _, _, passages in memories for row in passages]
-    found = fingerprints(
+    said = (
         np.array(chosen, np.uint32),
         np.cumsum([0] + [len(passages) for _, _, passages in memories]).astype(np.uint32),
         np.cumsum([0] + [len(row) for row in rows]).astype(np.uint64),
@@ -137,7 +144,14 @@ def test_a_fingerprint_is_of_speaker_network_and_all_words(memories, data):
         fnv([memories[m][0], memories[m][1], *(w for row in memories[m][2] for w in row)])
         for m in chosen
     ]
-    assert found.tolist() == expected
+    assert fingerprints(*said).tolist() == expected
+    last = {}
+    pairs = []
+    for place, mark in enumerate(expected):
+        if mark in last:
+            pairs.append([place, last[mark]])
+        last[mark] = place
+    assert repeats(*said).tolist() == pairs
 
 
 @given(st.lists(st.integers(0, 3), max_size=10), st.booleans(), st.data())
