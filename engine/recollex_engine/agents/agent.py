@@ -143,7 +143,16 @@ class Agent(ReadableAgent):
         self, choose: Callable[[View], Erasing], note: dict[str, str], preview: bool = False
     ) -> Erasure:
         """Erase what ``choose`` returns for the view of now; see `erase`. The agent exists."""
-        writer, maintenance = self.files.writer(), self.files.maintenance
+        return self._settled(lambda writer: self._erase_once(writer, choose, note, preview))
+
+    def _erase_once(
+        self,
+        writer: Writer,
+        choose: Callable[[View], Erasing],
+        note: dict[str, str],
+        preview: bool,
+    ) -> Erasure:
+        maintenance = self.files.maintenance
         alone = "it makes vectors of what would be erased: wait for it"
         with alone_in(self.folder / "REEMBED", alone), maintenance.paused(), writer.lock:
             replica = writer.replica

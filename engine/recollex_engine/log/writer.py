@@ -92,8 +92,7 @@ class LogWriter:
         self._descriptor_lock = threading.Lock()  # taken before _lock; held while flushing
         self._fd = -1
         self._torn = False  # set while bytes after `position` may be in the file
-        self.must_reopen = False
-        """Whether an interrupt left this object apart from its files."""
+        self._sealing = False  # set while `_position` may be of another file than the last
         fork.register(self)
         if not file_numbers(folder):
             if start not in (None, START):
@@ -106,6 +105,14 @@ class LogWriter:
     def position(self) -> Position:
         """The position after the last transaction that was appended."""
         return self._position
+
+    @property
+    def must_reopen(self) -> bool:
+        """Whether an interrupt left this object apart from its files."""
+        if not self._sealing:
+            return False
+        with self._lock:  # another thread may be sealing a file at this moment
+            return self._sealing
 
     @property
     def durability(self) -> Durability:
@@ -197,7 +204,7 @@ class LogWriter:
             except OSError as error:
                 self._commits.poison(error)
                 raise store_full(error, plain_path(self.folder, before.file), "seal it") from error
-            self.must_reopen = True  # until the file that seals this one is in use
+            self._sealing = True  # until the file that seals this one is in use
             try:
                 after = self._create_file(before.file + 1, before)
                 opened = self._open_file(after.file)
@@ -205,10 +212,10 @@ class LogWriter:
                 if file_exists(self.folder, before.file + 1):  # it seals the current file
                     self._commits.poison(error)
                 else:
-                    self.must_reopen = False
+                    self._sealing = False
                 raise
             self._fd, self._position = opened, after
-            self.must_reopen = False
+            self._sealing = False
             os.close(fd)
             return True
 

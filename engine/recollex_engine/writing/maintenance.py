@@ -13,7 +13,7 @@ from recollex_engine.writing import checkpoint
 from recollex_engine.writing import graph_building as graphs
 from recollex_engine.writing.damage import finish_comparing, make_sure
 from recollex_engine.writing.store_context import StoreContext
-from recollex_engine.writing.writer import StalePlan, Writer
+from recollex_engine.writing.writer import StalePlan, Unsettled, Writer
 
 BACK_PRESSURE = 4
 """A writer waits for the running checkpoint when the tail is this many times `TAIL_ROWS`."""
@@ -105,6 +105,13 @@ class Maintenance:
                 finish_comparing(self._writer.replica)
                 self._writer.close()
 
+    def _check_open(self) -> None:
+        """Raise `Unsettled` if another writer has taken this one's place, or `ClosedError`."""
+        if self._closed:
+            if self._writer.must_reopen:
+                raise Unsettled
+            raise ClosedError(f"agent {self._name!r} was closed: open the store again")
+
     def _tail(self) -> int:
         """Return how many passages have no index, plus the facts and events in no column file."""
         replica = self._writer.replica
@@ -117,8 +124,7 @@ class Maintenance:
     def _fold(self) -> None:
         writer = self._writer
         with self._indexing:
-            if self._closed:
-                raise ClosedError(f"agent {self._name!r} was closed: open the store again")
+            self._check_open()
             make_sure(writer)
             try:
                 checkpoint.run(writer, writer.replica.generation + 1)
@@ -154,8 +160,7 @@ class Maintenance:
         self._pausing.set()
         try:
             with self._building, self._indexing:
-                if self._closed:
-                    raise ClosedError(f"agent {self._name!r} was closed: open the store again")
+                self._check_open()
                 yield
         finally:
             self._pausing.clear()
