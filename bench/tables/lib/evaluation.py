@@ -65,7 +65,8 @@ def run(
     """Return the answer to each of the bank's queries, in their order.
 
     recall_options: options of `Agent.recall`. Unless they are given, ``max_tokens`` has no limit,
-    ``now`` is the time when the query is asked, and ``explain`` is on.
+    ``now`` is the time when the query is asked, ``query_embedding`` the query's kept vector, and
+    ``explain`` is on.
     """
     return run_all(bank, {"": recall_options or {}}, embedder, read)[""]
 
@@ -113,9 +114,12 @@ def asked(agent: recollex.Agent, bank: Bank) -> Iterator[Query]:
         yield query
 
 
-def retain(agent: recollex.Agent, turns: Sequence[Turn], after: datetime) -> datetime:
+def retain(
+    agent: recollex.Agent, turns: Sequence[Turn], after: datetime, tags: Sequence[str] = ()
+) -> datetime:
     """Retain turns, one transaction for each run of a document; return the last recorded time.
 
+    tags: of all turns, beside their own.
     A transaction is recorded at the time of its last turn, but always later than ``after``. Texts
     without a time and a speaker are one transaction, even if their documents differ.
     """
@@ -127,14 +131,15 @@ def retain(agent: recollex.Agent, turns: Sequence[Turn], after: datetime) -> dat
             spoken = [
                 {name: value for name, value in turn.items() if name in DIALOGUE} for turn in said
             ]
-            agent.retain_dialogue(spoken, document_id=said[0]["document"], recorded_at=after)
+            document = said[0]["document"]
+            agent.retain_dialogue(spoken, document_id=document, tags=tags, recorded_at=after)
         else:
             agent.retain(
                 [turn["text"] for turn in said],
                 id=[turn["id"] for turn in said],
                 event_at=[turn.get("at") for turn in said],
                 document_id=[turn["document"] for turn in said],
-                tags=[turn.get("tags", []) for turn in said],
+                tags=[[*turn.get("tags", []), *tags] for turn in said],
                 metadata=[turn.get("metadata", {}) for turn in said],
                 embedding=[turn["vector"] for turn in said] if "vector" in said[0] else None,
                 recorded_at=after,
@@ -161,10 +166,10 @@ def ask(
         "max_tokens": NO_LIMIT,
         "now": query.asked_at,
         "explain": lists,
+        "query_embedding": embedder.embed_query(query.text),
     } | dict(options)
-    vector = embedder.embed_query(query.text)
     started = time.perf_counter_ns()
-    recall = agent.recall(query.text, query_embedding=vector, **settings)
+    recall = agent.recall(query.text, **settings)
     micros = (time.perf_counter_ns() - started) / 1000
     assert not recall.trace.errors, recall.trace.errors
     made = None if read is None else read(recall)

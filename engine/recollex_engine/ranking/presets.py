@@ -47,6 +47,9 @@ class Preset:
     quotas: network -> limit of an arm's memories of that network, as in the papers that retrieve
     each fact type with its own limit; None for one limit, thinking_budget.
     fusion: makes one list of the arms' lists.
+    divides: whether a question of several names ("Do Ann and Bo like tea?") is asked of each name,
+    too, so that the best memory for each ranks next to the first; see `text.double_questions`. Each
+    part is embedded, so a recall that is given ``query_embedding`` does not divide.
     self_anchoring: SATF, None for none.
     reranker: scores the best memories again, None for none. combination: how its scores and the
     fused ones are combined, None for the reranker's own. depth: how many of the best it scores.
@@ -70,6 +73,7 @@ class Preset:
     temporal: Temporal = "tempr"
     quotas: Mapping[str, int] | None = None
     fusion: Fusion = field(default_factory=Contextual)
+    divides: bool = False
     self_anchoring: SelfAnchoring | None = None
     reranker: Reranker | None = None
     combination: Combination | None = None
@@ -83,6 +87,7 @@ class Preset:
         check_number(self.k1, "k1", 0, 100)
         check_number(self.b, "b", 0, 1)
         check_flag(self.semantic_cut, "semantic_cut")
+        check_flag(self.divides, "divides")
         if self.temporal not in get_args(Temporal):
             raise InputError(f"temporal must be 'tempr' or 'memora', got {self.temporal!r}")
         if self.overflow not in get_args(Overflow):
@@ -95,7 +100,7 @@ class Preset:
             check_count(self.depth, "depth", 1, 100_000)
 
 
-DEFAULT = Preset(name="default", diversity=Diversity(balance=None, collapse=True))
+DEFAULT = Preset(name="default", divides=True, diversity=Diversity(balance=None, collapse=True))
 """What measured best over all data sets together. A text that was said again comes back once."""
 
 TEMPR = Preset(

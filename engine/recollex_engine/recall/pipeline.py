@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from recollex_engine.clock import from_micros
 from recollex_engine.dates.time_range import TimeRange
+from recollex_engine.domain.checks import check_embedding
 from recollex_engine.domain.question import Question
 from recollex_engine.errors import InputError
 from recollex_engine.facts.fact_view import FactView
@@ -19,6 +21,7 @@ from recollex_engine.ranking import arms
 from recollex_engine.ranking.arms import ArmList
 from recollex_engine.ranking.candidates import Candidates
 from recollex_engine.ranking.diversity import Diversity, fold
+from recollex_engine.ranking.divided import lead_with_parts
 from recollex_engine.ranking.fusion import ARMS, Evidence, Fused
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.ranking.query_embedding import LatencyEstimate, embed_beside
@@ -33,6 +36,7 @@ from recollex_engine.recall.recall import Recall
 from recollex_engine.recall.word_search import WordSearch, search_words
 from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import Analyzer
+from recollex_engine.text.double_questions import parts_of
 from recollex_engine.text.token_counter import TokenCounter
 from recollex_engine.trace import Trace
 
@@ -70,6 +74,8 @@ def recall(
         pipeline.search_vectors(query)
     with trace.stage("fusion"):
         fused = preset.fusion.fuse(pipeline.evidence(query))
+    if preset.divides and question.embedding is None and query is not None:
+        fused = pipeline.led_by_parts(fused, analyzer, embedder)
     pipeline.lists.update(fused.lists)
     confidence = pipeline.confidence(fused)
     tokens, subgraph = 0, None
@@ -182,6 +188,36 @@ class _Pipeline:
             budget=self.question.thinking_budget,
             quoted=words.quoted,
         )
+
+    def led_by_parts(self, fused: Fused, analyzer: Analyzer, embedder: QueryEmbedder) -> Fused:
+        """Return ``fused`` with the best memory for each part of the question near the first.
+
+        A part that fails is named in the trace.
+        """
+        trace = self.trace
+        parts = parts_of(self.question.text)
+        if not parts:
+            return fused
+        with trace.stage("parts"):
+            try:
+                found = [self._best(part, analyzer, embedder) for part in parts]
+            except Exception as error:  # the whole question still answers
+                trace.errors["parts"] = f"{type(error).__name__}: {error}"
+                return fused
+            return lead_with_parts(fused, found)
+
+    def _best(self, part: str, analyzer: Analyzer, embedder: QueryEmbedder) -> int | None:
+        """Return the memory that ranks first for a part of the question; None for none."""
+        view, preset, trace = self.view, self.preset, Trace()
+        question = replace(self.question, text=part)
+        words = search_words(view, question, preset, analyzer, self.now, trace)
+        dimension = view.columns.dimension
+        query = check_embedding(embedder.embed_query(part), "the query's vector", dimension)
+        pipeline = _Pipeline(view, question, preset, self.thresholds, self.now, words, trace)
+        pipeline.search_vectors(query)
+        fused = preset.fusion.fuse(pipeline.evidence(query))
+        self.trace.errors.update(trace.errors)
+        return int(fused.memories[0]) if len(fused.memories) else None
 
     def confidence(self, fused: Fused) -> float | None:
         """Return the probability that the agent holds an answer; None if it is not known."""
