@@ -51,6 +51,8 @@ PUBLIC = [
     "connect",
     "erase_in_copy",
     "errors",
+    "export_memories",
+    "import_memories",
     "load_encoder",
     "open",
     "presets",

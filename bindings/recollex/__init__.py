@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from recollex.api.backups import Backup, backups, restore, verify_backup
     from recollex.api.erased_copies import erase_in_copy
     from recollex.api.log_replay import replay
+    from recollex.api.memory_files import export_memories, import_memories
     from recollex.api.reembedding import reembed
     from recollex.api.store import Store, open
     from recollex.api.transaction import Transaction
@@ -88,6 +89,8 @@ __all__ = [
     "connect",
     "erase_in_copy",
     "errors",
+    "export_memories",
+    "import_memories",
     "load_encoder",
     "open",
     "presets",
@@ -132,6 +135,8 @@ _HOMES = {
     "backups": "recollex.api.backups",
     "connect": "recollex.client.store",
     "erase_in_copy": "recollex.api.erased_copies",
+    "export_memories": "recollex.api.memory_files",
+    "import_memories": "recollex.api.memory_files",
     "load_encoder": "recollex_engine.models.encoder",
     "open": "recollex.api.store",
     "reembed": "recollex.api.reembedding",

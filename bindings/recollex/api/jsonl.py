@@ -7,7 +7,7 @@ are ignored.
 
 import difflib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Any
@@ -51,6 +51,7 @@ MEMORY_FIELDS: dict[str, type] = {
     "recorded_at": str,
     "source": str,
     "trust": str,
+    "embedding": object,
 }
 _STAMP = ("source", "trust")
 _SHARED_BY_TURNS = ("document_id", "context", "network", "tags", "recorded_at", *_STAMP)
@@ -92,14 +93,40 @@ def read(
     left_out = (*(() if recorded else ("recorded_at",)), *(() if stamped else _STAMP))
     for number, written in enumerate(lines, 1):
         if written.strip():
-            yield _line(number, written, zone, document_id, left_out)
+            try:
+                raw = json.loads(written)
+            except ValueError as error:
+                raise InputError(f"line {number} is not JSON: {error}") from error
+            yield _line(number, raw, zone, document_id, left_out)
 
 
-def write(memory: Memory) -> str:
+def read_objects(
+    objects: Iterable[Any], zone: tzinfo, recorded: bool, stamped: bool
+) -> Iterator[Line]:
+    """Yield objects as `read` yields lines of them; they are numbered from 1."""
+    left_out = (*(() if recorded else ("recorded_at",)), *(() if stamped else _STAMP))
+    for number, raw in enumerate(objects, 1):
+        yield _line(number, raw, zone, None, left_out)
+
+
+def write(memory: Memory, embedding: Sequence[float] | None = None) -> str:
     """Return a memory as a line; reading and retaining that line makes the memory again.
 
+    See `to_object`.
+    """
+    return dump(to_object(memory, embedding))
+
+
+def dump(value: dict[str, Any]) -> str:
+    """Return an object as a line, without its line feed."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def to_object(memory: Memory, embedding: Sequence[float] | None = None) -> dict[str, Any]:
+    """Return a memory as the object of a line.
+
     A memory with a speaker becomes a turn. Its entities were found by rules, which will find them
-    again.
+    again. embedding: the vector that a caller gave.
     """
     fields: dict[str, Any] = {"id": memory.id, "text": memory.text}
     at = memory.event_at.isoformat()
@@ -118,22 +145,18 @@ def write(memory: Memory) -> str:
         "metadata": dict(memory.metadata),
         "source": memory.source,
         "trust": memory.trust,
+        "embedding": None if embedding is None else list(embedding),
     }
-    present = {name: value for name, value in fields.items() if value not in (None, [], {})}
-    return json.dumps(present, ensure_ascii=False)
+    return {name: value for name, value in fields.items() if value not in (None, [], {})}
 
 
 def _line(
     number: int,
-    written: str,
+    raw: Any,
     zone: tzinfo,
     document_id: str | None,
     left_out: tuple[str, ...],
 ) -> Line:
-    try:
-        raw = json.loads(written)
-    except ValueError as error:
-        raise InputError(f"line {number} is not JSON: {error}") from error
     if not isinstance(raw, dict):
         raise InputError(f"line {number} must be a JSON object, got {type(raw).__name__}")
     fields = {name: value for name, value in raw.items() if value is not None}

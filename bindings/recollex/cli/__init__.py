@@ -7,6 +7,7 @@ Exit codes: 0 done; 1 nothing there (no store, no such agent, nothing found, dam
 import atexit
 import gc
 import importlib
+import keyword
 import os
 import sys
 from collections.abc import Sequence
@@ -28,7 +29,8 @@ HOMES = {
     "agents": "recollex.cli.read_commands",
     "graph": "recollex.cli.graph",
     "stats": "recollex.cli.read_commands",
-    "export": "recollex.cli.read_commands",
+    "export": "recollex.cli.moving_commands",
+    "import": "recollex.cli.moving_commands",
     "log": "recollex.cli.history_commands",
     "audit": "recollex.cli.erasure_commands",
     "erase": "recollex.cli.erasure_commands",
@@ -47,7 +49,7 @@ HOMES = {
     "models": "recollex.cli.models",
 }
 """The module of each subcommand, imported when the subcommand runs. Its function has the
-subcommand's name."""
+subcommand's name, with "_" where Python keeps the name for itself."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -65,7 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     try:
-        run = getattr(importlib.import_module(HOMES[arguments.command]), arguments.command)
+        run = getattr(
+            importlib.import_module(HOMES[arguments.command]), _function(arguments.command)
+        )
         code = int(run(arguments))
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of our output, such as `head`, has closed it
@@ -82,6 +86,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"recollex: {where}{error.strerror or error}", file=sys.stderr)
         return 2
     return code
+
+
+def _function(command: str) -> str:
+    return f"{command}_" if keyword.iskeyword(command) else command
 
 
 def memowrite() -> int:

@@ -32,7 +32,7 @@ def retain(parser: Parser) -> None:
     add("--tag", action="append", metavar="TAG", help="may be given again")
     add("--id", help="your own id: the same id again replaces the memory")
     _stamp(parser)
-    _embedder(parser)
+    add_embedder(parser)
 
 
 def ingest(parser: Parser) -> None:
@@ -64,7 +64,7 @@ def ingest(parser: Parser) -> None:
         metavar="N",
         help="lines stored together, all or none (128)",
     )
-    _embedder(parser)
+    add_embedder(parser)
 
 
 def recall(parser: Parser) -> None:
@@ -119,7 +119,7 @@ def recall(parser: Parser) -> None:
         help="only if it names this; may be given again",
     )
     add("--exact", action="store_true", help="scan every vector, skip the index")
-    _embedder(parser)
+    add_embedder(parser)
 
 
 def log(parser: Parser) -> None:
@@ -164,7 +164,7 @@ def replay(parser: Parser) -> None:
     add("log", metavar="LOG", help="STORE/agents/NAME, its log folder, or one file of a log")
     add("folder", metavar="DIR", help="the new store: not there yet, or empty")
     add("--agent", default="default", metavar="NAME", help="what to call the agent (default)")
-    _embedder(parser)
+    add_embedder(parser)
 
 
 def apply(parser: Parser) -> None:
@@ -177,7 +177,7 @@ def apply(parser: Parser) -> None:
     add("--by", metavar="WHO", help="who makes them, where a line does not say")
     add("--why", metavar="REASON", help="why, where a line does not say")
     _stamp(parser)
-    _embedder(parser)
+    add_embedder(parser)
 
 
 def memoread(parser: Parser) -> None:
@@ -196,7 +196,7 @@ def memosearch(parser: Parser) -> None:
     add("query", help="a question; the names in it choose facts and events")
     _cut(parser)
     add("--top", type=count, default=10, metavar="N", help="shown of each kind (10)")
-    _embedder(parser)
+    add_embedder(parser)
 
 
 def _cut(parser: Parser) -> None:
@@ -217,7 +217,7 @@ def graph(parser: Parser) -> None:
     add("--query", help="only what bears on this question")
     add("--as-recorded", metavar="TIME", help="what was known at this time")
     add("--limit", type=count, default=400, metavar="N", help="facts and events drawn (400)")
-    _embedder(parser)
+    add_embedder(parser)
 
 
 def agents(parser: Parser) -> None:
@@ -253,13 +253,6 @@ def reembed(parser: Parser) -> None:
     add("--model", metavar="MODEL", required=True, help="name or folder of the model to move to")
     add("--agent", metavar="NAME", help="whose memory (every agent's)")
     add("--threads", type=count, default=1, metavar="N", help="that embed (1)")
-
-
-def export(parser: Parser) -> None:
-    """Add the options of `export`."""
-    add_store(parser)
-    add_agent(parser)
-    parser.add_argument("--output", metavar="FILE", help="write here, not to standard output")
 
 
 def serve(parser: Parser) -> None:
@@ -350,7 +343,7 @@ def models(parser: Parser) -> None:
 
 def warmup(parser: Parser) -> None:
     """Add the options of `warmup`."""
-    _embedder(parser)
+    add_embedder(parser)
 
 
 def add_store(parser: Parser) -> None:
@@ -381,7 +374,8 @@ def _stamp(parser: Parser) -> None:
     add("--trust", metavar="LEVEL", help="of a word of your own: user, assistant, tool or web")
 
 
-def _embedder(parser: Parser) -> None:
+def add_embedder(parser: Parser) -> None:
+    """Add the option that names the embedding model."""
     parser.add_argument("--embedder", metavar="MODEL", help="name or folder of the embedding model")
 
 

@@ -1,21 +1,14 @@
-"""The subcommands that read: recall, agents, stats, export."""
+"""The subcommands that read: recall, agents, stats."""
 
 import dataclasses
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import nullcontext
-from pathlib import Path
 
 import recollex
-from recollex.api import jsonl
 from recollex.cli.existing_store import existing_agent, existing_store
 from recollex.cli.parser import Arguments
 from recollex.cli.tables import fields_table, recall_table, stage_table, summary_lines
 from recollex.cli.terminal import printable, say
 from recollex.cli.time_options import time_option
-
-_PAGE = 1000
 
 
 def recall(arguments: Arguments) -> int:
@@ -73,31 +66,6 @@ def stats(arguments: Arguments) -> int:
         counts = dataclasses.asdict(agent.stats())
         print(json.dumps(counts, default=str, indent=2) if arguments.json else fields_table(counts))
         return 0
-
-
-def export(arguments: Arguments) -> int:
-    """Write every memory of an agent as one JSON object a line, in recorded order."""
-    with existing_agent(arguments) as agent:
-        if agent is None:
-            return 1
-        target = arguments.output
-        lines = nullcontext(sys.stdout)
-        with Path(target).open("w", encoding="utf-8") if target else lines as out:
-            written = 0
-            for memory in every_memory(agent):
-                out.write(jsonl.write(memory) + "\n")
-                written += 1
-        if target:
-            say(f"{written:,} memories written to {target}")
-        return 0
-
-
-def every_memory(agent: recollex.Agent) -> Iterator[recollex.Memory]:
-    """Give the memories of an agent in recorded order, a page at a time."""
-    after = None
-    while page := list(agent.list(after=after, limit=_PAGE)):
-        yield from page
-        after = page[-1].id
 
 
 def _print_recall(found: recollex.Recall, arguments: Arguments) -> None:

@@ -5,7 +5,7 @@ Nothing slow is imported here: `recollex --help` answers before numpy could be l
 
 from collections.abc import Callable
 
-from recollex.cli import backup_options, erasure_options, options
+from recollex.cli import backup_options, erasure_options, moving_options, options
 from recollex.cli.parser import Parser
 
 Adder = Callable[[Parser], None]
@@ -207,9 +207,17 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         options.reembed,
     ),
     "export": (
-        "write an agent's memories as JSON lines",
-        ["export memory/ > memories.jsonl", "export memory/ --agent bob --output bob.jsonl"],
-        options.export,
+        "write an agent's memories as JSON lines or Parquet",
+        [
+            "export memory/ > memories.jsonl",
+            "export memory/ --agent bob --output bob.parquet",
+        ],
+        moving_options.export,
+    ),
+    "import": (
+        "store the memories of a file that export wrote, as they were",
+        ["import copy/ memories.jsonl", "import copy/ bob.parquet --agent bob"],
+        moving_options.import_,
     ),
     "serve": (
         "let other processes use the agents of a store",

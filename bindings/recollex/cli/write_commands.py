@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
-from itertools import groupby
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -12,13 +11,12 @@ from tqdm import tqdm
 import recollex
 from recollex.api.iso_times import find_zone
 from recollex.api.jsonl import Line, read
+from recollex.api.line_batches import batches, store_batch
 from recollex.cli import locomo
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say
 from recollex.cli.time_options import time_option
 from recollex_engine.errors import InputError
-
-_ABSENT: dict[str, Any] = {"network": "world", "entities": (), "tags": (), "metadata": {}}
 
 
 def retain(arguments: Arguments) -> int:
@@ -69,8 +67,8 @@ def ingest(arguments: Arguments) -> int:
         with recollex.open(arguments.store, embedder=arguments.embedder) as store:
             agent = store.agent(arguments.agent or "default")
             try:
-                for batch in _batches(_chained(first, source), arguments.batch):
-                    stored += _store(agent, batch, stamped)
+                for batch in batches(_chained(first, source), arguments.batch):
+                    stored += store_batch(agent, batch, stamped)
             except InputError as error:
                 before = f"; {stored:,} memories before it were stored" if stored else ""
                 raise InputError(f"{arguments.file}: {error}{before}") from error
@@ -105,34 +103,6 @@ def _ingest_locomo(arguments: Arguments) -> int:
             progress.write(f"{len(turns):>6,} turns of {conversation.id} for {name}", sys.stdout)
     print(f"{total:,} memories stored")
     return 0
-
-
-def _store(agent: recollex.Agent, batch: list[Line], stamped: dict[str, Any]) -> int:
-    """Store lines that `_batches` put together in one call, and return how many."""
-    fields, shared = [line.fields for line in batch], batch[0].shared
-    try:
-        if batch[0].is_turn:
-            return len(agent.retain_dialogue(fields, **shared, **stamped))
-        columns: dict[str, Any] = {
-            name: [line.get(name, _ABSENT.get(name)) for line in fields]
-            for name in sorted({name for line in fields for name in line})
-        }
-        return len(agent.retain(columns.pop("text"), **columns, **shared, **stamped))
-    except InputError as error:
-        raise InputError(f"lines {batch[0].number} to {batch[-1].number}: {error}") from error
-
-
-def _batches(lines: Iterable[Line], size: int) -> Iterator[list[Line]]:
-    """Group lines, in order, into batches of up to ``size`` that one call can store."""
-    for _, alike in groupby(lines, key=lambda line: (line.is_turn, line.shared)):
-        batch: list[Line] = []
-        for line in alike:
-            batch.append(line)
-            if len(batch) == size:
-                yield batch
-                batch = []
-        if batch:
-            yield batch
 
 
 def _chained(first: Line, rest: Iterator[Line]) -> Iterator[Line]:

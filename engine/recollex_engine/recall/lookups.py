@@ -1,6 +1,9 @@
 """Look-ups of memories by id: one memory, all its versions, a page of the memories after it."""
 
+from collections.abc import Iterator
+
 import numpy as np
+import numpy.typing as npt
 
 from recollex_engine.domain.schema import ENDS, NONE
 from recollex_engine.errors import UnknownIdError
@@ -53,6 +56,18 @@ def page(view: View | None, after: str | None, limit: int, agent: str) -> list[M
         first = versions[0] + 1
     found = np.flatnonzero(view.open[first:])[:limit] + first
     return read_memories(view, found.tolist())
+
+
+def pages(view: View, size: int) -> Iterator[tuple[list[Memory], npt.NDArray[np.float16]]]:
+    """Yield the open memories in recorded order, ``size`` at a time, with float16[n, dimension].
+
+    A vector is that of the memory's first passage.
+    """
+    found = np.flatnonzero(view.open)
+    rows = view.of_memories("first_row")[found]
+    for first in range(0, len(found), size):
+        page = slice(first, first + size)
+        yield read_memories(view, found[page].tolist()), view.vectors[rows[page]].view(np.float16)
 
 
 def _versions(view: View, id: str) -> list[int]:

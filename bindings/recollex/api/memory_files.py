@@ -1,0 +1,175 @@
+"""Writes an agent's memories to a file and reads them into another agent: JSON lines or Parquet."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+from recollex.api import jsonl, parquet
+from recollex.api.agent import Agent
+from recollex.api.line_batches import batches, store_batch
+from recollex.api.progress import progress_bar
+from recollex_engine.agents.cut import Cut
+from recollex_engine.errors import InputError, StoreFullError, UnknownIdError
+from recollex_engine.recall.lookups import pages
+from recollex_engine.storage.disk import store_full
+
+FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+"""The format that the end of a file's name says."""
+_PAGE = 1000
+_BATCH = 128
+
+
+def export_memories(
+    agent: Agent, file: str | os.PathLike[str], *, format: str | None = None
+) -> int:
+    """Write the open memories of an agent, or of a cut of it, to a file; return how many.
+
+    format: "jsonl" or "parquet"; by default the file's name says it. Parquet needs
+    ``pip install 'recollex[parquet]'``.
+
+    Each memory keeps its id, times, source and other fields; in recorded order. Vectors are written
+    if the caller gave them (`GivenVectors`), because a model makes its own again. Facts, events and
+    earlier versions are not memories: `Store.backup` and `Agent.snapshot` copy all. The file
+    appears when it is complete. Other processes may write the agent meanwhile.
+
+    >>> import recollex, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with recollex.open(folder + "/a") as store:
+    ...     ids = store.agent("alice").retain("Bob likes tea.", id="b1")
+    ...     recollex.export_memories(store.agent("alice"), folder + "/alice.jsonl")
+    1
+    >>> with recollex.open(folder + "/b") as store:
+    ...     recollex.import_memories(store.agent("alice"), folder + "/alice.jsonl")
+    ...     store.agent("alice").get("b1").text
+    1
+    'Bob likes tea.'
+    """
+    path, kind = Path(file), _format_of(file, format)
+    if kind == "parquet":
+        parquet.check_installed()
+    objects = objects_of(agent)
+    with _replacing(path) as temporary:
+        if kind == "parquet":
+            return parquet.write(temporary, objects)
+        written = 0
+        with temporary.open("w", encoding="utf-8") as out:
+            for each in objects:
+                out.write(jsonl.dump(each) + "\n")
+                written += 1
+        return written
+
+
+def import_memories(
+    agent: Agent,
+    file: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    recorded: bool = True,
+    stamped: bool = True,
+) -> int:
+    """Retain the memories that `export_memories` has written; return how many were new.
+
+    recorded: keep the times at which they were recorded; these must be later than all that the
+    agent recorded. stamped: keep their source and trust, for a file that you exported yourself.
+    format: as for `export_memories`. See there for an example.
+
+    A memory whose id the agent has with the same recorded time is passed over, so an interrupted
+    import is completed by calling it again. Raises `errors.InputError`, which names the line; the
+    lines before it were retained.
+    """
+    path, kind = Path(file), _format_of(file, format)
+    if not path.is_file():
+        raise InputError(f"there is no file {path} to import")
+    known = agent.stats().memories > 0
+    stored = 0
+    with progress_bar(None, "importing") as progress, path.open(encoding="utf-8") as source:
+        if kind == "parquet":
+            lines = jsonl.read_objects(parquet.read(path), UTC, recorded, stamped)
+        else:
+            lines = jsonl.read(source, UTC, recorded=recorded, stamped=stamped)
+        new = (line for line in lines if not (known and recorded and _is_there(agent, line)))
+        try:
+            for batch in batches(new, _BATCH):
+                stored += store_batch(agent, batch, {})
+                if progress is not None:
+                    progress(len(batch))
+        except InputError as error:
+            before = f"; {stored:,} memories before it were stored" if stored else ""
+            raise InputError(f"{path}: {error}{before}") from error
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path} is not a file of JSON lines in UTF-8: {error}") from error
+    return stored
+
+
+def objects_of(agent: Agent) -> Iterator[dict[str, Any]]:
+    """Yield the open memories of an agent as the objects of lines, all of one view."""
+    engine = getattr(agent, "engine", None)
+    if engine is None:
+        raise InputError(
+            f"agent must be an agent of recollex.open, got {type(agent).__name__}: open the store "
+            "with read_only=True beside its server"
+        )
+    cut = engine if isinstance(engine, Cut) else Cut.at(engine, _now(engine))
+    view = cut.view()
+    if view is None or view.columns.settings is None:
+        return
+    given = view.columns.settings.model.startswith("given-")
+    for memories, vectors in pages(view, _PAGE):
+        for memory, vector in zip(memories, vectors, strict=True):
+            yield jsonl.to_object(memory, vector.tolist() if given else None)
+
+
+def _now(engine: Any) -> int:
+    """Return a time at which the agent has all that it has now: of imports, perhaps a later one."""
+    view = engine.view()
+    last = int(view.buffer("op_recorded_at")[view.op - 1]) if view is not None and view.op else 0
+    return max(int(engine.clock()), last)
+
+
+def _is_there(agent: Agent, line: jsonl.Line) -> bool:
+    """Return whether an earlier import has retained a line."""
+    at, id = line.shared.get("recorded_at"), line.fields.get("id")
+    if at is None or id is None:
+        return False
+    try:
+        return bool(agent.get(id).recorded_at == at)
+    except UnknownIdError:
+        return False
+
+
+def _format_of(file: str | os.PathLike[str], format: str | None) -> str:
+    if format is not None:
+        if format not in FORMATS.values():
+            raise InputError(f'format must be "jsonl" or "parquet", got {format!r}')
+        return format
+    found = FORMATS.get(Path(file).suffix)
+    if found is None:
+        raise InputError(
+            f'{os.fspath(file)!r} ends with none of {", ".join(FORMATS)}: give format="jsonl" or '
+            '"parquet"'
+        )
+    return found
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """Yield the path of a file that takes the place of ``path`` once the body has succeeded."""
+    temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
+    try:
+        yield temporary
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.replace(path)
+    except FileNotFoundError as error:
+        raise InputError(f"{path} cannot be written: there is no such folder") from error
+    except PermissionError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from error
+    except StoreFullError:
+        raise
+    except OSError as error:
+        raise store_full(error, path, f"write {path.name}") from error
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,39 @@
+"""The subcommands that move memories by files: export, import."""
+
+import recollex
+from recollex.api import jsonl
+from recollex.api.memory_files import objects_of
+from recollex.cli.existing_store import existing_agent
+from recollex.cli.parser import Arguments
+from recollex.cli.terminal import say
+from recollex_engine.errors import InputError
+
+
+def export(arguments: Arguments) -> int:
+    """Write every memory of an agent, in recorded order."""
+    with existing_agent(arguments) as agent:
+        if agent is None:
+            return 1
+        if arguments.output is None:
+            if arguments.format == "parquet":
+                raise InputError("--format parquet needs --output: it is no text")
+            for each in objects_of(agent):
+                print(jsonl.dump(each))
+            return 0
+        kind = arguments.format
+        if kind is None and not arguments.output.endswith(".parquet"):
+            kind = "jsonl"
+        written = recollex.export_memories(agent, arguments.output, format=kind)
+        say(f"{written:,} memories written to {arguments.output}")
+        return 0
+
+
+def import_(arguments: Arguments) -> int:
+    """Retain the memories of a file that `export` wrote, as they were."""
+    with recollex.open(
+        arguments.store, embedder=arguments.embedder, durability="interval"
+    ) as store:
+        agent = store.agent(arguments.agent)
+        stored = recollex.import_memories(agent, arguments.file, format=arguments.format)
+    print(f"{stored:,} memories stored for {arguments.agent}")
+    return 0
