@@ -32,6 +32,7 @@ PUBLIC = [
     "FactList",
     "GivenVectors",
     "LogEntry",
+    "LogHead",
     "Memory",
     "Mention",
     "Packing",

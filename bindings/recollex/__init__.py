@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from recollex.client.store import connect
     from recollex_engine import errors
     from recollex_engine.agents.difference import Difference
+    from recollex_engine.agents.log_head import LogHead
     from recollex_engine.agents.logbook import LogEntry
     from recollex_engine.agents.stats import Stats
     from recollex_engine.agents.verification import Verification
@@ -70,6 +71,7 @@ __all__ = [
     "FactList",
     "GivenVectors",
     "LogEntry",
+    "LogHead",
     "Memory",
     "Mention",
     "Packing",
@@ -117,6 +119,7 @@ _HOMES = {
     "FactList": "recollex_engine.facts.facts",
     "GivenVectors": "recollex_engine.models.given_vectors",
     "LogEntry": "recollex_engine.agents.logbook",
+    "LogHead": "recollex_engine.agents.log_head",
     "Memory": "recollex_engine.recall.memory",
     "Mention": "recollex_engine.domain.literals",
     "Packing": "recollex_engine.domain.packing_options",

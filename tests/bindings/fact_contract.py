@@ -1,5 +1,6 @@
 """What an agent does with facts, entities, events and transactions."""
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -125,3 +126,11 @@ class FactContract:
         assert alice.stats().memories == 2 and isinstance(alice.stats(), recollex.Stats)
         verification = alice.verify()
         assert verification.ok and isinstance(verification, recollex.Verification)
+        head = alice.head()
+        assert isinstance(head, recollex.LogHead) and head.op == alice.stats().operations
+        alice.forget(alice.list()[0].id)
+        assert alice.verify(head=head).ok and alice.verify(head=str(alice.head())).ok
+        missing = dataclasses.replace(head, op=99)
+        assert "since the head that was given" in alice.verify(head=missing).problems[0]
+        with pytest.raises(errors.InputError, match="head must be"):
+            alice.verify(head="99")

@@ -17,6 +17,7 @@ from recollex.api.retaining import Retaining
 from recollex.api.sessions import Sessions
 from recollex.api.transaction import Transaction, alone
 from recollex_engine.agents.cut import AgentOrCut, Cut
+from recollex_engine.agents.log_head import LogHead, read_head
 from recollex_engine.agents.stats import Stats
 from recollex_engine.agents.verification import Verification, verify
 from recollex_engine.clock import from_micros, to_micros
@@ -232,10 +233,30 @@ class Agent(History, Retaining, MemoryChanges):
         """Merge what was retained lately into the indexes now, not later in the background."""
         self.engine.writable().checkpoint()
 
-    def verify(self) -> Verification:
-        """Check the hash chain of the log, and the columns and indexes against the log."""
+    def head(self) -> LogHead:
+        """Return the end of the log, for `verify`: the last operation and the hash of all up to it.
+
+        Keep it, or its str, where the folder of the store is not: then `verify` shows it if later
+        the log was cut off, altered, or replaced by an older copy. On an agent that can be written,
+        everything recorded so far is on the disk once this returns.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> head = alice.head()
+        >>> head.op, alice.verify(head=str(head)).ok
+        (0, True)
+        """
+        return LogHead.of(self.engine.head())
+
+    def verify(self, *, head: LogHead | str | None = None) -> Verification:
+        """Check the hash chain of the log, and the columns and indexes against the log.
+
+        head: what `head` returned earlier, or its str; the log must hold its operation with the
+        same hash. Without it, the file HEAD in the agent's folder shows a log that was cut off.
+        """
+        kept = None if head is None else read_head(head)
         with progress_bar(None, "verifying") as progress:
-            return verify(self.engine, progress)
+            return verify(self.engine, progress, kept)
 
     def __repr__(self) -> str:
         moment = (

@@ -25,6 +25,7 @@ class AgentMethods(Table):
     log = Method(Agent.log, chunks=True)
     diff = Method(Agent.diff)
     stats = Method(Agent.stats, owner=True)
+    head = Method(Agent.head, owner=True)
     verify = Method(Agent.verify, cut=False, owner=True)
     checkpoint = Method(Agent.checkpoint, "write")
     forget = Method(Agent.forget, "write", grouped=True)

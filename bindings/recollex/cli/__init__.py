@@ -40,6 +40,7 @@ HOMES = {
     "backup": "recollex.cli.backup_commands",
     "backups": "recollex.cli.backup_commands",
     "restore": "recollex.cli.backup_commands",
+    "head": "recollex.cli.maintenance_commands",
     "verify": "recollex.cli.maintenance_commands",
     "checkpoint": "recollex.cli.maintenance_commands",
     "reembed": "recollex.cli.maintenance_commands",

@@ -1,4 +1,4 @@
-"""The subcommands for maintenance: verify, checkpoint, reembed."""
+"""The subcommands for maintenance: head, verify, checkpoint, reembed."""
 
 import json
 import time
@@ -13,6 +13,15 @@ from recollex_engine.backup.manifest import is_backup
 from recollex_engine.backup.opening import open_target
 
 
+def head(arguments: Arguments) -> int:
+    """Print the end of an agent's log, for `verify --head`."""
+    with existing_agent(arguments) as agent:
+        if agent is None:
+            return 1
+        print(agent.head())
+        return 0
+
+
 def verify(arguments: Arguments) -> int:
     """Check the log's chain, the columns and the index of an agent; 1 if they disagree."""
     if is_backup(open_target(arguments.store)):
@@ -21,7 +30,7 @@ def verify(arguments: Arguments) -> int:
         if agent is None:
             return 1
         started = time.perf_counter()
-        found = agent.verify()
+        found = agent.verify(head=arguments.head)
         seconds = time.perf_counter() - started
         if arguments.json:
             print(json.dumps(asdict(found), indent=2))

@@ -232,12 +232,19 @@ def stats(parser: Parser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
+def head(parser: Parser) -> None:
+    """Add the options of `head`."""
+    checkpoint(parser)
+
+
 def verify(parser: Parser) -> None:
     """Add the options of `verify`."""
     parser.add_argument("store", help="the folder of a store, or a backup")
     add_agent(parser)
-    parser.add_argument("--number", type=count, metavar="N", help="of the backup (the newest)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add = parser.add_argument
+    add("--number", type=count, metavar="N", help="of the backup (the newest)")
+    add("--head", metavar="OP:CHAIN", help="what `recollex head` printed: the log must hold it")
+    add("--json", action="store_true", help="print one JSON object")
 
 
 def checkpoint(parser: Parser) -> None:

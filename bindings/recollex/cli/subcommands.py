@@ -188,6 +188,11 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         ],
         backup_options.restore,
     ),
+    "head": (
+        "print the end of an agent's log, to keep elsewhere for verify --head",
+        ["head memory/ --agent bob"],
+        options.head,
+    ),
     "verify": (
         "check an agent's files against its log, or all of a backup",
         ["verify memory/ --agent bob", "verify backup/"],

@@ -40,6 +40,7 @@ ARGUMENTS: Mapping[str, str] = types.MappingProxyType(
         "Predecessor": "recollex_engine.recall.predecessor",
         "Signs": "recollex_engine.ranking.confidence",
         "Trace": "recollex_engine.trace",
+        "LogHead": "recollex_engine.agents.log_head",
     }
 )
 """Name -> module of the classes that a client may send; a recall is for `Sessions.backfill`."""
@@ -63,6 +64,7 @@ RESULTS: Mapping[str, str] = types.MappingProxyType(
         "Episode": "recollex_engine.facts.episodes",
         "Difference": "recollex_engine.agents.difference",
         "LogEntry": "recollex_engine.agents.logbook",
+        "LogHead": "recollex_engine.agents.log_head",
         "Erasure": "recollex_engine.domain.erasure",
         "Stats": "recollex_engine.agents.stats",
         "Verification": "recollex_engine.agents.verification",

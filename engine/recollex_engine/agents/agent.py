@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from recollex_engine.agents.agent_files import AgentFiles
 from recollex_engine.agents.erasing import select
+from recollex_engine.agents.log_head import end_of
 from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.act import RETAIN, Act
@@ -17,6 +18,8 @@ from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.settings import Settings
 from recollex_engine.domain.statement import MAX_BATCH, Statement
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
+from recollex_engine.log.format import START
+from recollex_engine.log.head import Head
 from recollex_engine.models.embedder import Embedder, Progress
 from recollex_engine.state.replica import LOG, Replica
 from recollex_engine.state.view import View
@@ -296,6 +299,13 @@ class Agent(ReadableAgent):
     def replica(self) -> Replica:
         """Return the replica that `view` reads; only after there is one."""
         return self.files.replica()
+
+    def head(self) -> Head:
+        """Return the end of the log; of an agent that can be written, it is on the disk by then."""
+        self.files.check_open()
+        if self.folder.exists() and not self.context.read_only:
+            return self._settled(end_of)
+        return Head.of(START if self.view() is None else self.replica().position)
 
     def counter(self) -> TokenCounter:
         """Return the token counter of this process."""

@@ -8,9 +8,11 @@ from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.question import Question
 from recollex_engine.errors import InputError, ReadOnlyError
+from recollex_engine.log.head import Head
+from recollex_engine.log.reader import LogFollower
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.recall.recall import Recall
-from recollex_engine.state.replica import Replica
+from recollex_engine.state.replica import LOG, Replica
 from recollex_engine.state.view import View
 from recollex_engine.text.token_counter import TokenCounter
 
@@ -26,7 +28,6 @@ class Cut(ReadableAgent):
 
     def __init__(self, agent: ReadableAgent, op: int, recorded_at: int) -> None:
         super().__init__(agent.name, agent.folder, agent.context)
-        self._mapped_ahead = agent._mapped_ahead
         self.recorded_at = recorded_at
         self._agent = agent
         self._op = op
@@ -65,6 +66,21 @@ class Cut(ReadableAgent):
         """Return the memories for ``question``; the scan is exact, ``now`` is the cut's time."""
         now = self.recorded_at if question.now is None else question.now
         return super().recall(replace(question, now=now, exact=True), preset, explain)
+
+    def head(self) -> Head:
+        """Return what the head of the log was then. Cost: reading the log up to it."""
+        view = self.view()
+        follower = LogFollower(self.folder / LOG, verify=True)
+        try:
+            for _ in follower.read_records(0 if view is None else view.op):
+                pass
+        finally:
+            follower.close()
+        return Head.of(follower.position)
+
+    def map_ahead(self, view: View) -> None:
+        """Leave it to the agent: each recall as of a time has a cut of its own."""
+        self._agent.map_ahead(view)
 
     def counter(self) -> TokenCounter:
         """Return the token counter of this process."""

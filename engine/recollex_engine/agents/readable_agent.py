@@ -6,6 +6,7 @@ from pathlib import Path
 from recollex_engine.agents.stats import Stats, count
 from recollex_engine.domain.question import Question
 from recollex_engine.facts.fact_view import FactView
+from recollex_engine.log.head import Head
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.recall import lookups
@@ -54,6 +55,10 @@ class ReadableAgent(ABC):
     def counter(self) -> TokenCounter:
         """Return the token counter of this process."""
 
+    @abstractmethod
+    def head(self) -> Head:
+        """Return the last operation, and the chain after it."""
+
     @property
     def embedder(self) -> Embedder:
         """The model that makes the vectors."""
@@ -92,10 +97,14 @@ class ReadableAgent(ABC):
             latency=self.context.latency,
             explain=explain,
         )
-        if not self._mapped_ahead:  # not before: the first recall would wait for it
+        self.map_ahead(view)  # not before: the first recall would wait for it
+        return found
+
+    def map_ahead(self, view: View) -> None:
+        """Map the pages that later recalls touch, in the background, once for an agent."""
+        if not self._mapped_ahead:
             self._mapped_ahead = True
             map_ahead(view)
-        return found
 
     def facts(self, recorded: int | None = None, world: int | None = None) -> FactView:
         """Return the facts as recorded by a time, and as of a time of the world; None for now."""

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from recollex_engine.agents.fact_verification import problems_of
+from recollex_engine.agents.log_head import HeadCheck
 from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.domain.schema import CLOSED, CODE, DICTIONARIES, ERASE, schema
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import START
+from recollex_engine.log.head import Head, HeadFile
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.log.stubs import read_stubs, said_of_stubs
 from recollex_engine.state.applying import apply
@@ -39,29 +41,37 @@ class Verification:
         return not self.problems
 
 
-def verify(agent: ReadableAgent, progress: Callable[[int], None] | None = None) -> Verification:
+def verify(
+    agent: ReadableAgent,
+    progress: Callable[[int], None] | None = None,
+    head: Head | None = None,
+) -> Verification:
     """Return the differences between the agent's files and a replay of its log.
 
-    Checks the hash chain, the checksum of every batch of vectors, every column and dictionary,
-    every array of the posting lists, the rows of the graphs, the checksums of both and the
-    invariants of facts. The links of a graph depend on the order of threads, so only the checksum
-    covers them. All data are read once; cost: about 20 us for an operation.
+    Checks that the log holds the operations in HEAD and in ``head``, the hash chain, the checksum
+    of every batch of vectors, every column and dictionary, every array of the posting lists, the
+    rows of the graphs, the checksums of both and the invariants of facts. The links of a graph
+    depend on the order of threads, so only the checksum covers them. All data are read once; cost:
+    about 20 us for an operation.
     """
+    follower = LogFollower(agent.folder / LOG, START, verify=True)
+    heads = HeadCheck(follower, HeadFile(agent.folder / LOG).read(), head)
     view = agent.view()
     if view is None:
-        return Verification(0, 0, 0, ())
+        return Verification(0, 0, 0, tuple(heads.problems()))
     replica = agent.replica()
     problems: list[str] = []
     fresh = Columns(replica.folder / "none", None)
     batches = VectorBatches()
-    follower = LogFollower(replica.folder / LOG, START, verify=True)
     try:
         for transaction in follower.read_new(view.op):
+            heads.note()
             apply(fresh, transaction.operations, replica.rows_of_file)
             for operation in transaction.operations:
                 batches.add(operation)
             if progress is not None:
                 progress(len(transaction.operations))
+        problems += heads.problems()
     except CorruptError as error:
         problems.append(str(error))
     finally:

@@ -1,4 +1,4 @@
-"""The head of a log, kept outside it: an operation that the log must hold, and its chain.
+"""The head of a log, kept beside its folder: an operation that the log must hold, and its chain.
 
 ::
 
@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from recollex_engine.errors import CorruptError, FormatError
 from recollex_engine.log.format import START, Position
-from recollex_engine.storage.disk import flush, open_file, replace_file, write_at
+from recollex_engine.storage.disk import flush, make_folder, open_file, replace_file, write_at
 
 NAME = "HEAD"
 SLOT_BYTES = 512
@@ -63,7 +63,7 @@ def altered(path: Path, head: Head, chain: bytes) -> CorruptError:
 
 
 class HeadFile:
-    """The file HEAD of an agent; a missing or damaged one says nothing.
+    """The file HEAD beside a log's folder; a missing or damaged one says nothing.
 
     It holds an operation that the log's files have on the disk, so after a loss of power it may be
     older than the log, never newer. Errors of the disk leave it older, too: they fail no write.
@@ -71,15 +71,15 @@ class HeadFile:
     Threads: one at a time. Cost: 6 us to read, 2 us to write.
 
     >>> import tempfile
-    >>> file = HeadFile(Path(tempfile.mkdtemp()) / "HEAD")
+    >>> file = HeadFile(Path(tempfile.mkdtemp()) / "log")
     >>> file.write(Head(7, 1_700_000_000_000_000, bytes(32)))
     >>> file.close()
     >>> file.read().op
     7
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, log: Path) -> None:
+        self.path = log.with_name(NAME)
         self._fd = -1
         self._next = 0  # the slot to write
         self._written: Head | None = None
@@ -88,6 +88,7 @@ class HeadFile:
     def create(self) -> None:
         """Say durably that the log holds nothing yet, unless there is a file."""
         if not self.path.exists():
+            make_folder(self.path.parent)
             replace_file(self.path, _encode(Head.of(START)) + bytes(SLOT_BYTES))
 
     def read(self) -> Head | None:

@@ -10,6 +10,7 @@ import orjson
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.files import LogFile, file_exists, file_numbers
 from recollex_engine.log.format import START, Position, Record, decode_header, decode_record
+from recollex_engine.log.head import Head, altered
 
 _FIRST_READ = 1 << 16
 _LARGEST_READ = 1 << 20
@@ -45,14 +46,22 @@ class LogFollower:
 
     ``verify=True`` recomputes every commitment and chain, as everything does that shows, copies or
     embeds what it reads. Otherwise operation numbers and times are checked, and chains are taken as
-    they are.
+    they are. ``head``: an operation after which a verified chain must be this one.
 
     Threads: one at a time. The writer may write meanwhile, in any process.
     """
 
-    def __init__(self, folder: Path, start: Position = START, *, verify: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        start: Position = START,
+        *,
+        verify: bool = False,
+        head: Head | None = None,
+    ) -> None:
         self._folder = folder
         self._verify = verify
+        self._head = None if head is None or head.op < start.op else head
         self._file: LogFile | None = None
         self.position = start
 
@@ -80,6 +89,7 @@ class LogFollower:
 
     def read_records(self, until_op: int | None = None) -> Iterator[tuple[list[Record], int]]:
         """Yield as `read_new`, with payloads as bytes: (records, offset of their first line)."""
+        self._check_head(self._folder, self.position.op, self.position.chain)
         while until_op is None or self.position.op < until_op:
             if self._file is None:
                 if not file_exists(self._folder, self.position.file):
@@ -154,6 +164,7 @@ class LogFollower:
                             f"{pending[0].op} to {record.op}",
                             record.chain.hex(),
                         )
+                    self._check_head(self._file.path, record.op, record.chain)
                     self.position = Position(
                         self.position.file, line_at, record.op, record.recorded_at, record.chain
                     )
@@ -161,6 +172,14 @@ class LogFollower:
                     pending, first_at = [], line_at
         if (rest or pending) and sealed:
             self._corrupt(first_at, "a whole transaction at the end of a sealed file", "a part")
+
+    def _check_head(self, path: Path, op: int, chain: bytes) -> None:
+        """Raise if the chain after the transaction that ends with ``op`` is not the head's."""
+        head = self._head
+        if head is not None and op >= head.op:
+            if op != head.op or chain != head.chain:
+                raise altered(path, head, chain)
+            self._head = None
 
     def _check_order(self, record: Record, pending: list[Record], line_at: int) -> None:
         op = self.position.op + len(pending) + 1

@@ -10,7 +10,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from recollex_engine.errors import CorruptError, StoreFullError
+from recollex_engine.errors import StoreFullError
 from recollex_engine.log.files import (
     LogFile,
     compressed_path,
@@ -22,12 +22,6 @@ from recollex_engine.log.format import Position
 from recollex_engine.storage.disk import FileSink, flush, flush_folder, open_file
 
 _CHUNK = 1 << 20
-
-
-def lost_lines(path: Path, flushed: int, op: int) -> CorruptError:
-    """Return the error for a log that ends at ``op``, before the last ``flushed`` operation."""
-    remedy = "put the log back; if this older one is wanted, remove COMMIT beside its folder"
-    return CorruptError(path, f"operations up to {flushed}", f"only up to {op}: {remedy}")
 
 
 def cut_after(folder: Path, end: Position) -> Path | None:

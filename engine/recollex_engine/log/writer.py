@@ -25,8 +25,9 @@ from recollex_engine.log.format import (
     encode_header,
     encode_transaction,
 )
+from recollex_engine.log.head import Head, HeadFile, lost_lines
 from recollex_engine.log.reader import LogFollower
-from recollex_engine.log.torn_tail import cut_after, lost_lines
+from recollex_engine.log.torn_tail import cut_after
 from recollex_engine.storage.disk import (
     flush,
     make_folder,
@@ -46,13 +47,13 @@ class LogWriter:
 
     Opening reads and rehashes the log after ``start`` (without one, from its beginning) and cuts
     off a torn tail: an incomplete last transaction, which was never acknowledged (see
-    `log.torn_tail`). Damage elsewhere raises `CorruptError`, and so does a log that ends before
-    ``known_op``, an operation that the caller knows was durable. Nothing is cut off in these cases.
+    `log.torn_tail`). Damage elsewhere raises `CorruptError`, and so does a log that does not hold
+    the operation in the file HEAD beside it (see `log.head`). Nothing is cut off in these cases.
+    Each flush raises HEAD, which is on the disk itself after `sync` and `close`.
 
-    ``before_flush`` is called before each flush, to make durable what the log refers to, and
-    ``after_flush(op)`` after it, with the last operation that it covered. ``on_flush(seconds)`` is
-    called after each flush. ``read(follower)`` is called on opening and may consume the
-    transactions that are read.
+    ``before_flush`` is called before each flush, to make durable what the log refers to.
+    ``on_flush(seconds)`` is called after each flush. ``read(follower)`` is called on opening and
+    may consume the transactions that are read.
 
     Invariant: the file ends at `position`, or the bytes after it are left from a failed write and
     the next write overwrites them. The file is opened when it is first written or flushed, so ten
@@ -78,15 +79,16 @@ class LogWriter:
         start: Position | None = None,
         *,
         durability: Durability = "always",
-        known_op: int = 0,
         before_flush: Callable[[], None] | None = None,
-        after_flush: Callable[[int], None] | None = None,
         on_flush: Callable[[float], None] | None = None,
         read: Callable[[LogFollower], None] | None = None,
     ) -> None:
         self.folder = folder
         self._before_flush = before_flush  # makes durable what the log refers to
-        self._after_flush = after_flush
+        self._head = HeadFile(folder)
+        known = self._head.read()
+        self.known_op: int | None = None if known is None else known.op
+        """The last operation that HEAD says is on the disk, on opening; None if it is not known."""
         self._commits = GroupCommit(durability, self._flush, f"the log {folder}", on_flush)
         self._lock = threading.RLock()  # guards position, and the bytes after it
         self._descriptor_lock = threading.Lock()  # taken before _lock; held while flushing
@@ -97,9 +99,13 @@ class LogWriter:
         if not file_numbers(folder):
             if start not in (None, START):
                 raise CorruptError(folder, f"the log up to operation {start.op}", "no files")
+            if known is not None and known.op:
+                raise lost_lines(folder, known, 0)
+            self._head.create()
+            self.known_op = START.op
             make_folder(folder)
             self._create_file(1, START)
-        self._position = self._recover(START if start is None else start, known_op, read)
+        self._position = self._recover(START if start is None else start, known, read)
 
     @property
     def position(self) -> Position:
@@ -174,10 +180,11 @@ class LogWriter:
                     self._commits.check()
 
     def after_fork(self) -> None:
-        """Close the child's descriptor; the parent alone writes the log."""
+        """Close the child's descriptors; the parent alone writes the log."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)
+        self._head.close()
 
     def poison(self, cause: BaseException) -> None:
         """Refuse every later call: the state that the caller derived from the log may be wrong."""
@@ -187,6 +194,8 @@ class LogWriter:
         """Return once all transactions appended so far are on the disk, in every mode."""
         self._commits.check()
         self._commits.flush(self._position.op)
+        with self._descriptor_lock:
+            self._head.sync()
 
     def rotate_if_larger(self, size: int) -> bool:
         """Seal the current file and begin the next one, if it holds more than ``size`` bytes.
@@ -276,6 +285,8 @@ class LogWriter:
             with self._descriptor_lock, self._lock:
                 if self._torn and whole:
                     self._cut()
+                self._head.sync()
+                self._head.close()
                 fd, self._fd = self._fd, -1
                 if fd >= 0:
                     os.close(fd)
@@ -300,10 +311,10 @@ class LogWriter:
         self.close()
 
     def _recover(
-        self, start: Position, known_op: int, read: Callable[[LogFollower], None] | None
+        self, start: Position, known: Head | None, read: Callable[[LogFollower], None] | None
     ) -> Position:
         """Return the end of the last whole transaction, after cutting the file there."""
-        follower = LogFollower(self.folder, start, verify=True)
+        follower = LogFollower(self.folder, start, verify=True, head=known)
         try:
             if read is not None:
                 read(follower)
@@ -312,8 +323,8 @@ class LogWriter:
         finally:
             follower.close()
         end = follower.position
-        if end.op < known_op:
-            raise lost_lines(plain_path(self.folder, end.file), known_op, end.op)
+        if known is not None and end.op < known.op:
+            raise lost_lines(plain_path(self.folder, end.file), known, end.op)
         for name in os.listdir(self.folder):  # noqa: PTH208 - a fifth of the time of glob
             if name.endswith(".tmp"):
                 (self.folder / name).unlink()
@@ -360,11 +371,10 @@ class LogWriter:
     def _flush(self) -> int:
         with self._descriptor_lock:
             with self._lock:
-                op = self._position.op
+                covered = Head.of(self._position)
             if self._before_flush is not None:
                 self._before_flush()
             if self._fd >= 0 or plain_path(self.folder, self._position.file).exists():
                 flush(self._opened())  # else it is compressed, and so durable
-            if self._after_flush is not None:
-                self._after_flush(op)
-            return op
+            self._head.write(covered)
+            return covered.op

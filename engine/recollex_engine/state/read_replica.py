@@ -9,9 +9,9 @@ from pathlib import Path
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError, ModelMismatchError
 from recollex_engine.log.files import compressed_path, plain_path
+from recollex_engine.log.head import HeadFile, lost_lines
 from recollex_engine.log.progress import StartProgress, progress_for
 from recollex_engine.log.reader import LogFollower
-from recollex_engine.log.torn_tail import lost_lines
 from recollex_engine.state.integrity import warn_of_answers
 from recollex_engine.state.replica import INTENT, LOG, Erased, Reembedded, Replica, read_files_ahead
 from recollex_engine.state.view import View
@@ -74,11 +74,12 @@ class ReadReplica:
         files = _state_of_files(folder)
         torn: int | None = None  # the last operation before a torn tail
         while True:
-            flushed = self._commit.flushed  # first: the log holds it by now
+            head = HeadFile(folder / LOG).read()  # first: the log holds it by now
+            flushed = None if head is None else head.op
             replica = Replica(folder, whole=whole)
             if replica.settings is not None:
                 self._check(replica.settings)
-            follower = LogFollower(folder / LOG, replica.position, verify=True)
+            follower = LogFollower(folder / LOG, replica.position, verify=True, head=head)
             opened_rows = replica.columns.rows
             try:
                 # Beside a writer only what it has published counts: it takes back what it cannot
@@ -90,8 +91,8 @@ class ReadReplica:
                 left = self._commit.op - replica.published
                 with progress_for(self._watching, left) as progress:
                     replica.follow(follower, until, check_vectors=True, progress=progress)
-                if until is None and replica.published < (flushed or 0):
-                    raise lost_lines(folder / LOG, flushed or 0, replica.published)
+                if head is not None and until is None and replica.published < head.op:
+                    raise lost_lines(folder / LOG, head, replica.published)
                 if replica.settings is not None:
                     self._check(replica.settings)
                 break

@@ -2,14 +2,13 @@
 
 ::
 
-    file       = magic version zero op generation flushed zeros
+    file       = magic version zero op generation zeros
     magic      = "rcxcomit"          8 bytes
     version    = uint32, 1
     zero       = uint32, 0
     op         = uint64 at byte 16   the last operation readers may see
     generation = uint64 at byte 24   the manifest's number, which each checkpoint raises
-    flushed    = uint64 at byte 32   1 + the last op that a flush has covered; 0: not known
-    zeros      = 24 bytes
+    zeros      = 32 bytes
 
 Numbers are little-endian. Each is aligned and stored by one instruction, so a reader in another
 process sees the old or the new value, never a mixture of both.
@@ -28,9 +27,8 @@ VERSION = 1
 
 _MAGIC = b"rcxcomit"
 _HEADER = struct.Struct("<8sII")
-_UNKNOWN = _HEADER.pack(_MAGIC, VERSION, 0).ljust(SIZE, b"\0")
-_OP, _GENERATION, _FLUSHED = 2, 3, 4  # in words of 8 bytes
-_NEW = _UNKNOWN[: 8 * _FLUSHED] + (1).to_bytes(8, "little") + _UNKNOWN[8 * _FLUSHED + 8 :]
+_NEW = _HEADER.pack(_MAGIC, VERSION, 0).ljust(SIZE, b"\0")
+_OP, _GENERATION = 2, 3  # in words of 8 bytes
 
 
 class CommitWord:
@@ -40,7 +38,7 @@ class CommitWord:
     operation may be later or earlier than the log's last one. So a writable commit word creates a
     missing file, and repairs a damaged one in place, since readers may have it mapped. A read-only
     commit word reads as 0 until there is a valid file. A file of another version raises
-    `FormatError`. ``new``: the agent has no operations yet, so none is missing on the disk.
+    `FormatError`.
 
     Threads: one thread sets; any number, in any process, read. A read costs 0.1 us.
 
@@ -52,7 +50,7 @@ class CommitWord:
     7
     """
 
-    def __init__(self, path: Path, writable: bool = False, *, new: bool = False) -> None:
+    def __init__(self, path: Path, writable: bool = False) -> None:
         self.path = path
         self.writable = writable
         self._words: memoryview | None = None
@@ -60,7 +58,7 @@ class CommitWord:
             if path.exists():
                 self._repair()
             else:
-                replace_file(path, _NEW if new else _UNKNOWN)
+                replace_file(path, _NEW, durable=False)
             self._open()
 
     @property
@@ -80,25 +78,6 @@ class CommitWord:
     @generation.setter
     def generation(self, generation: int) -> None:
         self._write(_GENERATION, generation)
-
-    @property
-    def flushed(self) -> int | None:
-        """The last operation that is on the disk with its vectors; None if that is not known.
-
-        After a loss of power it may be an earlier one, never a later one. The operations after it
-        may be missing then, or a part of them.
-        """
-        held = self._read(_FLUSHED)
-        return held - 1 if held else None
-
-    @flushed.setter
-    def flushed(self, op: int) -> None:
-        self._write(_FLUSHED, op + 1)
-
-    def raise_flushed(self, op: int) -> None:
-        """Note that a flush has covered operation ``op``, unless one has covered a later one."""
-        if op > (self.flushed or 0):
-            self.flushed = op
 
     @property
     def is_whole(self) -> bool:
@@ -146,6 +125,6 @@ class CommitWord:
     def _repair(self) -> None:
         fd = open_file(self.path, os.O_WRONLY)
         try:
-            write_at(fd, _UNKNOWN, 0, self.path)
+            write_at(fd, _NEW, 0, self.path)
         finally:
             os.close(fd)

@@ -86,13 +86,13 @@ def reembed(
                 done = (
                     "what it holds is embedded: close that writer, then reembed only changes over"
                 )
-                with alone_in(folder / "LOCK", done), _opened(folder) as (commit, writer):
+                with alone_in(folder / "LOCK", done), LogWriter(log) as writer:
                     new.extend(texts_of(follower.read_new(writer.position.op)), progress)
                     payload = {"settings": moved.to_payload(), "batches": new.batches}
                     at = max(clock(), writer.position.recorded_at + 1)
                     position = writer.append(at, [(REEMBED, orjson.dumps(payload))])
                     writer.sync()
-                    commit.flushed = commit.op = position.op
+                    CommitWord(folder / "COMMIT", writable=True).op = position.op
                     (folder / MANIFEST).unlink(missing_ok=True)
         finally:
             follower.close()
@@ -109,13 +109,6 @@ def remove_former(folder: Path, settings: Settings) -> None:
         shutil.rmtree(folder / former.columns_folder, ignore_errors=True)
     if settings.embedding > 1:
         _record(folder, settings).unlink(missing_ok=True)
-
-
-@contextmanager
-def _opened(folder: Path) -> Iterator[tuple[CommitWord, LogWriter]]:
-    commit = CommitWord(folder / "COMMIT", writable=True)
-    with LogWriter(folder / LOG, known_op=commit.flushed or 0) as writer:
-        yield commit, writer
 
 
 @contextmanager

@@ -90,7 +90,7 @@ class Writer:
             self.lock, self._publishing = threading.RLock(), threading.Lock()
             self._together = threading.local()
             self.replica = Replica(folder)
-            self.commit_word = CommitWord(folder / "COMMIT", True, new=not (folder / LOG).exists())
+            self.commit_word = CommitWord(folder / "COMMIT", writable=True)
             lost: list[Path] = []
 
             def read(follower: LogFollower) -> None:
@@ -106,9 +106,7 @@ class Writer:
                 self.replica.position,
                 durability=durability,
                 on_flush=on_flush,
-                known_op=self.commit_word.flushed or 0,
                 before_flush=self._flush_vectors,
-                after_flush=self.commit_word.raise_flushed,
                 read=read,
             )
             if restored(self.log, self.replica, self.commit_word, embedder_for, clock, bool(lost)):

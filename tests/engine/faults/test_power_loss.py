@@ -69,7 +69,7 @@ def test_a_log_without_its_last_flushed_operation_is_refused(path, folder):
             opened(path, read_only=read_only) as agent,
         ):
             ids(agent)
-    (folder / "COMMIT").unlink()  # as the error says
+    (folder / "HEAD").unlink()  # as the error says
     with opened(path) as agent:
         assert ids(agent) == ["m0", "m1", "m2"]
 

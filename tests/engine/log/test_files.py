@@ -121,7 +121,7 @@ def test_killed_at_any_step_of_closing_and_of_writing_again_nothing_is_lost(tmp_
     done = False
     moment = 0
     while not done:
-        folder = tmp_path / str(moment)
+        folder = tmp_path / str(moment) / "log"
         written = 40
         with pytest.MonkeyPatch.context() as patch:
             log = LogWriter(folder)

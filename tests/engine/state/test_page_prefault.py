@@ -100,13 +100,17 @@ def test_an_agent_is_mapped_once_behind_its_first_recall_and_answers_the_same(
     with recollex.open(tmp_path, embedder=recollex.GivenVectors(64)) as store:
         store.agent("a").retain(texts, embedding=vectors)
 
-    def ask(least, read_only):
+    def ask(least, read_only, past=False):
         monkeypatch.setattr(page_prefault, "LEAST", least)
         embedder = recollex.GivenVectors(64)
         with recollex.open(tmp_path, embedder=embedder, read_only=read_only) as store:
             agent = store.agent("a")
             assert not threads
-            found = [agent.recall("boat 7", query_embedding=vectors[n]).ids for n in range(3)]
+            moment = agent.get(agent.list(limit=1)[0].id).recorded_at
+            options = {"as_recorded": moment} if past else {}
+            found = [
+                agent.recall("boat 7", query_embedding=vectors[n], **options).ids for n in range(3)
+            ]
         (thread,) = threads
         threads.clear()
         assert (thread is None) == (least > 1)
@@ -114,4 +118,4 @@ def test_an_agent_is_mapped_once_behind_its_first_recall_and_answers_the_same(
             thread.join()
         return found
 
-    assert ask(1, True) == ask(1, False) == ask(1 << 20, True)
+    assert ask(1, True) == ask(1, False) == ask(1 << 20, True) == ask(1, True, past=True)
