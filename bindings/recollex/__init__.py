@@ -19,6 +19,7 @@ from recollex.api.version import VERSION
 if TYPE_CHECKING:
     from recollex.api.agent import Agent
     from recollex.api.backups import Backup, backups, restore, verify_backup
+    from recollex.api.doctoring import doctor
     from recollex.api.erased_copies import erase_in_copy
     from recollex.api.log_replay import replay
     from recollex.api.memory_files import export_memories, import_memories
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from recollex.client.store import connect
     from recollex_engine import errors
     from recollex_engine.agents.difference import Difference
+    from recollex_engine.agents.doctor import Diagnosis
     from recollex_engine.agents.log_head import LogHead
     from recollex_engine.agents.logbook import LogEntry
     from recollex_engine.agents.stats import Stats
@@ -61,6 +63,7 @@ __all__ = [
     "BackupVerification",
     "Closure",
     "Conflict",
+    "Diagnosis",
     "Difference",
     "Encoder",
     "Entity",
@@ -89,6 +92,7 @@ __all__ = [
     "WritePolicy",
     "backups",
     "connect",
+    "doctor",
     "erase_in_copy",
     "errors",
     "export_memories",
@@ -109,6 +113,7 @@ _HOMES = {
     "BackupVerification": "recollex_engine.backup.verification",
     "Closure": "recollex_engine.state.closure",
     "Conflict": "recollex_engine.facts.facts",
+    "Diagnosis": "recollex_engine.agents.doctor",
     "Difference": "recollex_engine.agents.difference",
     "Encoder": "recollex_engine.models.encoder",
     "Entity": "recollex_engine.facts.entities",
@@ -137,6 +142,7 @@ _HOMES = {
     "WritePolicy": "recollex_engine.talks.write_policy",
     "backups": "recollex.api.backups",
     "connect": "recollex.client.store",
+    "doctor": "recollex.api.doctoring",
     "erase_in_copy": "recollex.api.erased_copies",
     "export_memories": "recollex.api.memory_files",
     "import_memories": "recollex.api.memory_files",

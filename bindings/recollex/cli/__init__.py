@@ -42,6 +42,7 @@ HOMES = {
     "restore": "recollex.cli.backup_commands",
     "head": "recollex.cli.maintenance_commands",
     "verify": "recollex.cli.maintenance_commands",
+    "doctor": "recollex.cli.doctor_command",
     "checkpoint": "recollex.cli.maintenance_commands",
     "reembed": "recollex.cli.maintenance_commands",
     "warmup": "recollex.cli.warmup",

@@ -34,11 +34,19 @@ def existing_agent(arguments: Arguments, *, write: bool = False) -> Iterator[rec
 @contextmanager
 def existing_store(arguments: Arguments, *, write: bool = False) -> Iterator[recollex.Store | None]:
     """Give the named store, or None after a message on standard error."""
-    folder = Path(arguments.store)
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
-        say(f"there is no store at {arguments.store}: recollex retain makes one")
+    if is_missing(arguments):
         yield None
         return
+    folder = Path(arguments.store)
     embedder = getattr(arguments, "embedder", None)
     with recollex.open(folder, read_only=not write, embedder=embedder) as store:
         yield store
+
+
+def is_missing(arguments: Arguments) -> bool:
+    """Return whether there is no store, after a message on standard error."""
+    folder = Path(arguments.store)
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        say(f"there is no store at {arguments.store}: recollex retain makes one")
+        return True
+    return False

@@ -5,7 +5,7 @@ Nothing slow is imported here: `recollex --help` answers before numpy could be l
 
 from collections.abc import Callable
 
-from recollex.cli import backup_options, erasure_options, moving_options, options
+from recollex.cli import backup_options, doctor_options, erasure_options, moving_options, options
 from recollex.cli.parser import Parser
 
 Adder = Callable[[Parser], None]
@@ -197,6 +197,11 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         "check an agent's files against its log, or all of a backup",
         ["verify memory/ --agent bob", "verify backup/"],
         options.verify,
+    ),
+    "doctor": (
+        "find what is wrong with a store, and mend what its log can mend",
+        ["doctor memory/", "doctor memory/ --look", "doctor memory/ --salvage saved/"],
+        doctor_options.doctor,
     ),
     "checkpoint": (
         "fold what was written last into the index",

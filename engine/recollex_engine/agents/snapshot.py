@@ -101,7 +101,7 @@ def copy_until(
     try:
         then = read_batches(follower, batches, op, progress)
         end, rows = follower.position, batches.rows
-        _copy_log(source / LOG, folder / LOG, end)
+        copy_log(source / LOG, folder / LOG, end)
         vectors = VectorsReader(source / settings.vectors_file, settings.dimension)
         copy = VectorsReader(folder / settings.vectors_file, settings.dimension)
         if rows:
@@ -245,7 +245,7 @@ def new_agent(path: Path, name: str) -> Iterator[Path]:
             shutil.rmtree(folder)
 
 
-def _copy_log(source: Path, target: Path, end: Position) -> None:
+def copy_log(source: Path, target: Path, end: Position) -> None:
     """Copy a log's files up to a position, uncompressed."""
     target.mkdir()
     for number in range(START.file, end.file + 1):

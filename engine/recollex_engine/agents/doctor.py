@@ -1,0 +1,236 @@
+"""What is wrong with a store, what of it can be mended, and what cannot?
+
+The log and the vectors are the truth. What follows from them is built again: columns, indexes,
+COMMIT, a torn tail, an erasure that was begun, the vectors of a model. A damaged log is not
+changed. What it says before the damage can be copied to another store.
+"""
+
+import shutil
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import orjson
+
+from recollex_engine.agents.agent import Agent
+from recollex_engine.agents.snapshot import copy_log, replay
+from recollex_engine.agents.store import FORMAT, Store, agent_folder, agents_in, create_store
+from recollex_engine.agents.verification import verify
+from recollex_engine.domain.settings import Settings, settings_of
+from recollex_engine.errors import CorruptError, InputError, RecollexError
+from recollex_engine.log.files import plain_path
+from recollex_engine.log.format import Position
+from recollex_engine.log.reader import LogFollower
+from recollex_engine.models.embedder import Embedder, Progress
+from recollex_engine.models.stand_in import StandIn
+from recollex_engine.state.manifest import NAME as MANIFEST
+from recollex_engine.state.replica import LOG
+from recollex_engine.storage.disk import copy_file, flush_folder, replace_file
+from recollex_engine.storage.lock import WriterLock, holder_of
+
+LEFTOVER_SECONDS = 24 * 3600.0
+"""Seconds after which a folder that an interrupted copy left is removed."""
+
+Load = Callable[[Settings], Embedder]
+"""Loads the model of an agent; called if texts must be embedded again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What was wrong with one agent, or with the store itself (``agent`` is None).
+
+    operations, memories: how many the agent has. found: the problems. left: those that could not
+    be mended, or were not to be. salvaged: the operations that were copied to another store.
+    """
+
+    agent: str | None
+    operations: int = 0
+    memories: int = 0
+    found: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    salvaged: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong now."""
+        return not self.left
+
+
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """A log as it was read: up to where it is whole, its settings there, and what comes then."""
+
+    end: Position
+    settings: Settings | None
+    damage: str | None
+    torn: int
+
+
+def examine_store(path: Path, *, repair: bool) -> Diagnosis:
+    """Return what is wrong with a store's own files.
+
+    Raises `InputError` where there is no store, `FormatError` for one of another version.
+    """
+    if not (path / "store.json").exists() and not agents_in(path):
+        raise InputError(f"there is no store at {path}")
+    found, left = [], []
+    try:
+        if not (path / "store.json").exists():
+            found.append("store.json is missing")
+            if repair:
+                create_store(path)
+        else:
+            Store(path, _no_model, read_only=True).close()
+    except CorruptError as error:
+        found.append(str(error))
+        if repair:
+            replace_file(path / "store.json", orjson.dumps({"recollex_store": FORMAT}))
+    if not repair:
+        left += found
+    for folder in sorted(path.glob(".new-*")):
+        what = f"{folder} was left by a copy that was interrupted"
+        found.append(what)
+        if repair and folder.stat().st_mtime < time.time() - LEFTOVER_SECONDS:
+            shutil.rmtree(folder)
+        else:
+            left.append(f"{what}: it is removed once it is a day old, unless the copy goes on")
+    return Diagnosis(None, found=tuple(found), left=tuple(left))
+
+
+def examine_agent(
+    path: Path,
+    name: str,
+    load: Load,
+    *,
+    repair: bool,
+    salvage: Path | None = None,
+    progress: Progress | None = None,
+) -> Diagnosis:
+    """Return what is wrong with agent ``name`` of the store at ``path``; mend it with ``repair``.
+
+    salvage: a store to which the operations before the damage of a log are copied. Warnings of
+    the opening are problems found. Cost: that of `verify`, and of building what is damaged.
+    """
+    folder = agent_folder(path, name)
+    log = _read_log(folder)
+    if log.damage is not None:
+        refused = log.damage + (
+            f"; operations 1 to {log.end.op} before that are whole: salvage copies them to another "
+            "store, and a backup may have the rest"
+        )
+        saved = 0
+        if salvage is not None and log.end.op:
+            saved = _salvage(folder, log, salvage, name, load, progress)
+        return Diagnosis(name, log.end.op, 0, (log.damage,), (refused,), saved)
+    if log.settings is None:
+        return Diagnosis(name)
+    stand_in = _stand_in(log.settings, load)
+    found = _torn(log, folder)
+    memories, problems = _verified(path, name, stand_in)
+    found += problems
+    left = found
+    if found and repair:
+        left = _mend(path, name, stand_in)
+        if not left:
+            memories, left = _verified(path, name, stand_in)
+    return Diagnosis(name, log.end.op, memories, tuple(found), tuple(left))
+
+
+def _read_log(folder: Path) -> _Log:
+    follower = LogFollower(folder / LOG, verify=True)
+    settings, damage = None, None
+    try:
+        for transaction in follower.read_new():
+            for operation in transaction.operations:
+                settings = settings_of(operation.kind, operation.payload) or settings
+    except (RecollexError, OSError) as error:
+        damage = str(error)
+    finally:
+        follower.close()
+    end = follower.position
+    torn = 0
+    with suppress(FileNotFoundError):
+        torn = max(0, plain_path(folder / LOG, end.file).stat().st_size - end.offset)
+    return _Log(end, settings, damage, torn)
+
+
+def _torn(log: _Log, folder: Path) -> list[str]:
+    if not log.torn or holder_of(folder / "LOCK") is not None:
+        return []
+    return [f"{log.torn} bytes after the last transaction of the log: it was never acknowledged"]
+
+
+@contextmanager
+def _opened(path: Path, name: str, embedder: Embedder, *, read_only: bool) -> Iterator[Agent]:
+    with closing(Store(path, lambda: embedder, read_only=read_only)) as store:
+        yield store.agent(name)
+
+
+def _verified(path: Path, name: str, embedder: Embedder) -> tuple[int, list[str]]:
+    """Return the number of an agent's memories, and its problems, warnings included."""
+    problems: list[str] = []
+    memories = 0
+    with warnings.catch_warnings(record=True) as told, ExitStack() as stack:
+        warnings.simplefilter("always")
+        try:
+            agent = stack.enter_context(_opened(path, name, embedder, read_only=True))
+            found = verify(agent)
+            memories = found.memories
+            problems += found.problems
+            stack.close()  # what was not compared yet is compared
+        except (RecollexError, OSError) as error:
+            problems.append(str(error))
+    warned = (str(each.message) for each in told if each.category is RuntimeWarning)
+    return memories, [*dict.fromkeys(warned), *problems]
+
+
+def _mend(path: Path, name: str, embedder: Embedder) -> list[str]:
+    """Let a writer build everything that follows from log and vectors; return what it refused."""
+    folder = agent_folder(path, name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        try:
+            with WriterLock(folder / "LOCK"):
+                (folder / MANIFEST).unlink(missing_ok=True)
+                flush_folder(folder)
+            with _opened(path, name, embedder, read_only=False) as agent:
+                agent.checkpoint()
+        except (RecollexError, OSError) as error:
+            return [str(error)]
+    return []
+
+
+def _salvage(
+    folder: Path, log: _Log, path: Path, name: str, load: Load, progress: Progress | None
+) -> int:
+    """Copy the whole part of a damaged log to the store at ``path``, with vectors."""
+    settings = log.settings
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=_made(path)) as place:
+        copy_log(folder / LOG, Path(place, LOG), log.end)
+        if settings is not None:
+            with suppress(FileNotFoundError):
+                copy_file(folder / settings.vectors_file, Path(place, settings.vectors_file))
+
+        def embedder() -> Embedder:
+            assert settings is not None
+            return _stand_in(settings, load)
+
+        return replay(Path(place), path, name, embedder, progress)
+
+
+def _stand_in(settings: Settings, load: Load) -> Embedder:
+    return StandIn(settings.model, settings.dimension, partial(load, settings))
+
+
+def _made(path: Path) -> Path:
+    create_store(path)
+    return path
+
+
+def _no_model() -> Embedder:
+    raise InputError("no model is needed to look at a store")
