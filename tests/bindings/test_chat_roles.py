@@ -38,6 +38,20 @@ def test_who_speaks_alone_is_not_preferred(tmp_path):
         assert memory.parts["role"] == memory.parts["passages"] == 0.0
 
 
+def test_the_length_of_an_agents_own_records_does_not_count(tmp_path):
+    with recollex.open(tmp_path, embedder=WordVectors()) as store:
+        agent = store.agent("a")
+        record = " ".join(f"{PLAN} Step {n} is done." for n in range(200))
+        for id, text in (("short", PLAN), ("long", record)):
+            agent.retain_dialogue(
+                [{"role": "assistant", "content": text, "id": id}], document_id=id
+            )
+        found, blind = (
+            agent.recall("trip by train", preset=preset) for preset in (presets.default, BLIND)
+        )
+        assert [(m.id, m.score) for m in found] == [(m.id, m.score) for m in blind]
+
+
 def test_a_long_reply_must_be_more_alike_than_a_short_turn(tmp_path):
     with recollex.open(tmp_path, embedder=WordVectors()) as store:
         agent = store.agent("a")

@@ -48,6 +48,9 @@ MOMENT = DAY // 2
 """Width of a moment: half a day joins what happened together. (SATF's 15 days join a topic.)"""
 RECENT = 30 * DAY
 """The age at which the recency part of a memory has fallen to 1/e."""
+SURE = 3.0
+"""The base x of the best memory from which on who said it, when and after what count in full. A
+memory that holds all words of the question and is no more alike than another has 4.4."""
 FEW_WORDS = 25
 """Number of words, without stop words, from which a memory is not considered short."""
 
@@ -84,11 +87,19 @@ class Contextual:
     role         1 for a user's turn if the question is in the first person ("Where do I live?"),
                  for an assistant's if it is in the second ("What did you suggest?"), where turns
                  of another role are candidates too
-    passages     ln(number of passages) of a turn that has a role. An assistant's replies are long,
-                 and a reply of n passages scores by the best of n: in a sum of logarithms of odds,
-                 the best of n draws must exceed ln(n) more than one draw
+    passages     ln(number of passages) of a turn that has a role, where turns of several roles are
+                 candidates. An assistant's replies are long, and a reply of n passages scores by
+                 the best of n: in a sum of logarithms of odds, the best of n draws must exceed
+                 ln(n) more than one draw
     later        what a later statement needs to rank above the earlier one that says the same, if
                  the question asks for the present; see `later_statements`
+
+    Question, answer, speaker, association, moment and recency say nothing of a memory's own
+    content. They count as far as the best memory matches: min(best x / 3, 1) times their weight,
+    see `trusted` in `recollex_kernels`.
+
+    If most letters of a question are not Latin, and the embedding model does not know such scripts,
+    c is multiplied by ``foreign`` of the model's `Thresholds`.
 
     A question that addresses its hearer ("what did we settle on?") is a turn of a running
     conversation: its small talk shares words with every memory and asks about no moment. So for
@@ -166,6 +177,7 @@ class Contextual:
                 (ANCHORS, float(MOMENT)),
                 (SEEDS if self.associates and view.entities else 0, HUB, evidence.budget),
                 STANDS_OUT_OF,
+                SURE,
             ),
             weights,
         )
@@ -176,6 +188,7 @@ class Contextual:
             own["graph"] = ArmList(associated, activation, np.empty(0, np.uint32))
         signs = None
         if evidence.query is not None and evidence.words is not None:
+            seen[0] /= _known(evidence)
             signs = read_signs(seen, evidence.words.unknown, view.memories)
         parts = _Parts(weights, lambda: contextual(*arguments, True, hubs)[-1])
         fused = Fused(memories, scores, parts, own, signs)
@@ -265,5 +278,10 @@ def _asked(evidence: Evidence) -> Question:
         view.buffer("first_row"),
         np.empty(0, np.float32) if evidence.query is None else evidence.query,
         limits.semantic,
-        max(limits.entry - limits.semantic, 1e-6),
+        max(limits.entry - limits.semantic, 1e-6) / _known(evidence),
     )
+
+
+def _known(evidence: Evidence) -> float:
+    """Return what semantic evidence counts: less if the model does not know the script."""
+    return max(evidence.thresholds.foreign, 1e-6) if evidence.cues.foreign else 1.0

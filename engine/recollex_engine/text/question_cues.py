@@ -55,6 +55,8 @@ _QUESTION_WORD = re.compile(
     r"\s*(?:who|whom|whose|what|which|where|how|is|isn't|are|aren't|am|do|don't|does|doesn't|has"
     r"|have|can|can't)\b|\s*(?:who|what|where|how)'s\b"
 )
+_LATIN_END = 0x24F  # of Latin Extended-B
+_LATIN_ADDITIONAL = range(0x1E00, 0x1F00)  # Vietnamese
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _RUN = re.compile(r"[^\W_]+")
 _JOINED = bytes(code if chr(code).isalnum() or code in b"'-" else 32 for code in range(128)) + (
@@ -113,6 +115,7 @@ class Cues:
     does not. A question of several sentences, of the past or of what would be does not.
     order: 1 if it wants the latest, -1 if it wants the first, 0 for neither.
     words: its words, in lower case, that may name a person; see `naming_words`.
+    foreign: most of its letters are not Latin.
 
     >>> read_cues("Where do I live these days?").present
     'these days'
@@ -129,6 +132,7 @@ class Cues:
     present: str
     order: int
     words: frozenset[str]
+    foreign: bool
 
 
 def first_name(person: str) -> str | None:
@@ -174,6 +178,13 @@ def _present(folded: str) -> str:
     return match["said"] if asks else ""
 
 
+def _foreign(text: str) -> bool:
+    """Return whether most letters are of another script than the Latin one."""
+    letters = [ord(letter) for letter in text if letter.isalpha()]
+    other = sum(code > _LATIN_END and code not in _LATIN_ADDITIONAL for code in letters)
+    return 2 * other > len(letters)
+
+
 def read_cues(text: str) -> Cues:
     """Return the cues of a question.
 
@@ -183,8 +194,10 @@ def read_cues(text: str) -> Cues:
     folded = text.lower().replace("\u2019", "'")
     words, all_runs = _words_and_runs(folded)
     runs = all_runs & _OF_ANY
+    foreign = not folded.isascii() and _foreign(folded)
     if not runs:
-        return Cues(False, False, False, False, False, "", 0, naming_words(text, words))
+        named = naming_words(text, words)
+        return Cues(False, False, False, False, False, "", 0, named, foreign)
     last = not _OF_LAST.isdisjoint(runs) and _LAST.search(folded) is not None
     second_person = (
         not _OF_SECOND_PERSON.isdisjoint(runs) and _SECOND_PERSON.search(folded) is not None
@@ -205,4 +218,5 @@ def read_cues(text: str) -> Cues:
         "" if supposes or _OF_PRESENT.isdisjoint(runs) else _present(folded),
         last - first,
         naming_words(text, words),
+        foreign,
     )

@@ -10,13 +10,14 @@ from recollex_kernels.fusing._signs import standing
 from recollex_kernels.fusing.inputs import (
     Candidates,
     Cues,
+    Members,
     Moment,
     Question,
     Span,
     Talk,
     Texts,
 )
-from recollex_kernels.fusing.parts import NONE, SPEAKER, parts_of
+from recollex_kernels.fusing.parts import CIRCUMSTANTIAL, NONE, SPEAKER, parts_of
 from recollex_kernels.graph.association import Pulse, associations
 from recollex_kernels.graph.links import Mentions
 from recollex_kernels.machine.jit import F32, F64, U8, U32, kernel
@@ -30,14 +31,40 @@ timeline  uint32[M]   the memories in the order of time
 progress  microseconds for which the newest memory's document is in progress
 """
 
-Settings: TypeAlias = tuple[float, Around, Moment, Pulse, int]
-"""What a fusion was set to: share, around, moment, pulse, place.
+Settings: TypeAlias = tuple[float, Around, Moment, Pulse, int, float]
+"""What a fusion was set to: share, around, moment, pulse, place, sure.
 
 share   weight of keyword evidence in what a memory lends to others, see `surround`
 around, moment, pulse   see `Around`, `Moment` and `Pulse`; nothing is associated where its
         ``seeds`` are 0
 place   see `standing`
+sure    see `trusted`
 """
+
+
+@kernel
+def trusted(weights: F64, members: Members, share: float, sure: float) -> F64:
+    """Return the weights of parts for a question whose best memory matches it so far.
+
+    Equation, x the greatest share * keyword + semantic of a candidate, p a part:
+        w(p) = weights[p] * min(max(x, 0) / sure, 1)   of `CIRCUMSTANTIAL`
+        w(p) = weights[p]                              of the others
+    Who said it, when it was said and what it shares a name with are evidence beside a match of the
+    content. Where nothing matches, they would choose alone.
+
+    Shapes: weights, returned float64[P]; members as `surround` returns them; ``sure`` above 0.
+
+    Cost: O(candidates).
+    """
+    _, keyword, semantic, places, _ = members
+    best = 0.0
+    for i in range(places.shape[0]):
+        best = max(best, share * keyword[places[i]] + semantic[places[i]])
+    scaled = weights.copy()
+    if best < sure:
+        for i in range(CIRCUMSTANTIAL.shape[0]):
+            scaled[CIRCUMSTANTIAL[i]] *= best / sure
+    return scaled
 
 
 @kernel
@@ -60,9 +87,9 @@ def contextual(
 
     Candidates are what was found (see `weigh`), what shares a rare entity with the best of it (see
     `associations`) and what stands beside the best (see `surround`). A score is the sum of the
-    parts that `parts_of` names. ``first`` and ``last`` of it are the times of the timeline's ends;
-    ``present`` is the document of the newest memory, if that was said at most ``progress`` before
-    ``now``.
+    parts that `parts_of` names, with weights as `trusted` gives them. ``first`` and ``last`` of it
+    are the times of the timeline's ends; ``present`` is the document of the newest memory, if that
+    was said at most ``progress`` before ``now``.
 
     Returned, for n candidates:
         memories uint32[n], scores float64[n]       ties: the newer memory
@@ -77,7 +104,7 @@ def contextual(
     candidates, and of what stands beside them, take half of it.
     """
     document, said_at, speaker, _, _ = talk
-    share, around, moment, pulse, place = settings
+    share, around, moment, pulse, place, sure = settings
     now, recent, timeline, progress = when
     memories = document.shape[0]
     weighed = weigh(candidates, memories, question)
@@ -89,6 +116,7 @@ def contextual(
     else:
         associated, activation = np.empty(0, np.uint32), np.empty(0, np.float64)
     members = surround(weighed, share, associated, talk, allowed, around, question)
+    weights = trusted(weights, members, share, sure)
     newest = memories - 1
     age = now - said_at[newest]
     present = np.int64(-1)

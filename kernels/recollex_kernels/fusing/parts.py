@@ -31,6 +31,8 @@ _KEYWORD, _SEMANTIC, _BESIDE, _DOCUMENT, _QUESTION, _ANSWER, _BREVITY, SPEAKER =
 )
 _ASSOCIATION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, _ORDER = 11, 12, 13, 14, 15, 16, 17
 _PRESENT, _ROLE, _PASSAGES = 18, 19, 20
+CIRCUMSTANTIAL = np.array([_QUESTION, _ANSWER, SPEAKER, _ASSOCIATION, _MOMENT, _RECENCY], np.int64)
+"""The parts that say nothing of a memory's own content: who said it, when, after what."""
 
 
 @kernel
@@ -151,7 +153,8 @@ def parts_of(
         present      1 if its document is the label ``present``; -1 is no document
         role         1 if its speaker has the role that is asked about; 0 for all where no
                      candidate's speaker has another role
-        passages     ln(number of its rows) if its speaker has a role
+        passages     ln(number of its rows) if its speaker has a role; 0 for all unless candidates'
+                     speakers have several roles
     A part whose weight is 0 is not computed. The sum runs in this order. Ties: the newer memory.
 
     Shapes, for n candidates, P = 21 parts (see `inputs` for the tuples):
@@ -258,15 +261,17 @@ def parts_of(
             stands = np.int64(document[memories[i]]) == present
             part[i] = weights[_PRESENT] if stands else 0.0
         _add(part, _PRESENT, table, scores)
-    with_role, with_other = 0, 0
+    one, with_other, several = np.uint8(0), False, False
     for i in range(n):
-        with_role += role[memories[i]] != 0
-        with_other += role[memories[i]] != 0 and role[memories[i]] != asked_role
-    if weights[_ROLE] != 0 and asked_role != 0 and with_other > 0:
+        own_role = role[memories[i]]
+        with_other |= own_role != 0 and own_role != asked_role
+        several |= one != 0 and own_role != 0 and own_role != one
+        one = own_role if one == 0 else one
+    if weights[_ROLE] != 0 and asked_role != 0 and with_other:
         for i in range(n):
             part[i] = weights[_ROLE] if role[memories[i]] == asked_role else 0.0
         _add(part, _ROLE, table, scores)
-    if weights[_PASSAGES] != 0 and with_role > 0:
+    if weights[_PASSAGES] != 0 and several:
         for i in range(n):
             m = int(memories[i])
             rows = np.float64(first_row[m + 1] - first_row[m])

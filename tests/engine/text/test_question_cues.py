@@ -194,3 +194,21 @@ def test_an_expression_is_left_out_only_where_it_could_not_match(pieces, between
     assert found.second_person is bool(cues._SECOND_PERSON.search(folded))
     first_person = bool(cues._FIRST_PERSON.search(folded)) and not found.second_person
     assert found.first_person is first_person
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Where does Ann live?", False),
+        ("Wo wohnt Jürgen Groß, Nähe Łódź?", False),
+        ("Bạn sống ở đâu?", False),
+        ("Где живёт Анна?", True),
+        ("安住在哪里", True),
+        ("أين تعيش آن؟", True),
+        ("Ann 在 Google 工作?", False),
+        ("2024?", False),
+        ("¿¿??", False),
+    ],
+)
+def test_a_question_is_foreign_if_most_of_its_letters_are_not_latin(text, expected):
+    assert read_cues(text).foreign is expected

@@ -16,7 +16,8 @@ settings.load_profile("kernels")
 
 HOUR = 3_600_000_000
 SHARE, HUB, BUDGET, WIDENED, REACH, WINDOW, PLACE = 4.4, 3, 5, 4, 6, 9 * HOUR, 3
-
+SURE = 2.5
+BESIDE_THE_CONTENT = ("question", "answer", "speaker", "association", "moment", "recency")
 MOMENT = 5, 12.0 * HOUR
 NEAR = np.empty(0, np.uint32), np.empty(0, np.float32)
 
@@ -87,7 +88,7 @@ class Agent:
                 (self.named.astype(np.uint32), self.asked_role, self.quoted),
             ),
             (self.now, 50.0 * HOUR, self.timeline, 12 * HOUR),
-            (SHARE, (WIDENED, REACH, WINDOW), MOMENT, pulse, PLACE),
+            (SHARE, (WIDENED, REACH, WINDOW), MOMENT, pulse, PLACE, SURE),
             *(self.weights, tabled, np.full(5, NONE, np.uint32)),
         )
 
@@ -106,11 +107,16 @@ class Agent:
         members, b, c, places, _ = around
         talks = 0 <= self.now - self.said_at[-1] <= 12 * HOUR and self.document[-1] != NONE
         named = self.named.astype(np.uint32)
+        best = max([0.0, *(SHARE * b + c)[places].tolist()])
+        weights = self.weights.copy()
+        if best < SURE:
+            for name in BESIDE_THE_CONTENT:
+                weights[PARTS.index(name)] *= best / SURE
         parts, scores, order = parts_of(
             *(around, SHARE, (associated, activation), self.talk, self.texts, self.said[3]),
             *((*self.events, *self.range), (named, self.asked_role, self.quoted), MOMENT),
             (self.now, 50.0 * HOUR, int(self.said_at.min()), int(self.said_at.max())),
-            *(int(self.document[-1]) if talks else -1, self.weights, True),
+            *(int(self.document[-1]) if talks else -1, weights, True),
         )
         signs = standing(
             *(
@@ -123,7 +129,7 @@ class Agent:
                 self.speaker,
                 named,
                 scores,
-                self.weights[SPEAKER],
+                weights[SPEAKER],
             )
         )
         memories = members[places[order]]

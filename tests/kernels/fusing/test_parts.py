@@ -214,6 +214,7 @@ class Bank:
         before = self.beside[i][0]
         roles = {int(self.role[self.members[place]]) for place in self.places}
         with_other = bool(roles - {0, self.asked_role})
+        several = len(roles - {0}) > 1
         return {
             "keyword": self.keyword[at],
             "semantic": self.semantic[at],
@@ -237,7 +238,8 @@ class Bank:
             "order": (said - 7 * HOUR) / (73 * HOUR),
             "present": document == self.present,
             "role": self.asked_role == self.role[m] != 0 and with_other,
-            "passages": math.log(self.first_row[m + 1] - self.first_row[m]) * (self.role[m] != 0),
+            "passages": math.log(self.first_row[m + 1] - self.first_row[m])
+            * (several and self.role[m] != 0),
         }
 
 
