@@ -31,7 +31,7 @@ from recollex_engine.models.stand_in import StandIn
 from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import LOG
 from recollex_engine.storage.disk import copy_file, flush_folder, replace_file
-from recollex_engine.storage.lock import WriterLock, holder_of
+from recollex_engine.storage.lock import WriterLock, is_locked
 
 LEFTOVER_SECONDS = 24 * 3600.0
 """Seconds after which a folder that an interrupted copy left is removed."""
@@ -160,7 +160,7 @@ def _read_log(folder: Path) -> _Log:
 
 
 def _torn(log: _Log, folder: Path) -> list[str]:
-    if not log.torn or holder_of(folder / "LOCK") is not None:
+    if not log.torn or is_locked(folder / "LOCK"):
         return []
     return [f"{log.torn} bytes after the last transaction of the log: it was never acknowledged"]
 

@@ -18,11 +18,12 @@ from recollex_engine.domain.settings import REEMBED, Settings, settings_of
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.files import LogFile
 from recollex_engine.log.format import NO_CHAIN, START, Position
+from recollex_engine.log.head import HeadFile, lost_lines
 from recollex_engine.log.reader import LogFollower, last_of_kind
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import VectorBatches
 from recollex_engine.storage.commit_word import CommitWord
-from recollex_engine.storage.lock import holder_of
+from recollex_engine.storage.lock import is_locked
 from recollex_engine.storage.vectors_file import VectorsReader
 
 LOG_BYTES = 4 << 20
@@ -90,21 +91,21 @@ def _rewritings(folder: Path, start: Position) -> tuple[bool, list[int]]:
 
 def _published(folder: Path) -> int | None:
     """Return the last operation to read; None for all: no writer can take any of them back."""
-    if holder_of(folder / "LOCK") is None:
-        return None
-    return CommitWord(folder / "COMMIT").op
+    commit = CommitWord(folder / "COMMIT")
+    return commit.op if commit.is_whole and is_locked(folder / "LOCK") else None
 
 
 def _read_agent(
     folder: Path, base: AgentRecord | None, former: AgentRecord | None, add: Add
 ) -> AgentRecord | None:
     """Return the agent's record; pieces of ``base`` are kept, ``former`` must be its beginning."""
+    head = HeadFile(folder / LOG).read()  # first: the log holds it by now
     until = _published(folder)
     settings: Settings | None = base.settings if base else None
     first = base.first if base else ""
     batches = VectorBatches(base.rows if base else 0)
     then, read = NO_CHAIN if former is None else None, 0
-    follower = LogFollower(folder / LOG, base.end if base else START, verify=True)
+    follower = LogFollower(folder / LOG, base.end if base else START, verify=True, head=head)
     try:
         for transaction in follower.read_new(until):
             for operation in transaction.operations:
@@ -122,6 +123,8 @@ def _read_agent(
     finally:
         follower.close()
     end = follower.position
+    if head is not None and until is None and end.op < head.op:
+        raise lost_lines(folder / LOG, head, end.op)
     if former is not None and base is None and then != former.end.chain:
         found = f"operation {end.op}, of another history" if then or end.op else "an empty log"
         if end.op < former.end.op:

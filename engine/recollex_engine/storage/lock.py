@@ -122,19 +122,3 @@ class WriterLock:
     def __del__(self) -> None:
         if getattr(self, "_fd", -1) >= 0:
             self.close()
-
-
-def holder_of(path: Path) -> int | None:
-    """Return the process that holds a lock file, without trying to lock it; None if none does.
-
-    It is the process that the file names, if that one is alive. A killed holder's number may be
-    another process's by now.
-    """
-    try:
-        process = int(path.read_bytes()[:32])
-        os.kill(process, 0)
-    except (FileNotFoundError, ValueError, ProcessLookupError, OverflowError):
-        return None
-    except PermissionError:  # alive, and another user's
-        return process
-    return process

@@ -1,5 +1,6 @@
 """A store is backed up while it is written, restored as of any time, and verified."""
 
+import gzip
 import random
 import shutil
 import threading
@@ -44,8 +45,6 @@ def files_of(path):
     found = {}
     for file in sorted(Path(path).rglob("*")):
         if file.suffix == ".gz":
-            import gzip
-
             found[file.stem] = gzip.decompress(file.read_bytes())
         elif file.suffix in (".jsonl", ".f16"):
             found[file.name] = file.read_bytes()
@@ -372,4 +371,17 @@ def test_a_target_that_cannot_be_written_is_refused(path, tmp_path, monkeypatch)
 
     monkeypatch.setattr(target, "make_folder", refused)
     with pytest.raises(InputError, match=r"cannot be written to .Read-only file system.: give"):
+        back_up(path, tmp_path / "b")
+
+
+def test_a_log_that_lost_its_end_is_not_backed_up(path, tmp_path):
+    with opened(path) as agent:
+        fill(agent, 40, 1)
+    log = sorted((path / "agents/a/log").glob("0*"))[-1]
+    lines = (
+        gzip.decompress(log.read_bytes()) if log.suffix == ".gz" else log.read_bytes()
+    ).splitlines(True)
+    log.unlink()
+    (log.parent / log.name.removesuffix(".gz")).write_bytes(lines[0])
+    with pytest.raises(CorruptError, match="operations up to 42"):
         back_up(path, tmp_path / "b")
