@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from recollex_engine.domain.erasure import Erasure
     from recollex_engine.domain.literals import Mention, Source, Text
     from recollex_engine.domain.packing_options import Packing
+    from recollex_engine.domain.retention import Expiry, Retention
     from recollex_engine.facts.entities import Entity
     from recollex_engine.facts.episodes import Episode
     from recollex_engine.facts.events import Event
@@ -70,6 +71,7 @@ __all__ = [
     "Episode",
     "Erasure",
     "Event",
+    "Expiry",
     "Fact",
     "FactList",
     "GivenVectors",
@@ -81,6 +83,7 @@ __all__ = [
     "Predecessor",
     "Recall",
     "Restoration",
+    "Retention",
     "Source",
     "Stats",
     "Store",
@@ -119,6 +122,8 @@ _HOMES = {
     "Entity": "recollex_engine.facts.entities",
     "Episode": "recollex_engine.facts.episodes",
     "Erasure": "recollex_engine.domain.erasure",
+    "Expiry": "recollex_engine.domain.retention",
+    "Retention": "recollex_engine.domain.retention",
     "Event": "recollex_engine.facts.events",
     "Fact": "recollex_engine.facts.facts",
     "FactList": "recollex_engine.facts.facts",

@@ -105,6 +105,22 @@ class MemoryContract:
             assert [each.source for each in found] == [each.source for each in expected]
             assert found.subgraph.to_prompt() == expected.subgraph.to_prompt()
 
+    def test_retention_rules_are_kept_and_applied(self, alice: Any, reference: Any) -> None:
+        rules = [
+            recollex.Retention(network="opinion", age=timedelta(days=3)),
+            recollex.Retention(count=2, erase=True),
+        ]
+        for agent in (alice, reference):
+            assert agent.retention() == []
+            agent.set_retention(rules, by="ann", why="so")
+            agent.retain(["Tea.", "Milk.", "Rye."], id=["1", "2", "3"])
+            assert agent.retention() == rules
+            assert [memory.id for memory in agent.list()] == ["2", "3"]
+            assert agent.expire() == recollex.Expiry(erased=1)
+            assert [entry.why for entry in agent.log(op="erase")] == ["all networks: more than 2"]
+            agent.set_retention([])
+            assert agent.retention() == []
+
     def test_a_recall_is_the_embedded_one(self, alice: Any, reference: Any) -> None:
         for agent in (alice, reference):
             agent.retain(

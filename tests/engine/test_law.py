@@ -364,6 +364,11 @@ class Law(RuleBasedStateMachine):
         self.write(lambda: self.agent.retain([f"{one} {text}", f"{other} {text}"]))
         self.write(lambda: self.agent.facts.merge(one, other))
 
+    @rule(count=st.sampled_from([None, None, 4, 9]))
+    def keep(self, count: int | None) -> None:
+        rules = [] if count is None else [recollex.Retention(count=count)]
+        self.write(lambda: self.agent.set_retention(rules))
+
     @rule()
     def checkpoint(self) -> None:
         self.agent.checkpoint()

@@ -14,6 +14,7 @@ from recollex.api.memory_changes import MemoryChanges
 from recollex.api.progress import progress_bar
 from recollex.api.questions import read_kinds, read_question
 from recollex.api.retaining import Retaining
+from recollex.api.retention_rules import RetentionRules
 from recollex.api.sessions import Sessions
 from recollex.api.transaction import Transaction, alone
 from recollex_engine.agents.cut import AgentOrCut, Cut
@@ -32,7 +33,7 @@ from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.recall import Recall
 
 
-class Agent(History, Retaining, MemoryChanges):
+class Agent(History, Retaining, MemoryChanges, RetentionRules):
     """The memory of one agent, from `Store.agent`.
 
     Threads: any number may retain and recall at once.

@@ -31,6 +31,9 @@ class AgentMethods(Table):
     forget = Method(Agent.forget, "write", grouped=True)
     erase = Method(Agent.erase, "write")
     archive = Method(Agent.archive, "write", grouped=True)
+    retention = Method(Agent.retention)
+    set_retention = Method(Agent.set_retention, "write")
+    expire = Method(Agent.expire, "write")
     correct = Method(Agent.correct, "write", grouped=True)
     apply = Method(Agent.apply, "write", grouped=True)
 

@@ -33,6 +33,7 @@ HOMES = {
     "import": "recollex.cli.moving_commands",
     "log": "recollex.cli.history_commands",
     "audit": "recollex.cli.erasure_commands",
+    "retention": "recollex.cli.retention_commands",
     "erase": "recollex.cli.erasure_commands",
     "diff": "recollex.cli.history_commands",
     "snapshot": "recollex.cli.history_commands",

@@ -5,7 +5,14 @@ Nothing slow is imported here: `recollex --help` answers before numpy could be l
 
 from collections.abc import Callable
 
-from recollex.cli import backup_options, doctor_options, erasure_options, moving_options, options
+from recollex.cli import (
+    backup_options,
+    doctor_options,
+    erasure_options,
+    moving_options,
+    options,
+    retention_options,
+)
 from recollex.cli.parser import Parser
 
 Adder = Callable[[Parser], None]
@@ -150,6 +157,17 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
             'erase memory/ --copy may/ --by alice --why "as in memory/"',
         ],
         erasure_options.erase,
+    ),
+    "retention": (
+        "show, set or apply the rules by which an agent forgets",
+        [
+            "retention memory/",
+            'retention memory/ --age-days 365 --count 10000 --by ann --why "policy 7"',
+            "retention memory/ --network opinion --age-days 30 --erase --add --by ann",
+            "retention memory/ --none --by ann",
+            "retention memory/ --apply",
+        ],
+        retention_options.retention,
     ),
     "diff": (
         "show what changed in what was known between two times",

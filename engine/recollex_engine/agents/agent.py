@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from recollex_engine.agents.agent_files import AgentFiles
-from recollex_engine.agents.erasing import select
+from recollex_engine.agents.erasing import erasing_of, select
 from recollex_engine.agents.log_head import end_of
 from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.clock import from_micros
-from recollex_engine.domain.act import RETAIN, Act
+from recollex_engine.domain.act import RETAIN, Act, note
 from recollex_engine.domain.checks import check_embeddings
 from recollex_engine.domain.erasure import Erasure, Selection
 from recollex_engine.domain.operations import Operation
+from recollex_engine.domain.retention import RETENTION, Expiry, Retention
 from recollex_engine.domain.settings import Settings
 from recollex_engine.domain.statement import MAX_BATCH, Statement
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
@@ -26,11 +27,13 @@ from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import ANALYZER_VERSION
 from recollex_engine.text.token_counter import TokenCounter, open_counter
 from recollex_engine.writing.correction import find_correction
+from recollex_engine.writing.erasing_writer import erase_with
 from recollex_engine.writing.erasure import read_plan
 from recollex_engine.writing.erasure_plan import Counts, Erasing
 from recollex_engine.writing.plan import find_plan
 from recollex_engine.writing.recording import record_operations, record_statements
 from recollex_engine.writing.reembedding import alone_in
+from recollex_engine.writing.retention import to_erase
 from recollex_engine.writing.store_context import StoreContext
 from recollex_engine.writing.write_context import WriteContext
 from recollex_engine.writing.writer import StalePlan, Unsettled, Writer
@@ -164,7 +167,7 @@ class Agent(ReadableAgent):
                 return Erasure(**asdict(read_plan(self.folder / LOG, erasing)[0].counts))
             was_folded = replica.manifest is not None
             del replica
-            counts, operation = writer.erase(erasing, note)
+            counts, operation = erase_with(writer, erasing, note)
             self._facts = None
         if operation is None:
             return Erasure(**asdict(counts))
@@ -172,6 +175,29 @@ class Agent(ReadableAgent):
             maintenance.fold_again()
         at = from_micros(operation.recorded_at)
         return Erasure(**asdict(counts), op=operation.op, recorded_at=at)
+
+    def set_rules(self, rules: Sequence[Retention], note: dict[str, str]) -> None:
+        """Set all retention rules of the agent; later writes and `expire` apply them."""
+        self.files.check_writable()
+        context = self._write_context(self.embedder, None)
+        context.open()
+        self._settled(lambda writer: writer.set_rules(rules, note))
+
+    def expire(self) -> Expiry:
+        """Apply the retention rules as of now; see `Expiry`. Cost: an erasure where one is due."""
+        self.files.check_writable()
+        if not self.folder.exists():
+            return Expiry()
+        forgotten = self._settled(lambda writer: writer.expire())
+        erasing = [rule for rule in self.retention() if rule.erase]
+        now, view = self.clock(), self.view()
+        if view is None or not len(to_erase(view.columns, erasing, now)):
+            return Expiry(forgotten=forgotten)
+        done = self.erase_chosen(
+            lambda view: erasing_of(view, to_erase(view.columns, erasing, now)),
+            note(RETENTION, "; ".join(rule.why for rule in erasing)),
+        )
+        return Expiry(forgotten=forgotten, erased=done.memories)
 
     def transact(
         self,

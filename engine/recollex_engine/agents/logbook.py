@@ -3,19 +3,15 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.schema import CLOSING, HOLE
-from recollex_engine.log.files import LogFile, file_numbers
-from recollex_engine.log.format import START, Position, decode_header
-from recollex_engine.log.reader import LogFollower, Operation
+from recollex_engine.log.format import START
+from recollex_engine.log.reader import LogFollower, Operation, position_before
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.replica import LOG
-
-_HEADER_BYTES = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +61,8 @@ def entries(
     if view is None:
         return
     folder = agent.folder / LOG
-    follower = LogFollower(folder, START if since is None else _start(folder, since), verify=True)
+    start = START if since is None else position_before(folder, since)
+    follower = LogFollower(folder, start, verify=True)
     try:
         for transaction in follower.read_new(view.op):
             if until is not None and transaction.recorded_at >= until:
@@ -86,19 +83,6 @@ def kinds(agent: ReadableAgent) -> list[str]:
         return []
     labels = set(view.buffer("op_kind")[: view.op].tolist())
     return sorted(view.columns.label(label) or "" for label in labels)
-
-
-def _start(folder: Path, since: int) -> Position:
-    """Return the beginning of the last file whose earlier files end before ``since``."""
-    for number in reversed(file_numbers(folder)):
-        file = LogFile(folder, number)
-        try:
-            position = decode_header(file.read(0, _HEADER_BYTES).partition(b"\n")[0])
-        finally:
-            file.close()
-        if position is not None and position.recorded_at < since:
-            return position
-    return START
 
 
 def _entry(operation: Operation, columns: Columns) -> LogEntry:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from recollex_engine.agents.stats import Stats, count
 from recollex_engine.domain.question import Question
+from recollex_engine.domain.retention import Retention
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.log.head import Head
 from recollex_engine.models.embedder import Embedder
@@ -15,9 +16,10 @@ from recollex_engine.recall.packing import nothing
 from recollex_engine.recall.pipeline import recall
 from recollex_engine.recall.recall import Recall
 from recollex_engine.state.page_prefault import map_ahead
-from recollex_engine.state.replica import Replica
+from recollex_engine.state.replica import LOG, Replica
 from recollex_engine.state.view import View
 from recollex_engine.text.token_counter import TokenCounter
+from recollex_engine.writing.retention import rules_in_force
 from recollex_engine.writing.store_context import StoreContext
 
 
@@ -118,6 +120,13 @@ class ReadableAgent(ABC):
             return last
         self._facts = found = FactView(columns, op, world)
         return found
+
+    def retention(self) -> tuple[Retention, ...]:
+        """Return the retention rules in force, in the order in which they were set."""
+        view = self.view()
+        if view is None:
+            return ()
+        return rules_in_force(view.columns, view.op, self.folder / LOG)
 
     def get(self, id: str) -> Memory:
         """Return the memory with this id; see `lookups.get`."""

@@ -12,6 +12,7 @@ from recollex_engine.log.files import LogFile, file_exists, file_numbers
 from recollex_engine.log.format import START, Position, Record, decode_header, decode_record
 from recollex_engine.log.head import Head, altered
 
+_HEADER_BYTES = 1024
 _FIRST_READ = 1 << 16
 _LARGEST_READ = 1 << 20
 
@@ -228,6 +229,19 @@ class LogFollower:
         assert self._file is not None
         line = self._file.line_number(offset)
         raise CorruptError(self._file.path, f"{expected} on line {line}", found)
+
+
+def position_before(folder: Path, since: int) -> Position:
+    """Return the beginning of the last file whose earlier files end before ``since``."""
+    for number in reversed(file_numbers(folder)):
+        file = LogFile(folder, number)
+        try:
+            position = decode_header(file.read(0, _HEADER_BYTES).partition(b"\n")[0])
+        finally:
+            file.close()
+        if position is not None and position.recorded_at < since:
+            return position
+    return START
 
 
 def last_of_kind(folder: Path, kind: str, start: Position = START) -> Operation | None:

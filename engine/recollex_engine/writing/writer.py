@@ -8,7 +8,6 @@ token counts) are written to the log with it.
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import orjson
 
 from recollex_engine.clock import Clock, from_micros
 from recollex_engine.domain.act import Act
-from recollex_engine.domain.schema import ERASE
+from recollex_engine.domain.retention import RETENTION, Retention
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError, InputError, UnknownIdError
 from recollex_engine.log.durability import Durability
@@ -33,18 +32,11 @@ from recollex_engine.storage.lock import WriterLock
 from recollex_engine.storage.vectors_file import VectorsWriter, checksum
 from recollex_engine.writing.damage import restored
 from recollex_engine.writing.draft import Draft
-from recollex_engine.writing.erasure import (
-    Intent,
-    begun,
-    complete,
-    finish,
-    read_plan,
-    remove_intent,
-)
-from recollex_engine.writing.erasure_plan import Counts, Erasing
+from recollex_engine.writing.erasure import complete
 from recollex_engine.writing.lexicon import Lexicon
 from recollex_engine.writing.reembedding import remove_former
 from recollex_engine.writing.restoration import TextEmbedder
+from recollex_engine.writing.retention import RetentionRules, rules_in_force
 
 
 class StalePlan(Exception):  # noqa: N818 - not an error: the caller plans again
@@ -84,6 +76,7 @@ class Writer:
             self.lexicon = Lexicon()
             self.must_reopen = False
             self._recording = False  # set while the columns may lack what the log has
+            self._rules: RetentionRules | None = None  # None: to be read from the log
             self._drafting = False  # set while the lexicon may have names that the log lacks
             self.shown = BEFORE_ALL_TIMES  # the latest time of a cut that a caller was given
             self.vectors: VectorsWriter | None = None
@@ -214,6 +207,10 @@ class Writer:
             fill(draft)
             op = self._record(draft, vectors.view(np.uint16), recorded_at, link_threshold)
             self._drafting = False
+            if draft.operations:
+                last = self.log.position.recorded_at
+                self._expire(last, last + 1)
+                op = self.replica.columns.op
         self.publish(op)
         return draft
 
@@ -259,39 +256,37 @@ class Writer:
             op = self._commit([(act.kind, payload)], None, recorded_at)
         self.publish(op)
 
-    def erase(self, erasing: Erasing, note: dict[str, str]) -> tuple[Counts, Operation | None]:
-        """Erase memories from every file; return the counts, and the operation that says so.
+    def set_rules(self, rules: Sequence[Retention], note: dict[str, str]) -> None:
+        """Record the retention rules that hold from now on; they are applied by later calls."""
+        with self.lock:
+            self.check()
+            payload = {"rules": [rule.to_dict() for rule in rules], **note}
+            op = self._commit([(RETENTION, payload)], None, None)
+            self._rules = RetentionRules(rules)
+        self.publish(op)
 
-        The caller holds `lock` since it chose what to erase, and no checkpoint runs and no graph is
-        built meanwhile. See `erasure`. If it fails midway, the writer refuses every later write,
-        and the next opening completes the erasure. None for an erasure of nothing.
-        """
-        folder = self.log.folder.parent
-        self.log.sync()
-        counts = read_plan(self.log.folder, erasing)[0].counts
-        if not any(asdict(counts).values()) and not erasing.everything:
-            return counts, None
-        at = max(self.clock(), self.log.position.recorded_at + 1, self.shown + 1)
-        payload = note | asdict(counts)
-        if erasing.everything:
-            payload["everything"] = True
-        intent = Intent(self.log.position.op + 1, at, erasing, payload)
-        intent.write(folder)
+    def expire(self) -> int:
+        """Forget what is due by the rules and the clock; return how many memories."""
+        with self.lock:
+            self.check()
+            forgotten = self._expire(self.clock(), None)
+            op = self.replica.columns.op
+        self.publish(op)
+        return forgotten
+
+    def _expire(self, now: int, recorded_at: int | None) -> int:
+        """Forget what is due at ``now``, as one transaction; return how many memories."""
+        columns = self.replica.columns
         try:
-            finish(folder, intent, self.log)
-            remove_intent(folder)
-            generation = max(self.replica.generation, self.commit_word.generation)
-            replica = self.started_again()
-            replica.generation = max(replica.generation, generation)
-            self.replica, self.lexicon = replica, Lexicon()
-        except OSError as error:
-            self.log.poison(error)
-            raise begun(error, folder) from error
-        except BaseException as error:
-            self.log.poison(error)
+            if self._rules is None:
+                self._rules = RetentionRules(rules_in_force(columns, columns.op, self.log.folder))
+            due = self._rules.due(columns, now) if self._rules else []
+            if due:
+                self._commit(due, None, recorded_at)
+            return sum(len(payload["memories"]) for _, payload in due)
+        except BaseException:
+            self._rules = None  # what they noted as gone may not be
             raise
-        self.commit_word.op = replica.published
-        return counts, Operation(intent.op, at, ERASE, payload)
 
     def check_recorded_at(self, recorded_at: int) -> None:
         """Raise `InputError` unless a time is later than the last recorded time."""

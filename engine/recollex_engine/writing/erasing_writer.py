@@ -1,0 +1,47 @@
+"""How does an open writer erase? It lets the files be rewritten, and begins again with them."""
+
+from dataclasses import asdict
+
+from recollex_engine.domain.schema import ERASE
+from recollex_engine.log.reader import Operation
+from recollex_engine.writing.erasure import Intent, begun, finish, read_plan, remove_intent
+from recollex_engine.writing.erasure_plan import Counts, Erasing
+from recollex_engine.writing.lexicon import Lexicon
+from recollex_engine.writing.writer import Writer
+
+
+def erase_with(
+    writer: Writer, erasing: Erasing, note: dict[str, str]
+) -> tuple[Counts, Operation | None]:
+    """Erase memories from every file; return the counts, and the operation that says so.
+
+    The caller holds ``writer.lock`` since it chose what to erase, and no checkpoint runs and no
+    graph is built meanwhile. See `erasure`. If it fails midway, the writer refuses every later
+    write, and the next opening completes the erasure. None for an erasure of nothing.
+    """
+    folder = writer.log.folder.parent
+    writer.log.sync()
+    counts = read_plan(writer.log.folder, erasing)[0].counts
+    if not any(asdict(counts).values()) and not erasing.everything:
+        return counts, None
+    at = max(writer.clock(), writer.log.position.recorded_at + 1, writer.shown + 1)
+    payload = note | asdict(counts)
+    if erasing.everything:
+        payload["everything"] = True
+    intent = Intent(writer.log.position.op + 1, at, erasing, payload)
+    intent.write(folder)
+    try:
+        finish(folder, intent, writer.log)
+        remove_intent(folder)
+        generation = max(writer.replica.generation, writer.commit_word.generation)
+        replica = writer.started_again()
+        replica.generation = max(replica.generation, generation)
+        writer.replica, writer.lexicon = replica, Lexicon()
+    except OSError as error:
+        writer.log.poison(error)
+        raise begun(error, folder) from error
+    except BaseException as error:
+        writer.log.poison(error)
+        raise
+    writer.commit_word.op = replica.published
+    return counts, Operation(intent.op, at, ERASE, payload)
