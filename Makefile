@@ -49,6 +49,7 @@ KILLS := 1000
 
 test-faults: $(WARM) ## check what crashes leave (STATES=60000, KILLS=1000; most of an hour)
 	$(BIN)/python -m tests.faults.run --states $(STATES)
+	$(BIN)/python -m tests.faults.refusals
 	$(BIN)/python -m tests.faults.kills --kills $(KILLS)
 
 lint: $(INSTALLED) ## check formatting, lint and strict types

@@ -57,6 +57,9 @@ class Event:
 class Recording:
     """The events below ``root``, in order; node 0 is the root itself.
 
+    fails_at: the calls to refuse by their number, or how many bytes a write may take. fails_from:
+    the first of all calls to refuse. counts: whether calls are numbered at present.
+
     Threads: any number; events of one file come in the order of its calls.
     """
 
@@ -64,7 +67,9 @@ class Recording:
     start: Tree = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     fails_at: dict[int, OSError | int] = field(default_factory=dict)
+    fails_from: tuple[int, OSError] | None = None
     calls: int = 0
+    counts: bool = True
     before_sync: Any = None
 
     def __post_init__(self) -> None:
@@ -83,6 +88,10 @@ class Recording:
         """Note what callers rely on from now on."""
         with self.lock:
             self.events.append(Event("promise", promise=promise))
+
+    def heal(self) -> None:
+        """Refuse nothing any more."""
+        self.fails_at, self.fails_from = {}, None
 
     def below(self, path: Any, dir_fd: int | None = None) -> str | None:
         """Return a path relative to the root; None if it lies elsewhere."""
@@ -171,8 +180,12 @@ class _Calls:
     def _fail(self) -> int | None:
         """Count a call; raise the error that is due, or return how many bytes to write."""
         held = self.held
+        if not held.counts:
+            return None
         held.calls += 1
         due = held.fails_at.get(held.calls)
+        if held.fails_from is not None and held.calls >= held.fails_from[0]:
+            due = held.fails_from[1]
         if isinstance(due, OSError):
             raise OSError(due.errno, os.strerror(due.errno or 0))
         return due

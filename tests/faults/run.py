@@ -22,13 +22,16 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from tests.faults.checking import SHM, Checker, laid_out
 from tests.faults.recorder import Promise
-from tests.faults.states import KILLED, State, states
+from tests.faults.states import BYTES, KILLED, NAMES, State, states
 from tests.faults.workloads import WORKLOADS, record, small_files
 
 DURABILITIES = ("always", "interval", "off")
+DRAWN = 4
+"""States that are drawn for each that is to be checked: many have equal files."""
 CHUNK = 100
 """States that a process is given at once."""
 PATIENCE = 120.0
@@ -66,8 +69,24 @@ class Planned:
         )
 
 
-def plan(case: Case, seed: int, draws: int) -> tuple[int, list[tuple[int, str, tuple]]]:
-    """Record a case if need be; return how many states it has, and the different ones."""
+class Drawn:
+    """A share of the states, and every prefix; `in` it are pairs of `State.at` and `State.how`."""
+
+    def __init__(self, seed: int, share: float) -> None:
+        self.seed, self.least = seed, round((1 - share) * 2**32)
+
+    def __contains__(self, state: object) -> bool:
+        at, how = state  # type: ignore[misc]
+        return how == KILLED or crc32(f"{self.seed} {at} {how}".encode()) >= self.least
+
+
+def plan(
+    case: Case, seed: int, draws: int, most: int
+) -> tuple[int, int, list[tuple[int, str, tuple]]]:
+    """Record a case if need be; return how many states it has, how many were drawn, and which.
+
+    About ``most`` are drawn, and of those with equal files one is returned.
+    """
     if not case.path.exists():
         root = Path(tempfile.mkdtemp(prefix="recollex-faults-", dir=SHM if SHM.is_dir() else None))
         try:
@@ -76,9 +95,11 @@ def plan(case: Case, seed: int, draws: int) -> tuple[int, list[tuple[int, str, t
             shutil.rmtree(root)
     recorded = pickle.loads(case.path.read_bytes())
     found: dict[bytes, tuple[int, str, dict[str, Promise]]] = {}
-    count = 0
-    for state in states(recorded.start, recorded.events, seed, draws):
-        count += 1
+    drawn = 0
+    count = len(recorded.events) * (1 + draws * len(NAMES) * len(BYTES))
+    chosen = Drawn(seed, min(1.0, most / count) if most else 1.0)
+    for state in states(recorded.start, recorded.events, seed, draws, chosen=chosen):
+        drawn += 1
         promised = found.setdefault(state.content(), (state.at, state.how, {}))[2]
         for promise in state.promises:
             least = state.least(promise.place)
@@ -90,7 +111,7 @@ def plan(case: Case, seed: int, draws: int) -> tuple[int, list[tuple[int, str, t
                 gone = promise.gone if len(promise.gone) > len(known.gone) else known.gone
                 readable = promise.readable or known.readable
                 promised[promise.place] = Promise(promise.place, least, least, gone, readable)
-    return count, [(at, how, tuple(held.values())) for at, how, held in found.values()]
+    return count, drawn, [(at, how, tuple(held.values())) for at, how, held in found.values()]
 
 
 def made(planned: list[Planned], seed: int, draws: int) -> Iterator[tuple[Planned, State, Any]]:
@@ -180,10 +201,11 @@ def run_jobs(jobs: list[tuple], processes: int, hear: Callable[..., None]) -> No
             except (EOFError, ConnectionResetError):
                 child.process.join()
                 error = f"the process died with exit status {child.process.exitcode}"
-            if error is None and time.monotonic() - child.heard > PATIENCE:
+            patience = PATIENCE if job[0] == "check" else 10 * PATIENCE
+            if error is None and time.monotonic() - child.heard > patience:
                 child.process.kill()
                 child.process.join()
-                error = f"it took more than {PATIENCE:.0f} s"
+                error = f"it took more than {patience:.0f} s"
             if error is None:
                 continue
             del children[pipe]
@@ -271,20 +293,22 @@ def main(arguments: list[str] | None = None) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     cases = [Case(w, d, str(folder)) for w in options.workloads for d in options.durabilities]
     found: dict[Case, list] = dict.fromkeys(cases)  # type: ignore[arg-type]
-    total = 0
+    total = drawn = 0
 
     def hear_plan(job: tuple, said: tuple) -> None:
-        nonlocal total
-        _, count, different = said
+        nonlocal total, drawn
+        _, count, more, different = said
         total += count
+        drawn += more
         found[job[1]] = different
 
-    jobs = [("plan", case, options.seed, options.draws) for case in cases]
+    most = DRAWN * options.states // len(cases)
+    jobs = [("plan", case, options.seed, options.draws, most) for case in cases]
     run_jobs(jobs, options.processes, hear_plan)
     different = sum(map(len, found.values()))
     planned = choose(found, options.states, options.seed)
     print(
-        f"{len(cases)} recordings, {total} states, {different} of them different; "
+        f"{len(cases)} recordings of {total} states; {drawn} drawn, {different} of them different; "
         f"{len(planned)} are checked, seed {options.seed}",
         flush=True,
     )

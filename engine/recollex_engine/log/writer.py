@@ -29,6 +29,7 @@ from recollex_engine.log.head import Head, HeadFile, lost_lines
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.log.torn_tail import cut_after
 from recollex_engine.storage.disk import (
+    FolderFlush,
     flush,
     make_folder,
     open_file,
@@ -93,6 +94,7 @@ class LogWriter:
         self._lock = threading.RLock()  # guards position, and the bytes after it
         self._descriptor_lock = threading.Lock()  # taken before _lock; held while flushing
         self._fd = -1
+        self._names = FolderFlush()
         self._torn = False  # set while bytes after `position` may be in the file
         self._sealing = False  # set while `_position` may be of another file than the last
         fork.register(self)
@@ -355,6 +357,7 @@ class LogWriter:
                 try:
                     restore_file(self.folder, file, self._position.offset)
                     self._fd = self._open_file(file)
+                    self._names = FolderFlush(self.folder)
                 except OSError as error:
                     raise store_full(error, plain_path(self.folder, file), "open it") from error
             return self._fd
@@ -376,5 +379,6 @@ class LogWriter:
                 self._before_flush()
             if self._fd >= 0 or plain_path(self.folder, self._position.file).exists():
                 flush(self._opened())  # else it is compressed, and so durable
+            self._names.flush()
             self._head.write(covered)
             return covered.op

@@ -133,6 +133,25 @@ def flush_tree(folder: Path) -> None:
         flush_folder(Path(place))
 
 
+class FolderFlush:
+    """Flushes folders once, whose names an earlier process, or a failed call, may not have flushed.
+
+    Threads: one at a time.
+    """
+
+    def __init__(self, *folders: Path) -> None:
+        self._folders = folders
+
+    def flush(self) -> None:
+        """Return once the names in the folders are on the disk; a second call does nothing.
+
+        Raises the plain `OSError`; then the next call flushes.
+        """
+        for folder in self._folders:
+            flush_folder(folder)
+        self._folders = ()
+
+
 class FileSink:
     """A file that is written from its beginning, and replaced if it exists; for `with`.
 
@@ -194,7 +213,12 @@ def make_folder(path: Path) -> None:
         make_folder(path.parent)
         make_folder(path)
         return
-    flush_folder(path.parent)
+    try:
+        flush_folder(path.parent)
+    except OSError:  # else the next call would take it for durable
+        with contextlib.suppress(OSError):
+            path.rmdir()
+        raise
 
 
 def copy_file(source: Path, target: Path) -> None:

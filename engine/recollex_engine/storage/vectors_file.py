@@ -26,7 +26,14 @@ from numpy.typing import NDArray
 from recollex_engine import fork
 from recollex_engine.errors import ClosedError, CorruptError, FormatError, InputError
 from recollex_engine.storage import overlay
-from recollex_engine.storage.disk import flush, open_file, replace_file, store_full, write_at
+from recollex_engine.storage.disk import (
+    flush,
+    flush_folder,
+    open_file,
+    replace_file,
+    store_full,
+    write_at,
+)
 
 HEADER_BYTES = 64
 VERSION = 1
@@ -66,6 +73,8 @@ class VectorsWriter:
         fork.register(self)
         if not path.exists():
             replace_file(path, vectors_header(dimension))
+        else:  # the call that made it may have failed before its name was on the disk
+            flush_folder(path.parent)
         self._fd = open_file(path, os.O_RDWR)
         size = _check_header(self._fd, path, dimension)
         _check_rows(path, count, dimension, size)

@@ -27,7 +27,7 @@ from recollex_engine.log.reader import LogFollower, Operation, Transaction
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.state.replica import LOG, Replica, read_files_ahead
 from recollex_engine.storage.commit_word import CommitWord
-from recollex_engine.storage.disk import make_folder
+from recollex_engine.storage.disk import FolderFlush, make_folder
 from recollex_engine.storage.lock import WriterLock
 from recollex_engine.storage.vectors_file import VectorsWriter, checksum
 from recollex_engine.writing.damage import restored
@@ -68,6 +68,7 @@ class Writer:
         start_progress: StartProgress | None = None,
     ) -> None:
         make_folder(folder)
+        self._names = FolderFlush(folder, folder.parent, folder.parent.parent)
         self.lock_file = WriterLock(folder / "LOCK")
         read_files_ahead(folder)
         try:
@@ -149,6 +150,7 @@ class Writer:
             self.lock_file.close()
 
     def _flush_vectors(self) -> None:
+        self._names.flush()
         if self.vectors is not None:
             self.vectors.sync()
 

@@ -1,0 +1,182 @@
+"""Refuses calls of the disk one at a time: `python -m tests.faults.refusals`.
+
+Each workload runs again and again, and each time another call is refused with an error, or writes
+one byte only, or every call from there on is refused. What was acknowledged must be there in the
+process, after closing, after `kill -9` and after a loss of power. An error is one of
+`recollex.errors` or an `OSError`, and a call is there as a whole, or not at all.
+"""
+
+import argparse
+import errno
+import gc
+import random
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any
+
+from recollex_engine.errors import RecollexError
+from tests.engine.faults.small_store import vectors
+from tests.faults.checking import SHM, laid_out, last_op, opened
+from tests.faults.digests import Digest, digest
+from tests.faults.recorder import Recording, recording, refusal
+from tests.faults.states import KILLED, states
+from tests.faults.workloads import WORKLOADS, Work, small_files
+
+KINDS = ("EIO", "ENOSPC", "EMFILE", "EACCES", "EROFS", "short", "dead")
+CHECKED = (
+    KILLED,
+    "flushed names, flushed bytes, draw 0",
+    "all names, 512 bytes, draw 0",
+    "journal names, first bytes, draw 0",
+    "any names, 4096 bytes, draw 0",
+)
+"""The states that are checked after a refusal."""
+
+
+def arm(held: Recording, kind: str, call: int) -> None:
+    """Let a call of the recording be refused."""
+    if kind == "short":
+        held.fails_at[call] = 1
+    elif kind == "dead":
+        held.fails_from = call, refusal(errno.EIO)
+    else:
+        held.fails_at[call] = refusal(getattr(errno, kind))
+
+
+def count_calls(root: Path, name: str, durability: str) -> tuple[int, dict[int, Digest]]:
+    """Return how many calls a workload makes, and what it holds after each operation."""
+    with small_files(name), recording(root) as held:
+        work = Work(held, root, durability)
+        WORKLOADS[name](work)
+        work.close()
+    return held.calls, work.expected["s"]
+
+
+def run_refused(
+    root: Path, name: str, durability: str, kind: str, call: int, whole: dict[int, Digest]
+) -> str:
+    """Run a workload of which one call is refused; return what was raised, "" for nothing.
+
+    ``whole``: what the agent holds after each operation where nothing is refused.
+    """
+    said = ""
+    with small_files(name), recording(root) as held:
+        work = Work(held, root, durability)
+        arm(held, kind, call)
+        try:
+            WORKLOADS[name](work)
+        except (RecollexError, OSError) as error:
+            said = f"{type(error).__name__}: {error}"
+        held.heal()
+        agent = getattr(work, "agent", None)
+        if said and agent is not None:
+            go_on(work, agent, whole)
+        try:
+            if hasattr(work, "store"):
+                work.store.close()
+        except (RecollexError, OSError):
+            assert said or durability == "interval" or kind == "dead"
+        work.agent = work.store = None  # type: ignore[assignment]
+        gc.collect()  # what holds files closes them while they are recorded
+    chosen = {(len(held.events), how) for how in CHECKED}
+    expected = whole | work.expected["s"]
+    for state in states(held.start, held.events, call, chosen=chosen):
+        with laid_out(state.tree) as place:
+            check_state(place / "s", state.least("s"), expected, max(work.expected["s"]))
+    return said
+
+
+def go_on(work: Work, agent: Any, whole: dict[int, Digest]) -> None:
+    """Read and write after a refusal, in the same process."""
+    known = max(work.expected["s"])
+    try:
+        held = digest(agent)
+        op = last_op(agent)
+    except (RecollexError, OSError):  # it was being closed, or opened
+        return
+    assert op >= known, f"it shows operation {op}, acknowledged was {known}"
+    assert held[0] == (work.expected["s"].get(op) or whole[op])[0], f"half, at operation {op}"
+    try:
+        agent.retain("After the refusal.", id="after", embedding=vectors(3, 1)[0])
+    except (RecollexError, OSError):
+        return
+    work.step(lambda agent: None)
+
+
+def check_state(path: Path, least: int, expected: dict[int, Digest], known: int) -> None:
+    """Open what is left, both ways."""
+    begun = (path / "agents/a/ERASE").exists()
+    with opened(path) as agent:
+        op = last_op(agent)
+        assert op >= least, f"lost: it holds operation {op}, promised was {least}"
+        found = digest(agent)
+        if op <= known and not begun:
+            assert found == expected[op], f"half, at operation {op}"
+        else:  # not acknowledged, so the times differ from those of any other run
+            assert found[0] == expected[op][0], f"half, at operation {op}"
+        if (path / "agents/a/log").exists():
+            assert agent.verify().problems == ()
+        agent.retain("One more.", id="more", embedding=vectors(4, 1)[0])
+    with opened(path, read_only=True) as agent:
+        assert agent.get("more").text == "One more."
+
+
+def run(name: str, durability: str, step: int, seed: int, kinds: tuple[str, ...]) -> list[str]:
+    """Refuse every ``step``-th call of a workload; return what went wrong, as text."""
+    failures = []
+    rng = random.Random(f"{seed} {name} {durability}")
+    calls, whole = in_folder(count_calls, name, durability)
+    for call in range(1 + rng.randrange(step), calls + 1, step):
+        kind = rng.choice(kinds)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)
+                in_folder(run_refused, name, durability, kind, call, whole)
+        except Exception:
+            failures.append(
+                f"{name}, {durability}: call {call} of {calls}, {kind}\n"
+                + traceback.format_exc(limit=-6)
+            )
+    return failures
+
+
+def in_folder(work: Any, *arguments: Any) -> Any:
+    """Return ``work(folder, ...)`` for a folder in memory that is removed afterwards."""
+    root = Path(tempfile.mkdtemp(prefix="recollex-faults-", dir=SHM if SHM.is_dir() else None))
+    try:
+        return work(root, *arguments)
+    finally:
+        shutil.rmtree(root)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run; return 0 if every promise was kept."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.refusals", description=__doc__)
+    parser.add_argument("--step", type=int, default=5, help="refuse every n-th call")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workloads", nargs="+", choices=WORKLOADS, default=list(WORKLOADS))
+    parser.add_argument("--durabilities", nargs="+", default=["always", "off"])
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+    options = parser.parse_args(arguments)
+    began, failures = time.monotonic(), []
+    for name in options.workloads:
+        for durability in options.durabilities:
+            found = run(name, durability, options.step, options.seed, tuple(options.kinds))
+            failures += found
+            for each in found[:5]:
+                print(f"FAILED {each}")
+            print(
+                f"{name}, {durability}: {len(found)} failed, {time.monotonic() - began:.0f} s",
+                flush=True,
+            )
+    print(f"{len(failures)} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

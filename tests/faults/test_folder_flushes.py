@@ -1,0 +1,68 @@
+"""A folder's flush fails once; what is acknowledged afterwards outlives a loss of power."""
+
+import errno
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import recollex
+from recollex_engine.errors import RecollexError
+from tests.engine.faults.small_store import D, contents, fill
+from tests.faults.checking import SHM, laid_out, opened
+from tests.faults.recorder import recording, refusal
+from tests.faults.states import states
+
+LOST = "flushed names, flushed bytes, draw 0"
+
+
+@pytest.fixture
+def root():
+    place = Path(tempfile.mkdtemp(prefix="recollex-faults-", dir=SHM if SHM.is_dir() else None))
+    yield place
+    shutil.rmtree(place)
+
+
+def write(path):
+    """Retain, and retain again after closing, until each succeeds; return how often it failed."""
+    failed = 0
+    for first in (0, 30):  # the first file of the log is compressed, and made plain again
+        for _ in range(4):
+            store = recollex.open(path, embedder=recollex.GivenVectors(D))
+            try:
+                fill(store.agent("a"), first, 30)
+                break
+            except (RecollexError, OSError):
+                failed += 1
+            try:
+                fill(store.agent("a"), first, 30)  # with the same store
+                break
+            except (RecollexError, OSError):
+                failed += 1
+            finally:
+                store.close()
+        else:
+            raise AssertionError("it never succeeds")
+        store.close()
+    return failed
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_a_failed_flush_of_a_folder_is_made_up_for(root, number):
+    flushed = []
+
+    def refuse(path):
+        if (root / path).is_dir():
+            flushed.append(path)
+            if len(flushed) == number + 1:
+                raise refusal(errno.EIO)
+
+    with recording(root) as held:
+        held.before_sync = refuse
+        write(root / "s")
+    chosen = {(len(held.events), LOST)}
+    (state,) = states(held.start, held.events, 1, chosen=chosen)
+    with laid_out(state.tree) as place, opened(place / "s") as agent:
+        assert len(contents(agent)) == 60, flushed[number:]
+        assert agent.verify().problems == ()
