@@ -55,6 +55,8 @@ class RecollexAdapter(MemoryAdapter):
                 store.agent(agent).retain(text, source="web")
             if self.folded:
                 store.agent(agent).checkpoint()
+            if agent == OWN:
+                self.kept = store.agent(agent).head()
 
     def _opened(self, **options: Any) -> recollex.Store:
         return recollex.open(self.root / "store", embedder=WordVectors(), **options)
@@ -176,6 +178,17 @@ class VerifyAdapter(FoldedAdapter):
 
     def check(self, agent: recollex.Agent) -> None:
         found = agent.verify()
+        if not found.ok:
+            raise RuntimeWarning(found.problems[0])
+
+
+class HeadAdapter(VerifyAdapter):
+    """Asks `Agent.verify` with the head that the caller kept elsewhere."""
+
+    name = "recollex, verified with a head"
+
+    def check(self, agent: recollex.Agent) -> None:
+        found = agent.verify(head=self.kept)
         if not found.ok:
             raise RuntimeWarning(found.problems[0])
 
