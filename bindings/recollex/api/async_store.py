@@ -2,7 +2,6 @@
 
 import asyncio
 import functools
-import os
 from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -18,6 +17,7 @@ from recollex.api.methods import AgentMethods, EventMethods, FactMethods, Sessio
 from recollex.api.proxies import AsyncProxy, Method
 from recollex_engine import fork
 from recollex_engine.backup.backup import BackupRun
+from recollex_engine.backup.opening import Place
 from recollex_engine.errors import ClosedError, InputError
 
 Result = TypeVar("Result")
@@ -130,7 +130,7 @@ class Store:
         return await self._run(self._store.agents)
 
     async def backup(
-        self, target: str | os.PathLike[str], *, keep: int | None = None, fresh: bool = False
+        self, target: Place, *, keep: int | None = None, fresh: bool = False
     ) -> BackupRun:
         """Back up every agent; see `recollex.Store.backup`."""
         return await self._run(

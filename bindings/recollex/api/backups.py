@@ -10,7 +10,7 @@ from recollex.api.arguments import one_or_more, optional_micros
 from recollex.api.progress import progress_bar
 from recollex_engine.backup import restoring, verification
 from recollex_engine.backup.manifest import last_manifest, numbers, read_manifest
-from recollex_engine.backup.opening import open_target
+from recollex_engine.backup.opening import Place, open_target
 from recollex_engine.backup.restoring import Restoration
 from recollex_engine.backup.verification import BackupVerification
 from recollex_engine.clock import from_micros
@@ -30,7 +30,7 @@ class Backup:
     note: dict[str, str]
 
 
-def backups(target: str | os.PathLike[str]) -> list[Backup]:
+def backups(target: Place) -> list[Backup]:
     """Return the backups in a folder or object store, oldest first.
 
     Each is whole by itself: the newest one also holds what the earlier ones do, unless the store
@@ -56,7 +56,7 @@ def backups(target: str | os.PathLike[str]) -> list[Backup]:
 
 
 def restore(
-    target: str | os.PathLike[str],
+    target: Place,
     path: str | os.PathLike[str],
     *,
     at: datetime | None = None,
@@ -97,9 +97,7 @@ def restore(
         return restoring.restore(place, manifest, Path(path), at=moment, progress=progress)
 
 
-def verify_backup(
-    target: str | os.PathLike[str], *, number: int | None = None
-) -> BackupVerification:
+def verify_backup(target: Place, *, number: int | None = None) -> BackupVerification:
     """Read all of a backup and return what is lost or damaged, without restoring it.
 
     number: of the backup, the newest one by default; see `backups`.

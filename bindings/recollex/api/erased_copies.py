@@ -8,7 +8,7 @@ from recollex_engine.agents import erased_copies
 from recollex_engine.agents.store import agent_folder
 from recollex_engine.backup.erasing import erase_in_backup
 from recollex_engine.backup.manifest import is_backup
-from recollex_engine.backup.opening import open_target
+from recollex_engine.backup.opening import Place, open_target
 from recollex_engine.clock import system_clock
 from recollex_engine.domain.act import note
 from recollex_engine.domain.checks import MAX_NAME, check_text
@@ -19,7 +19,7 @@ from recollex_engine.models.embedder import Embedder
 
 def erase_in_copy(
     path: str | os.PathLike[str],
-    copy: str | os.PathLike[str],
+    copy: Place,
     agent_id: str = "default",
     *,
     by: str,
@@ -60,6 +60,8 @@ def erase_in_copy(
     place = open_target(copy)
     if is_backup(place):
         return erase_in_backup(source, agent_id, place, system_clock, note(by, why))
+    if not isinstance(copy, str | os.PathLike):
+        raise InputError(f"there is no backup at {place.place}")
     if not agent_folder(Path(copy), agent_id).is_dir():
         raise InputError(f"there is no agent {agent_id!r} in {copy}")
     with open(copy, embedder=embedder) as store:

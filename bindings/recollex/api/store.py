@@ -12,7 +12,7 @@ from recollex.api.progress import opening_bar, progress_bar, say_that_kernels_ar
 from recollex_engine.agents import store as engine
 from recollex_engine.backup import backup
 from recollex_engine.backup.backup import BackupRun
-from recollex_engine.backup.opening import open_target
+from recollex_engine.backup.opening import Place, open_target
 from recollex_engine.clock import system_clock, to_micros
 from recollex_engine.errors import InputError
 from recollex_engine.log.durability import Durability
@@ -52,10 +52,12 @@ class Store:
         """Return the ids of the agents that hold something, sorted."""
         return self._store.agents()
 
-    def backup(
-        self, target: str | os.PathLike[str], *, keep: int | None = None, fresh: bool = False
-    ) -> BackupRun:
-        """Back up every agent to a folder; a second call adds what is new since.
+    def backup(self, target: Place, *, keep: int | None = None, fresh: bool = False) -> BackupRun:
+        """Back up every agent to a folder or an object store; later calls add what is new since.
+
+        target: a folder, an address (s3://, gs:// or az:// with a bucket and a prefix), or an
+        object of `obstore.store`. Object stores need ``pip install 'recollex[cloud]'``; addresses
+        take their credentials from the environment.
 
         Writers may write meanwhile, in any process, and a store that was opened with
         ``read_only=True`` is backed up as well. Each call makes one backup, whole by itself, whose

@@ -36,4 +36,8 @@ def restore(parser: Parser) -> None:
 
 def add_target(parser: Parser) -> None:
     """Add the argument that names the backup."""
-    parser.add_argument("target", metavar="TARGET", help="the folder of the backup")
+    parser.add_argument(
+        "target",
+        metavar="TARGET",
+        help="the backup: a folder, or s3://, gs:// or az:// with bucket and prefix",
+    )

@@ -189,7 +189,11 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
     ),
     "backup": (
         "copy what is new in a store to a backup, while others write",
-        ["backup memory/ backup/", "backup memory/ backup/ --keep 7"],
+        [
+            "backup memory/ backup/",
+            "backup memory/ backup/ --keep 7",
+            "backup memory/ s3://bucket/memory",
+        ],
         backup_options.backup,
     ),
     "backups": (

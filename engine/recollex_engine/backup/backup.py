@@ -4,11 +4,13 @@ A run starts from the newest manifest and writes the next one, under a number th
 another run was faster, it starts again from that one's; the pieces are there by then.
 """
 
+import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from recollex_engine.agents.store import agent_folder
@@ -66,7 +68,6 @@ class Objects:
 
     def __init__(self, target: Target, progress: Progress | None, *, fresh: bool) -> None:
         self.target = target
-        self.count = self.bytes = 0
         self._fresh = fresh
         self._progress = progress
         self._there: set[Piece] = set()
@@ -75,11 +76,9 @@ class Objects:
         """Return the piece of a content, which is in the target afterwards."""
         piece = piece_of(content, compressed=compressed)
         if piece not in self._there:
-            if not self._is_recent(piece):
-                data = encoded(piece, content)
-                self.target.put(piece.key, data)
-                self.count += 1
-                self.bytes += len(data)
+            # What an interrupted run has left is not sent again, if no sweep removes it meanwhile.
+            recent = math.inf if self._fresh else time.time() - GRACE / 2
+            self.target.put(piece.key, partial(encoded, piece, content), recent)
             self._there.add(piece)
         if self._progress is not None:
             self._progress(len(content))
@@ -92,14 +91,7 @@ class Objects:
     @property
     def are_there(self) -> bool:
         """Whether all pieces that were added are in the target: others may be sweeping it."""
-        return all(self.target.written_at(piece.key) is not None for piece in self._there)
-
-    def _is_recent(self, piece: Piece) -> bool:
-        """Return whether an interrupted run has left the piece, too late to be swept meanwhile."""
-        if self._fresh:
-            return False
-        written_at = self.target.written_at(piece.key)
-        return written_at is not None and written_at > time.time() - GRACE / 2
+        return self.target.has_all(piece.key for piece in self._there)
 
 
 def back_up(
@@ -161,8 +153,8 @@ def back_up(
         len(manifest.agents),
         operations,
         operations - sum(before),
-        objects.count,
-        objects.bytes,
+        target.written.objects,
+        target.written.size,
         tuple(sorted(known.keys() - manifest.agents.keys())),
         tuple(problems),
     )
@@ -208,6 +200,7 @@ def commit(
         taken_at = clock()
         objects.forget()
         manifest = BackupManifest(number, taken_at, agents(base), note or {})
+        target.flush()
         with target.alone():
             if objects.are_there and target.create(manifest.key, manifest.to_json()):
                 if numbers(target)[-1] == number:

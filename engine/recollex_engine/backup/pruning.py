@@ -54,7 +54,7 @@ def replace_agent(target: Target, name: str, entry: AgentEntry) -> None:
                 manifest = read_manifest(target, number)
                 if manifest.agents.get(name, entry) != entry:
                     manifest = replace(manifest, agents=manifest.agents | {name: entry})
-                    target.put(manifest.key, manifest.to_json())
+                    target.put(manifest.key, manifest.to_json)
                 needed |= _needed_by(target, [manifest])
             except CorruptError:
                 if number == known[-1]:

@@ -6,9 +6,10 @@ there, whatever crashes.
 
 import contextlib
 import errno
+import math
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,10 @@ _LOCK_SECONDS = 600.0  # a sweep of many objects takes minutes
 _REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
+Data = Callable[[], bytes]
+"""Returns the bytes of a key; called if they are written."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
     """A key of a target, and when it was written, in seconds since 1970."""
@@ -31,11 +36,27 @@ class Stored:
     written_at: float
 
 
+@dataclass(slots=True)
+class Written:
+    """How many keys were written, and their size in bytes."""
+
+    objects: int = 0
+    size: int = 0
+
+    def add(self, data: bytes) -> None:
+        """Count a key."""
+        self.objects += 1
+        self.size += len(data)
+
+
 class Target(Protocol):
     """What a backup needs of the place that it is kept in.
 
     Threads: any number, in any process.
     """
+
+    written: Written
+    """What `put` has written."""
 
     @property
     def place(self) -> str:
@@ -47,8 +68,17 @@ class Target(Protocol):
     def written_at(self, key: str) -> float | None:
         """Return when a key was written, in seconds since 1970; None if it is not there."""
 
-    def put(self, key: str, data: bytes) -> None:
-        """Write a key, or replace it. It is durable after the next `create`."""
+    def put(self, key: str, data: Data, unless_after: float = math.inf) -> None:
+        """Write a key, or replace it; perhaps in the background, until `flush`.
+
+        unless_after: a key that was written after this time, in seconds, stays as it is.
+        """
+
+    def flush(self) -> None:
+        """Return once all that was put is there, and durable. Raises the error of a `put`."""
+
+    def has_all(self, keys: Iterable[str]) -> bool:
+        """Return whether all of these keys are there."""
 
     def create(self, key: str, data: bytes) -> bool:
         """Write a key that is not there, durably, after all that was put before; see `alone`.
@@ -78,6 +108,7 @@ class FolderTarget:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.written = Written()
         self._unflushed: set[Path] = set()
 
     @property
@@ -90,7 +121,7 @@ class FolderTarget:
         path = self.folder / key
         try:
             return path.read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return None
         except OSError as error:
             if error.errno in _REFUSED:
@@ -104,18 +135,32 @@ class FolderTarget:
         except OSError:
             return None
 
-    def put(self, key: str, data: bytes) -> None:
+    def put(self, key: str, data: Data, unless_after: float = math.inf) -> None:
         """Write a file; see `Target.put`."""
+        if (self.written_at(key) or -math.inf) > unless_after:
+            return
         with self._writing():
-            path = self.folder / key
-            self._write(path, data).rename(path)
+            path, content = self.folder / key, data()
+            self._write(path, content).rename(path)
             self._unflushed.add(path.parent)
+            self.written.add(content)
+
+    def flush(self) -> None:
+        """Flush the folders in which files are new; see `Target.flush`."""
+        with self._writing():
+            while self._unflushed:
+                flush_folder(next(iter(self._unflushed)))
+                self._unflushed.pop()
+
+    def has_all(self, keys: Iterable[str]) -> bool:
+        """Return whether all of these files are there."""
+        return all((self.folder / key).exists() for key in keys)
 
     def create(self, key: str, data: bytes) -> bool:
         """Write a file that is not there, within `alone`; see `Target.create`."""
+        self.flush()
         with self._writing():
             path = self.folder / key
-            self._flush()
             written = self._write(path, data)
             if path.exists():
                 written.unlink()
@@ -154,8 +199,8 @@ class FolderTarget:
 
     def delete(self, keys: Iterable[str]) -> None:
         """Remove files; see `Target.delete`."""
+        self.flush()
         with self._writing():
-            self._flush()
             folders = set()
             for key in keys:
                 path = self.folder / key
@@ -164,11 +209,6 @@ class FolderTarget:
             for folder in folders:
                 with contextlib.suppress(FileNotFoundError):
                     flush_folder(folder)
-
-    def _flush(self) -> None:
-        while self._unflushed:
-            flush_folder(next(iter(self._unflushed)))
-            self._unflushed.pop()
 
     def _write(self, path: Path, data: bytes) -> Path:
         """Write the bytes under another name, flushed; return its path."""
