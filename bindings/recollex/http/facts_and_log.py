@@ -59,6 +59,11 @@ async def count(backend: Backend, request: CheckedRequest) -> Any:
     return await backend.call("stats", request.agent, {}, dataclasses.asdict)
 
 
+async def end(backend: Backend, request: CheckedRequest) -> Any:
+    """Return the end of an agent's log."""
+    return await backend.call("head", request.agent, {}, dataclasses.asdict)
+
+
 _OF_AGENT = {"agent_id": AGENT}
 
 ENDPOINTS = (
@@ -104,6 +109,16 @@ ENDPOINTS = (
             "until": moment("Recorded before."),
             "op": text(about='A kind of operation, such as "forget".'),
         },
+        group="agents",
+    ),
+    Endpoint(
+        "GET",
+        "/api/agents/{agent_id}/head",
+        "head",
+        "Read the end of an agent's log, to keep elsewhere",
+        end,
+        responses.HEAD,
+        parameters=_OF_AGENT,
         group="agents",
     ),
     Endpoint(

@@ -142,6 +142,12 @@ PROFILE = record(
     background=_TEXT,
     created_at=_or_null(_MOMENT),
 )
+HEAD = record(
+    "The last operation of a log, and the hash of all up to it. op:chain is a head for `verify`.",
+    op=_WHOLE,
+    recorded_at=_or_null(_MOMENT),
+    chain=_TEXT,
+)
 IDS = record(ids=_list(_TEXT))
 DONE = record("It was done.", done={"type": "boolean"})
 ERASURE = record(

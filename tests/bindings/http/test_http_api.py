@@ -189,6 +189,8 @@ def test_operations_are_recorded_together_or_not_at_all(http: httpx.Client) -> N
     (fact,) = ok(http.get("/api/agents/f/facts", params={"subject": "Alice"}))["facts"]
     assert (fact["object"], fact["kind"], fact["by"]) == ("Google", "entity", "importer")
     assert ok(http.get("/api/agents/f/stats"))["facts"] == 1
+    head = ok(http.get("/api/agents/f/head"))
+    assert head["op"] == 2 and len(head["chain"]) == 43 and head["recorded_at"]
 
 
 def test_a_write_with_a_key_is_done_once(http: httpx.Client) -> None:

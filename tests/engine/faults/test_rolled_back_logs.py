@@ -10,7 +10,7 @@ from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.log.files import plain_path
 from recollex_engine.log.format import NO_CHAIN, Position, encode_transaction
 from recollex_engine.log.reader import LogFollower
-from tests.engine.faults.small_store import contents, fill, opened
+from tests.engine.faults.small_store import D, contents, fill, opened
 
 
 def ids(agent):
@@ -137,3 +137,17 @@ def test_a_reader_beside_a_writer_gives_the_same_head(path):
 def test_what_is_no_head_is_refused(path, head):
     with opened(path) as agent, pytest.raises(InputError, match="head must be what"):
         agent.verify(head=head)
+
+
+def test_a_head_stays_valid_in_a_restored_backup(path):
+    with recollex.open(path, embedder=recollex.GivenVectors(D)) as store:
+        agent = store.agent("a")
+        fill(agent, 0, 3)
+        head = agent.head()
+        fill(agent, 3, 2)
+        store.backup(path.with_name("backup"))
+    recollex.restore(path.with_name("backup"), path.with_name("restored"))
+    with opened(path.with_name("restored")) as agent:
+        assert agent.verify(head=head).ok and agent.head().op == 6
+        fill(agent, 5, 1)
+        assert agent.verify(head=head).ok
