@@ -109,6 +109,18 @@ def flush(fd: int) -> None:
         os.fsync(fd)
 
 
+def flush_file(path: Path) -> None:
+    """Return once the bytes of a file are on the disk; do nothing if there is none."""
+    try:
+        fd = open_file(path, os.O_RDWR)
+    except FileNotFoundError:
+        return
+    try:
+        flush(fd)
+    finally:
+        os.close(fd)
+
+
 def flush_folder(folder: Path) -> None:
     """Return once the names of the folder's files are on the disk."""
     fd = os.open(folder, os.O_RDONLY)

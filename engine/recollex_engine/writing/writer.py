@@ -27,7 +27,7 @@ from recollex_engine.log.reader import LogFollower, Operation, Transaction
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.state.replica import LOG, Replica, read_files_ahead
 from recollex_engine.storage.commit_word import CommitWord
-from recollex_engine.storage.disk import FolderFlush, make_folder
+from recollex_engine.storage.disk import FolderFlush, flush_file, make_folder
 from recollex_engine.storage.lock import WriterLock
 from recollex_engine.storage.vectors_file import VectorsWriter, checksum
 from recollex_engine.writing.damage import restored
@@ -76,6 +76,7 @@ class Writer:
             self.clock = clock
             self.lexicon = Lexicon()
             self.must_reopen = False
+            self._left_unflushed = True  # until a flush: vectors of an earlier process
             self._recording = False  # set while the columns may lack what the log has
             self._rules: RetentionRules | None = None  # None: to be read from the log
             self._drafting = False  # set while the lexicon may have names that the log lacks
@@ -103,6 +104,7 @@ class Writer:
                 before_flush=self._flush_vectors,
                 read=read,
             )
+            self._left_unflushed = self.log.known_op != self.log.position.op
             if restored(self.log, self.replica, self.commit_word, embedder_for, clock, bool(lost)):
                 self.replica = self.started_again(start_progress)
             # It never decreases, not even if the manifest was lost: readers wait for a greater one.
@@ -153,6 +155,9 @@ class Writer:
         self._names.flush()
         if self.vectors is not None:
             self.vectors.sync()
+        elif self._left_unflushed and self.settings is not None:
+            flush_file(self.replica.vectors_path)
+        self._left_unflushed = False
 
     @property
     def settings(self) -> Settings | None:

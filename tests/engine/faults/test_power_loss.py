@@ -2,12 +2,14 @@
 
 import errno
 import os
+from pathlib import Path
 
 import pytest
 
 from recollex_engine.errors import CorruptError, StoreFullError
 from recollex_engine.log import writer as log
 from recollex_engine.log.files import plain_path
+from recollex_engine.storage import disk, vectors_file
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.vectors_file import HEADER_BYTES
 from tests.engine.faults.small_store import D, contents, fill, opened
@@ -72,6 +74,27 @@ def test_a_log_without_its_last_flushed_operation_is_refused(path, folder):
     (folder / "HEAD").unlink()  # as the error says
     with opened(path) as agent:
         assert ids(agent) == ["m0", "m1", "m2"]
+
+
+def test_a_flush_covers_the_vectors_that_an_earlier_process_left_unflushed(
+    path, folder, monkeypatch
+):
+    with opened(path, durability="off") as agent:
+        fill(agent, 0, 3)
+    flushed = []
+
+    def noted(fd):
+        flushed.append(Path(f"/proc/self/fd/{fd}").readlink().name)
+        real(fd)
+
+    real = disk.flush
+    for module in (disk, log, vectors_file):
+        monkeypatch.setattr(module, "flush", noted)
+    with opened(path) as agent:
+        agent.forget("m1")  # adds no vectors
+        assert flushed == ["vectors.f16", "00000001.jsonl"]
+        agent.forget("m2")
+        assert flushed[2:] == ["00000001.jsonl"]
 
 
 @pytest.mark.parametrize("sector", [512, 64])
