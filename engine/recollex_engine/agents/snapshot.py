@@ -51,18 +51,18 @@ def snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | Non
     or a store without this agent, and `LockedError` if memories are erased meanwhile; then nothing
     is made. Cost: all data are read and written once.
     """
-    before = erasing(agent.folder)
+    before = _erasing(agent.folder)
     try:
         _snapshot(agent, op, path, progress)
     except CorruptError as error:
-        if erasing(agent.folder) == before:
+        if _erasing(agent.folder) == before:
             raise
         raise busy(agent.folder) from error
 
 
-def erasing(folder: Path, start: Position = START) -> tuple[bool, int]:
-    """Return whether an erasure is under way, and the number of the last one after ``start``."""
-    last = last_of_kind(folder / LOG, ERASE, start)
+def _erasing(folder: Path) -> tuple[bool, int]:
+    """Return whether an erasure is under way, and the number of the last one."""
+    last = last_of_kind(folder / LOG, ERASE)
     return (folder / INTENT).exists(), 0 if last is None else last.op
 
 
@@ -72,14 +72,14 @@ def busy(folder: Path) -> LockedError:
 
 
 def _snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | None) -> None:
-    before = erasing(agent.folder)
+    before = _erasing(agent.folder)
     with new_agent(path, agent.name) as folder:
         if not op:
             return
         replica = agent.replica()
         assert replica.settings is not None
         copy_until(agent.folder, replica.settings, replica.published, op, folder, progress)
-        if erasing(agent.folder) != before:
+        if _erasing(agent.folder) != before:
             raise busy(agent.folder)
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from recollex_engine.agents.snapshot import busy, check_vectors, erasing
+from recollex_engine.agents.snapshot import busy, check_vectors
 from recollex_engine.backup.manifest import AgentRecord
 from recollex_engine.backup.objects import Piece
 from recollex_engine.domain.schema import ERASE
@@ -19,7 +19,8 @@ from recollex_engine.errors import CorruptError
 from recollex_engine.log.files import LogFile
 from recollex_engine.log.format import NO_CHAIN, START, Position
 from recollex_engine.log.head import HeadFile, lost_lines
-from recollex_engine.log.reader import LogFollower, last_of_kind
+from recollex_engine.log.reader import LogFollower
+from recollex_engine.state.read_replica import state_of_files
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import VectorBatches
 from recollex_engine.storage.commit_word import CommitWord
@@ -32,6 +33,7 @@ VECTOR_ROWS = 4096
 """Rows in one piece of the vectors: 3 MB of 384 dimensions."""
 
 _ATTEMPTS = 20
+_FAILURES = 3
 _RETRY_SECONDS = 0.1
 _BURST = 50
 """Operations that are read between two pauses."""
@@ -61,32 +63,23 @@ def back_up_agent(
     otherwise for each; hashing and storing new pieces.
     """
     base = None if fresh else former
+    failures = 0
     for _ in range(_ATTEMPTS):
-        start, before = base.end if base else START, None
+        before = state_of_files(folder)
         try:
-            before = _rewritings(folder, start)
-            if not before[0]:
+            if not before[0]:  # no erasure is under way
                 record = _read_agent(folder, base, None if fresh else former, add)
-                if _rewritings(folder, start) == before:
+                if state_of_files(folder) == before:
                     return record
-        except _Rewritten:
-            base = None
-            continue
-        except (CorruptError, FileNotFoundError):
+        except (CorruptError, FileNotFoundError, _Rewritten) as error:
             if base is not None:
                 base = None
                 continue
-            if _rewritings(folder, start) == before and folder.exists():
-                raise
+            failures += 1  # files may have been replaced meanwhile
+            if failures == _FAILURES or not folder.exists():
+                raise error
         time.sleep(_RETRY_SECONDS)
     raise busy(folder)
-
-
-def _rewritings(folder: Path, start: Position) -> tuple[bool, list[int]]:
-    """Return what tells that earlier bytes were changed since another call of this function."""
-    found = (last_of_kind(folder / LOG, kind, start) for kind in (REEMBED, "restore"))
-    is_begun, erased = erasing(folder, start)
-    return is_begun, [erased, *(each.op if each else 0 for each in found)]
 
 
 def _published(folder: Path) -> int | None:

@@ -4,7 +4,9 @@ The log and the vectors are written; columns and indexes are built from them by 
 """
 
 import tempfile
+import threading
 from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -30,6 +32,8 @@ from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import VectorBatches
 from recollex_engine.storage.disk import FileSink, flush_folder, make_folder
 from recollex_engine.storage.vectors_file import VectorsReader, vectors_header
+
+_THREADS = 8
 
 Progress = Callable[[int], None]
 """Called with the number of further bytes that were restored."""
@@ -97,19 +101,28 @@ def restore(
             f"the backup knows nothing after {from_micros(manifest.taken_at)}, when it was taken, "
             f"got {from_micros(at)}: give an earlier time"
         )
-    restored: dict[str, int] = {}
-    with _place(path) as place:
+    counting = threading.Lock()
+
+    def count(more: int) -> None:
+        if progress is not None:
+            with counting:
+                progress(more)
+
+    def one(name: str) -> int:
+        record = read_record(target, manifest.agents[name])
+        return _restore_agent(target, record, place, name, at, count)
+
+    names = list(manifest.agents)
+    with _place(path) as place, ThreadPoolExecutor(_THREADS) as pool:
         try:
-            for name, entry in manifest.agents.items():
-                record = read_record(target, entry)
-                op = _restore_agent(target, record, place, name, at, progress)
-                if op:
-                    restored[name] = op
+            operations = list(pool.map(one, names))  # their flushes and requests overlap
         except BaseException:
-            for name in restored:
+            pool.shutdown(cancel_futures=True)
+            for name in names:
                 with suppress(OSError):
                     rmtree(agent_folder(place, name))
             raise
+    restored = {name: op for name, op in zip(names, operations, strict=True) if op}
     return Restoration(manifest.number, from_micros(manifest.taken_at), restored)
 
 
@@ -138,7 +151,7 @@ def _restore_agent(
     path: Path,
     name: str,
     at: int | None,
-    progress: Progress | None,
+    progress: Progress,
 ) -> int:
     """Make one agent; return its last operation, 0 if it had none at the time."""
     with new_agent(path, name) as folder:
@@ -157,15 +170,14 @@ def _restore_agent(
             rmtree(whole)
 
 
-def _write(target: Target, record: AgentRecord, folder: Path, progress: Progress | None) -> None:
+def _write(target: Target, record: AgentRecord, folder: Path, progress: Progress) -> None:
     """Write an agent's log and vectors from their pieces."""
 
     def copy(pieces: tuple[Piece, ...], sink: FileSink) -> None:
         for piece in pieces:
             content = read_piece(target, piece)
             sink.write(content)
-            if progress is not None:
-                progress(len(content))
+            progress(len(content))
 
     (folder / LOG).mkdir()
     for number, pieces in enumerate(record.files, 1):

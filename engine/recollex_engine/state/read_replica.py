@@ -60,18 +60,18 @@ class ReadReplica:
         """Open the newest state; again while an erasure replaces the files meanwhile."""
         until = time.monotonic() + ERASING_SECONDS
         while True:
-            before = _state_of_files(folder)
+            before = state_of_files(folder)
             try:
                 self._open_once(folder, whole)
                 return
             except CorruptError:
-                after = _state_of_files(folder)
+                after = state_of_files(folder)
                 if (after == before and not after[0]) or time.monotonic() > until:
                     raise
                 time.sleep(RETRY_SECONDS)
 
     def _open_once(self, folder: Path, whole: bool) -> None:
-        files = _state_of_files(folder)
+        files = state_of_files(folder)
         torn: int | None = None  # the last operation before a torn tail
         while True:
             head = HeadFile(folder / LOG).read()  # first: the log holds it by now
@@ -159,7 +159,7 @@ class ReadReplica:
         try:
             self.replica.follow(self._follower, until)
         except (Reembedded, Erased, CorruptError) as error:
-            files = _state_of_files(self.replica.folder)
+            files = state_of_files(self.replica.folder)
             if (
                 files == self._files
                 and not files[0]
@@ -193,7 +193,7 @@ class ReadReplica:
         self.replica.close()
 
 
-def _state_of_files(folder: Path) -> tuple[bool, int]:
+def state_of_files(folder: Path) -> tuple[bool, int]:
     """Return whether memories are being erased, and which file the log begins with.
 
     An erasure replaces all files of the log. Cost: 5 us.
