@@ -192,6 +192,20 @@ def close_and_reopen(work: Work) -> None:
         work.step(lambda agent, n=n: agent.forget(f"m{5 * n}"))
 
 
+def change_durability(work: Work) -> None:
+    """Leave vectors unflushed, and flush the log in a later process that only forgets."""
+    work.open()
+    for n, durability in enumerate((work.durability, "always", "off", "always", "interval")):
+        if n:
+            work.close()
+            work.durability = durability
+            work.open()
+        work.step(
+            lambda agent, n=n: agent.forget(f"m{3 * n - 2}") if n % 2 else fill(agent, 3 * n, 5)
+        )
+    work.step(lambda agent: agent.forget("m0"))
+
+
 def fill_or_fail(agent: Any, first: int, count: int) -> None:
     """Retain memories; a refused call stores none of them."""
     with suppress(RecollexError):
@@ -318,6 +332,7 @@ WORKLOADS: dict[str, Callable[[Work], None]] = {
     "mixed": write_mixed,
     "checkpoints": checkpoint_and_rotate,
     "reopened": close_and_reopen,
+    "durabilities": change_durability,
     "together": two_at_once,
     "erase": erase,
     "reembed": reembed,
