@@ -233,6 +233,8 @@ def two_at_once(work: Work) -> None:
         fill(work.agent, 20 * n, 2)
         work.held.before_sync = None
         for thread in threads:
+            while thread.ident is None:  # the thread that flushes is about to start it
+                pass
             thread.join()
         work.step(lambda agent: None)
 
