@@ -1,7 +1,7 @@
 # `make demo` and `make test` need no step before them; `make check` is exactly what CI runs.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow test-faults lint fix check bench bench-full bench-micro data tables clean
+.PHONY: help setup demo test test-slow coverage test-faults lint fix check bench bench-full bench-micro data tables clean
 SHELL := /bin/sh
 
 # The first Python on PATH that we support and that can make virtual environments.
@@ -43,6 +43,10 @@ test: $(WARM) ## run the tests, without the slow ones
 
 test-slow: $(WARM) ## run the slow tests, which take minutes
 	$(BIN)/python -m pytest -q -m slow
+
+coverage: $(WARM) ## measure which lines and branches of the engine the tests run
+	$(BIN)/python -m coverage run -m pytest -q tests/engine tests/kernels tests/bindings
+	$(BIN)/python -m coverage report
 
 STATES := 60000
 KILLS := 1000

@@ -29,6 +29,7 @@ from recollex.cli.demo.conversation import turns
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say
 from recollex_engine.ranking.presets import PRESETS
+from recollex_engine.text.token_counter import fetch_vocabulary
 from recollex_kernels.machine.jit import each_compiled
 
 WORDS = replace(presets.default, arms=("keyword",), fusion=presets.ReciprocalRank())
@@ -39,8 +40,12 @@ ONE = b"."
 
 
 def warmup(arguments: Arguments) -> int:
-    """Convert the model and compile every kernel by retaining the demo's talk once."""
+    """Convert the model and compile every kernel by retaining the demo's talk once.
+
+    The vocabulary of the token counter is downloaded, if there is a network.
+    """
     started = time.perf_counter()
+    fetch_vocabulary()
     model = warm(arguments.embedder)
     print(f"ready: {model}, kernels compiled ({time.perf_counter() - started:.1f} s)")
     return 0

@@ -19,7 +19,7 @@ ENCODING = "cl100k_base"
 FALLBACK = "wordpiece"
 
 DOWNLOAD_SECONDS = 10.0
-"""Seconds that the first `open_counter` of a process waits for a vocabulary that is not on disk."""
+"""Seconds that `fetch_vocabulary` waits."""
 
 _VOCABULARY = "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
 _LONGEST_RUN = 512
@@ -88,10 +88,10 @@ class TokenCounter:
 def open_counter(fallback: Callable[[str], int] | None) -> TokenCounter:
     """Return a counter by tiktoken's cl100k_base, or by `fallback` if that is not available.
 
-    tiktoken reads its vocabulary from the folder that TIKTOKEN_CACHE_DIR names, or downloads it
-    there once. The download may take `DOWNLOAD_SECONDS` and is tried once per process. Its outcome
-    holds until the process ends, so the counts of one process agree. Raises `ModelError` without
-    vocabulary and without `fallback`.
+    tiktoken's vocabulary is read from the folder that TIKTOKEN_CACHE_DIR names; nothing is
+    downloaded (see `fetch_vocabulary`). The outcome of the first call holds until the process ends,
+    so the counts of one process agree. Raises `ModelError` without vocabulary and without
+    `fallback`.
 
     >>> counter = open_counter(lambda text: len(text.split()))
     >>> counter.name in ("cl100k_base", "wordpiece")
@@ -105,22 +105,29 @@ def open_counter(fallback: Callable[[str], int] | None) -> TokenCounter:
         )
     if fallback is None:
         raise ModelError(
-            f"the {ENCODING} vocabulary is neither on disk nor to be downloaded: set "
+            f"the {ENCODING} vocabulary is not on disk: run `recollex warmup` with a network, set "
             "TIKTOKEN_CACHE_DIR to a folder that holds it, or give a fallback counter"
         )
     return TokenCounter(FALLBACK, fallback)
 
 
+def fetch_vocabulary() -> bool:
+    """Return whether tiktoken's vocabulary is on disk; download it if it is not.
+
+    This is the one place where the engine calls out, and only `recollex warmup` calls it. It takes
+    up to `DOWNLOAD_SECONDS`.
+    """
+    if not _on_disk():
+        # tiktoken's download has no time limit; a daemon thread does not delay the process's end.
+        download = threading.Thread(target=_load, daemon=True)
+        download.start()
+        download.join(DOWNLOAD_SECONDS)
+    return _on_disk()
+
+
 @cache
 def _encoding() -> _Encoding | None:
-    if _on_disk():
-        return _load()
-    found: list[_Encoding | None] = []
-    # tiktoken's download has no time limit; a daemon thread does not delay the end of the process.
-    download = threading.Thread(target=lambda: found.append(_load()), daemon=True)
-    download.start()
-    download.join(DOWNLOAD_SECONDS)
-    return found[0] if found else None
+    return _load() if _on_disk() else None
 
 
 def _count_joined(encoding: _Encoding, texts: Sequence[str]) -> list[int]:

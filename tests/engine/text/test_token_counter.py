@@ -102,13 +102,15 @@ def test_cutting_adds_at_most_one_token_a_piece(cl100k):
     assert whole <= cl100k.count(text) <= whole + len(text) // 512 + 1
 
 
-def test_a_failing_download_gives_the_fallback_once(fresh, monkeypatch):
+def test_without_the_vocabulary_nothing_is_downloaded(fresh, monkeypatch):
     tries = []
     monkeypatch.setattr(tokens, "_load", lambda: tries.append(1))
     counter = open_counter(words)
     assert (counter.name, counter.count("three short words")) == ("wordpiece", 3)
-    with pytest.raises(ModelError, match="TIKTOKEN_CACHE_DIR"):
+    with pytest.raises(ModelError, match=r"recollex warmup.* TIKTOKEN_CACHE_DIR"):
         open_counter(None)
+    assert not tries
+    assert not tokens.fetch_vocabulary()
     assert len(tries) == 1
 
 
@@ -116,7 +118,7 @@ def test_a_hanging_download_is_given_up(fresh, monkeypatch):
     monkeypatch.setattr(tokens, "DOWNLOAD_SECONDS", 0.05)
     monkeypatch.setattr(tokens, "_load", lambda: time.sleep(1))
     began = time.monotonic()
-    assert open_counter(words).name == "wordpiece"
+    assert not tokens.fetch_vocabulary()
     assert time.monotonic() - began < 0.9
 
 
@@ -128,7 +130,7 @@ def test_a_network_that_swallows_packets_holds_nobody(tmp_path):
         code = (
             "from recollex_engine.text import token_counter as tokens\n"
             "tokens.DOWNLOAD_SECONDS = 0.5\n"
-            "print(tokens.open_counter(len).name)"
+            "print(tokens.fetch_vocabulary(), tokens.open_counter(len).name)"
         )
         environment = {
             **{
@@ -145,4 +147,4 @@ def test_a_network_that_swallows_packets_holds_nobody(tmp_path):
             timeout=20,
             text=True,
         )
-    assert done.stdout == "wordpiece\n", done.stderr
+    assert done.stdout == "False wordpiece\n", done.stderr

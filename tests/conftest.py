@@ -1,0 +1,50 @@
+"""No test may call out: each fails that looks up or contacts a host other than this one."""
+
+import ipaddress
+import sys
+
+import pytest
+
+pytest.register_assert_rewrite("tests.engine.erasure.traces")
+
+CALLED: list[str] = []
+"""What was looked up or contacted during the running test."""
+
+EVENTS = {"socket.connect": 1, "socket.sendto": 1, "socket.sendmsg": 1, "socket.getaddrinfo": 0}
+"""The audit events of Python that name a host, and which argument does."""
+
+
+class CalledOutError(OSError):
+    """A host other than this one was looked up or contacted."""
+
+
+def is_here(host: object) -> bool:
+    """Return whether a host, or the address of a socket, is on this machine."""
+    if isinstance(host, tuple):
+        host = host[0]
+    if host is None or isinstance(host, bytes) or str(host) in ("", "localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(str(host))
+    except ValueError:  # a name, or the path of a unix socket
+        return str(host).startswith(("/", "\0"))
+    return address.is_loopback or address.is_unspecified
+
+
+def refuse(event: str, arguments: tuple[object, ...]) -> None:
+    """Raise `CalledOutError` before a host elsewhere is looked up or contacted, in any thread."""
+    place = EVENTS.get(event)
+    if place is not None and not is_here(arguments[place]):
+        CALLED.append(f"{event} {arguments[place]!r}")
+        raise CalledOutError(f"a test called out: {event} {arguments[place]!r}")
+
+
+sys.addaudithook(refuse)
+
+
+@pytest.fixture(autouse=True)
+def nothing_calls_out():
+    yield
+    called = CALLED[:]
+    CALLED.clear()
+    assert called == []
