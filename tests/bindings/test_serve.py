@@ -107,6 +107,8 @@ def test_it_listens_where_it_is_told(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["--listen", "0.0.0.0:0"], "give a token file"),
+        (["--listen", "0.0.0.0:0", "--tokens", "TOKENS"], "give --certificate and --key, or"),
+        (["--http", "0.0.0.0:0", "--tokens", "TOKENS"], "give --certificate and --key, or"),
         (["--listen", "nowhere"], "host:port"),
         (["--tokens", "/nowhere"], "token file /nowhere cannot be read"),
         (["--certificate", "x.pem"], "is for TCP"),
@@ -117,6 +119,10 @@ def test_it_listens_where_it_is_told(tmp_path: Path) -> None:
 def test_what_cannot_be_served_is_told_in_a_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
 ) -> None:
+    tokens = tmp_path / "tokens.toml"
+    tokens.write_text('[[token]]\nname = "a"\nsecret = "0123456789abcdef"\n')
+    tokens.chmod(0o600)
+    arguments = [str(tokens) if each == "TOKENS" else each for each in arguments]
     given = [] if "--embedder" in arguments else ["--embedder", VECTORS]
     code = main(["serve", "--store", str(tmp_path / "memory"), *given, *arguments])
     said = capsys.readouterr().err

@@ -55,7 +55,9 @@ def serve(arguments: Arguments) -> int:
             )
             telemetry.add_service_gauges(server.service)
             for address in _addresses(arguments):
-                await server.listen(address, arguments.certificate, arguments.key)
+                await server.listen(
+                    address, arguments.certificate, arguments.key, insecure=arguments.insecure
+                )
             addresses = list(server.addresses)
             if arguments.http is not None:
                 addresses.append(await _listen_for_http(arguments, server, telemetry, ending))
@@ -94,7 +96,13 @@ async def _listen_for_http(
     if chat is not None:
         ending.push_async_callback(chat.close)
     http = await start_http(
-        server.service, telemetry.metrics, host.strip("[]"), int(port), tls, chat
+        server.service,
+        telemetry.metrics,
+        host.strip("[]"),
+        int(port),
+        tls,
+        chat,
+        insecure=arguments.insecure,
     )
     ending.push_async_callback(http.close)
     host, number = http.address
@@ -118,8 +126,6 @@ def _addresses(arguments: Arguments) -> list[str]:
     if arguments.listen is not None:
         scheme = "tcp" if arguments.certificate is None else "tls"
         found.append(f"{scheme}://{arguments.listen}")
-        if scheme == "tcp" and arguments.tokens is not None:
-            say("tokens and memories are sent as they are: give --certificate for TLS")
     elif arguments.certificate is not None and arguments.http is None:
         raise InputError("--certificate is for TCP: give --listen HOST:PORT or --http HOST:PORT")
     if arguments.socket is not None or arguments.listen is None:

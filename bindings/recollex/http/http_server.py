@@ -6,12 +6,15 @@ import ipaddress
 import socket
 import ssl
 from collections.abc import Sized
-from typing import Protocol
+from functools import partial
+from typing import Any, Protocol
 
 from recollex.http.application import Application
 from recollex.http.chat_model import ChatModel
+from recollex.server.access import Access, check_exposed
 from recollex.server.metrics import Metrics
 from recollex.server.service import Service
+from recollex.server.tls_accepting import TlsAccepting
 from recollex_engine.errors import InputError
 
 KEEP_ALIVE = 75.0
@@ -42,9 +45,14 @@ class HttpServer:
     """
 
     def __init__(
-        self, listening: socket.socket, server: RunningServer, task: "asyncio.Task[None]"
+        self,
+        listening: socket.socket,
+        server: RunningServer,
+        task: "asyncio.Task[None]",
+        accepting: TlsAccepting | None,
     ) -> None:
         self._listening = listening
+        self._accepting = accepting
         self._server = server
         self._task = task
 
@@ -62,6 +70,8 @@ class HttpServer:
     async def close(self) -> None:
         """Take no more requests, and wait for running ones up to ``limits.drain`` seconds."""
         self._server.should_exit = True
+        if self._accepting is not None:
+            self._accepting.close()
         await self._task
         self._listening.close()
 
@@ -73,11 +83,14 @@ async def start_http(
     port: int,
     tls: ssl.SSLContext | None = None,
     chat: ChatModel | None = None,
+    *,
+    insecure: bool = False,
 ) -> HttpServer:
     """Return a server that listens, on any free port if ``port`` is 0. chat: for `/api/think`.
 
     Raises `InputError` without ``pip install 'recollex[http]'``, for a host beyond this machine if
-    the service asks for no token, and for an address that cannot be listened on.
+    the service asks for no token, or has no ``tls`` and is not ``insecure``, and for an address
+    that cannot be listened on.
     """
     missing = [name for name in ("uvicorn", "httptools") if not importlib.util.find_spec(name)]
     if missing:
@@ -87,9 +100,10 @@ async def start_http(
     from recollex.http.uvicorn_server import UvicornServer, limited_protocol
 
     limits = service.limits
+    protocol = limited_protocol(limits)
     config = uvicorn.Config(
         Application(service, metrics, chat),
-        http=limited_protocol(limits),
+        http=protocol,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -101,31 +115,39 @@ async def start_http(
         timeout_graceful_shutdown=max(1, int(limits.drain)),
     )
     config.load()
-    config.ssl = tls
-    listening = _listen(host, port, service.access.open)
+    listening = _listen(host, port, service.access, encrypted=tls is not None or insecure)
     server = UvicornServer(config)
-    task = asyncio.create_task(server.serve([listening]))
+    task = asyncio.create_task(server.serve([] if tls is not None else [listening]))
     while not (server.started or task.done()):
         await asyncio.sleep(0.001)
     if task.done():
         listening.close()
         task.result()
-    found = HttpServer(listening, server, task)
+    accepting = None
+    if tls is not None:  # uvicorn would wait a minute for the handshake of each connection
+        listening.listen(BACKLOG)
+        made: Any = partial(
+            protocol,
+            config=config,
+            server_state=server.server_state,
+            app_state=server.lifespan.state,
+        )
+        connected = server.server_state.connections.__len__
+        accepting = TlsAccepting([listening], tls, limits, made, connected)
+    found = HttpServer(listening, server, task, accepting)
     metrics.gauge(
         "recollex_http_connections", "HTTP connections that are open.", lambda: found.connections
     )
     return found
 
 
-def _listen(host: str, port: int, without_tokens: bool) -> socket.socket:
+def _listen(host: str, port: int, access: Access, *, encrypted: bool) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        if without_tokens and not _is_loopback(address[0]):
-            raise InputError(
-                f"{host} can be reached from other machines: give a token file, or 127.0.0.1"
-            )
+        if not _is_loopback(address[0]):
+            check_exposed(host, access, encrypted=encrypted)
         listening = socket.socket(family, kind, protocol)
         try:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

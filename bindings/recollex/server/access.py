@@ -55,6 +55,24 @@ LOCAL = Principal("local")
 """The principal of a caller without a token, on a server that asks for none."""
 
 
+def check_exposed(host: str, access: "Access", *, encrypted: bool) -> None:
+    """Raise `InputError` unless tokens and TLS guard an address that other machines reach.
+
+    encrypted: whether there is TLS, or the user says that something else encrypts.
+    """
+    if access.open:
+        raise InputError(
+            f"{host} can be reached from other machines, and without a token file everybody "
+            "there would have every agent: give a token file, or listen on 127.0.0.1"
+        )
+    if not encrypted:
+        raise InputError(
+            f"{host} can be reached from other machines, and without TLS tokens and memories can "
+            "be read on their way: give --certificate and --key, or --insecure where a proxy or "
+            "a VPN encrypts"
+        )
+
+
 class Access:
     """The tokens that a server knows. Without tokens, every client that can connect is `LOCAL`."""
 

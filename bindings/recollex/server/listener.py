@@ -13,10 +13,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from recollex.server.access import check_exposed
 from recollex.server.connection import Connection
 from recollex.server.framing import prepare
 from recollex.server.hello import hello_answer
 from recollex.server.service import Service
+from recollex.server.tls_accepting import TlsAccepting, listening_sockets
 from recollex_engine.errors import InputError, OverloadedError
 
 SWEEP = 1.0
@@ -36,7 +38,7 @@ class Listener:
         self._numbers = count(1)
         self._kept = 0
         self._loop = asyncio.get_running_loop()
-        self._servers: list[asyncio.Server] = []
+        self._servers: list[asyncio.Server | TlsAccepting] = []
         self._files: list[tuple[Path, int]] = []
         self._sweeper: asyncio.Task[None] | None = None
         self._empty = asyncio.Event()
@@ -72,21 +74,30 @@ class Listener:
         self._files.append((where, where.stat().st_ino))
         self._opened(server, f"unix://{where.absolute()}")
 
-    async def listen_tcp(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
+    async def listen_tcp(
+        self,
+        host: str,
+        port: int,
+        tls: ssl.SSLContext | None = None,
+        *,
+        insecure: bool = False,
+    ) -> None:
         """Listen on TCP; port 0 takes any free port, see `addresses`.
 
-        Raises `InputError` for a host beyond loopback if the server asks for no token.
+        Raises `InputError` for a host beyond loopback if the server asks for no token, and without
+        ``tls`` unless ``insecure``.
         """
-        if self.service.access.open and not await _is_loopback(host):
-            raise InputError(
-                f"{host} can be reached from other machines, and without a token file everybody "
-                "there would have every agent: give a token file, or listen on 127.0.0.1"
-            )
+        if not await _is_loopback(host):
+            check_exposed(host, self.service.access, encrypted=tls is not None or insecure)
         loop = asyncio.get_running_loop()
+        make, limits = self._connection, self.service.limits
+        server: asyncio.Server | TlsAccepting
         try:
-            server = await loop.create_server(
-                self._connection, host, port, ssl=tls, backlog=BACKLOG
-            )
+            if tls is None:
+                server = await loop.create_server(make, host, port, backlog=BACKLOG)
+            else:
+                sockets = await loop.run_in_executor(None, listening_sockets, host, port, BACKLOG)
+                server = TlsAccepting(sockets, tls, limits, make, self.__len__)
         except OSError as error:
             raise InputError(f"{host}:{port} cannot be listened on: {error}") from None
         for each in server.sockets:
@@ -149,7 +160,7 @@ class Listener:
     def _connection(self) -> Connection:
         return Connection(self, next(self._numbers))
 
-    def _opened(self, server: asyncio.Server, address: str) -> None:
+    def _opened(self, server: asyncio.Server | TlsAccepting, address: str) -> None:
         if server not in self._servers:
             self._servers.append(server)
         self.addresses.append(address)

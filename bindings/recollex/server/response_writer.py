@@ -11,7 +11,6 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 
@@ -92,7 +91,10 @@ class ResponseWriter:
 
 
 class TlsResponseWriter:
-    """The same through a transport, which encrypts; `pause` receives the transport's state."""
+    """The same through a transport, which encrypts; `pause` receives the transport's state.
+
+    The transport's limits of 64 KiB stay: with a limit of 1 byte, uvloop never writes on.
+    """
 
     def __init__(self, transport: asyncio.Transport, changed: Callable[[], None]) -> None:
         self._loop: Any = asyncio.get_running_loop()
@@ -100,8 +102,6 @@ class TlsResponseWriter:
         self._transport = transport
         self._changed = changed
         self.full = False
-        limits = partial(transport.set_write_buffer_limits, high=1, low=0)
-        self._loop.call_soon(limits)  # set at once, they would count the handshake's last bytes
 
     def send(self, data: bytes) -> None:
         """Send a message; see `ResponseWriter.send`."""

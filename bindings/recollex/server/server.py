@@ -18,6 +18,7 @@ from recollex.server.observer import Observer
 from recollex.server.reader_process import Opener
 from recollex.server.service import Service
 from recollex_engine.errors import InputError
+from recollex_engine.storage.disk import make_folder
 
 SWITCH = 0.0005
 """Seconds after which a running thread gives the interpreter to a waiting one. With the usual 5 ms,
@@ -55,12 +56,17 @@ class Server:
         return self.listener.addresses
 
     async def listen(
-        self, address: str, certificate: str | None = None, key: str | None = None
+        self,
+        address: str,
+        certificate: str | None = None,
+        key: str | None = None,
+        *,
+        insecure: bool = False,
     ) -> None:
         """Listen on "unix:///path", "tcp://host:port" or "tls://host:port".
 
-        certificate, key: PEM files, for TLS. Raises `InputError` for an address that cannot be
-        listened on.
+        certificate, key: PEM files, for TLS. insecure: allow "tcp" beyond this machine. Raises
+        `InputError` for an address that cannot be listened on.
         """
         self.service.check_process()
         scheme, _, rest = address.partition("://")
@@ -77,7 +83,7 @@ class Server:
             if certificate is None:
                 raise InputError("tls:// needs a certificate and its key, PEM files")
             tls = tls_context(certificate, key)
-        await self.listener.listen_tcp(host.strip("[]"), int(port), tls)
+        await self.listener.listen_tcp(host.strip("[]"), int(port), tls, insecure=insecure)
 
     async def stop(self) -> None:
         """Answer the calls that were made, close the connections and the store; twice is fine.
@@ -136,5 +142,5 @@ def freeze_heap() -> None:
 def default_socket(store: str) -> Path:
     """Return the default socket of a store's server; makes the folder."""
     folder = Path(store).absolute()
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder, private=True)
     return folder / "socket"
