@@ -13,6 +13,8 @@ OPEN_END = 2**63 - 1
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 Clock = Callable[[], int]
 """Returns the present in microseconds UTC. Tests and imports give a store a clock of their own."""
@@ -26,8 +28,8 @@ def system_clock() -> int:
 def to_micros(value: datetime, name: str) -> int:
     """Return ``value`` as microseconds UTC.
 
-    Raises `InputError` for anything but a datetime with a time zone. The zone of a naive one is
-    never guessed.
+    Raises `InputError` for anything but a datetime with a time zone, and for one before the year 1
+    or after 9999 in UTC, which could not be returned. The zone of a naive one is never guessed.
 
     >>> to_micros(datetime(1970, 1, 2, tzinfo=UTC), "event_at")
     86400000000
@@ -42,7 +44,13 @@ def to_micros(value: datetime, name: str) -> int:
             f"{name} has no time zone: {value.isoformat()}; "
             f"write {name}.replace(tzinfo=UTC) if it is UTC"
         )
-    return (value - _EPOCH) // _MICROSECOND
+    micros = (value - _EPOCH) // _MICROSECOND
+    if not _FIRST <= micros <= _LAST:
+        raise InputError(
+            f"{name} must lie between {from_micros(_FIRST)} and {from_micros(_LAST)} in UTC, got "
+            f"{value.isoformat()}: its zone takes it beyond the calendar"
+        )
+    return micros
 
 
 def from_micros(value: int) -> datetime:

@@ -6,7 +6,7 @@ from pathlib import Path
 from recollex.api.progress import progress_bar
 from recollex.api.store import read_embedder
 from recollex_engine.agents.doctor import Diagnosis, examine_agent, examine_store
-from recollex_engine.agents.store import agents_in
+from recollex_engine.agents.folder_names import agents_in
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import InputError, ModelError
 from recollex_engine.models.embedder import Embedder

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from recollex.api.store import open
 from recollex_engine.agents import erased_copies
-from recollex_engine.agents.store import agent_folder
+from recollex_engine.agents.folder_names import agent_folder
 from recollex_engine.backup.erasing import erase_in_backup
 from recollex_engine.backup.manifest import is_backup
 from recollex_engine.backup.opening import Place, open_target

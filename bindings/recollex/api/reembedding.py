@@ -7,7 +7,7 @@ from pathlib import Path
 
 from recollex.api.progress import progress_bar
 from recollex.api.store import open, read_embedder
-from recollex_engine.agents.store import agent_folder
+from recollex_engine.agents.folder_names import agent_folder
 from recollex_engine.clock import system_clock
 from recollex_engine.errors import LockedError
 from recollex_engine.models.embedder import Embedder, checked

@@ -278,11 +278,7 @@ def serve(parser: Parser) -> None:
     )
     add("--certificate", metavar="PEM", help="makes --listen and --http speak TLS")
     add("--key", metavar="PEM", help="the certificate's key, if it is in a file of its own")
-    add(
-        "--insecure",
-        action="store_true",
-        help="let --listen and --http send tokens and memories to other machines without TLS",
-    )
+    add("--insecure", action="store_true", help="let other machines connect without TLS")
     add(
         "--durability",
         choices=["always", "interval", "off"],

@@ -13,7 +13,7 @@ from recollex.api.agent import Agent
 from recollex.client.channel import UnsendableError
 from recollex.wire.methods import METHODS
 from recollex_engine.agents import agent as engine
-from recollex_engine.agents.store import MAX_AGENT
+from recollex_engine.agents.folder_names import MAX_AGENT
 from recollex_engine.clock import system_clock
 from recollex_engine.domain.checks import check_text
 from recollex_engine.errors import ProtocolError, ReadOnlyError, RecollexError

@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from recollex_engine.agents.store import MAX_AGENT
+from recollex_engine.agents.folder_names import MAX_AGENT
 from recollex_engine.domain.checks import MAX_NAME, MAX_NAMES, MAX_TEXT
 from recollex_engine.domain.question import MAX_BUDGET, MAX_QUERY
 from recollex_engine.domain.roles import ROLES

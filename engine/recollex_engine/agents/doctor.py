@@ -18,8 +18,9 @@ from pathlib import Path
 import orjson
 
 from recollex_engine.agents.agent import Agent
+from recollex_engine.agents.folder_names import agent_folder, agents_in
 from recollex_engine.agents.snapshot import copy_log, replay
-from recollex_engine.agents.store import FORMAT, Store, agent_folder, agents_in, create_store
+from recollex_engine.agents.store import FORMAT, Store, create_store
 from recollex_engine.agents.verification import verify
 from recollex_engine.domain.settings import Settings, settings_of
 from recollex_engine.errors import CorruptError, InputError, RecollexError

@@ -15,8 +15,9 @@ from typing import Any
 
 import orjson
 
+from recollex_engine.agents.folder_names import agent_folder
 from recollex_engine.agents.readable_agent import ReadableAgent
-from recollex_engine.agents.store import agent_folder, create_store
+from recollex_engine.agents.store import create_store
 from recollex_engine.clock import system_clock
 from recollex_engine.domain.schema import ERASE
 from recollex_engine.domain.settings import REEMBED, Settings, settings_of
@@ -35,7 +36,14 @@ from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.embedder import Embedder, Progress
 from recollex_engine.state.replica import INTENT, LOG
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches, batch_checksums
-from recollex_engine.storage.disk import FileSink, copy_file, flush_folder, flush_tree, make_folder
+from recollex_engine.storage.disk import (
+    FileSink,
+    copy_file,
+    flush_folder,
+    flush_tree,
+    make_folder,
+    permissions,
+)
 from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter, checksum
 from recollex_engine.writing.restoration import restore_vectors
 
@@ -144,7 +152,7 @@ def replay(
     """
     files, places = _find_log(log)
     with new_agent(path, name) as folder:
-        (folder / LOG).mkdir()
+        make_folder(folder / LOG)
         for number, file in files:
             place = compressed_path if file.suffix == ".gz" else plain_path
             copy_file(file, place(folder / LOG, number))
@@ -230,12 +238,12 @@ def new_agent(path: Path, name: str) -> Iterator[Path]:
     if target.exists():
         raise InputError(f"{path} has an agent {name!r} already: give another folder, or name")
     create_store(path)
+    make_folder(target.parent, private=True)
     folder = Path(tempfile.mkdtemp(prefix=".new-", dir=path))
     try:
+        folder.chmod(permissions(target.parent))
         yield folder
         if any(folder.iterdir()):
-            make_folder(target.parent)
-            folder.chmod(0o755)
             flush_tree(folder)
             folder.rename(target)
             flush_folder(target.parent)
@@ -247,7 +255,7 @@ def new_agent(path: Path, name: str) -> Iterator[Path]:
 
 def copy_log(source: Path, target: Path, end: Position) -> None:
     """Copy a log's files up to a position, uncompressed."""
-    target.mkdir()
+    make_folder(target)
     for number in range(START.file, end.file + 1):
         file = LogFile(source, number)
         left = end.offset if number == end.file else None

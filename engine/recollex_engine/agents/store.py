@@ -7,15 +7,15 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from urllib.parse import quote, unquote
 
 import orjson
 
 from recollex_engine import fork
 from recollex_engine.agents.agent import Agent
+from recollex_engine.agents.folder_names import AGENTS, agent_folder, agents_in
 from recollex_engine.clock import Clock, system_clock
 from recollex_engine.dates.locales import DAY_FIRST, check_locale
-from recollex_engine.domain.checks import check_flag, check_text
+from recollex_engine.domain.checks import check_flag
 from recollex_engine.errors import (
     ClosedError,
     CorruptError,
@@ -31,8 +31,6 @@ from recollex_engine.text.analyzer import check_language
 from recollex_engine.writing.store_context import StoreContext
 
 FORMAT = 1
-MAX_AGENT = 80
-"""Maximum number of characters of an agent's name."""
 
 _CREATING = fork.lock()
 
@@ -43,7 +41,7 @@ class Store:
     ::
 
         store.json         {"recollex_store": 1}
-        agents/<name>/     one agent; characters beyond A-Z a-z 0-9 _ . - are percent-encoded
+        agents/<name>/     one agent; see `folder_names`
 
     ``on_flush(seconds)`` is called after each flush of a log, in the thread that flushed.
     ``start_progress``: progress callback for slow openings.
@@ -183,31 +181,13 @@ def create_store(path: Path) -> None:
     with _CREATING:
         if (path / "store.json").exists():
             return
-        make_folder(path)
+        make_folder(path, private=True)
+        make_folder(path / AGENTS, private=True)
         try:
             replace_file(path / "store.json", orjson.dumps({"recollex_store": FORMAT}))
         except StoreFullError:
             if not (path / "store.json").exists():  # or another process has just made it
                 raise
-
-
-def agents_in(path: Path) -> list[str]:
-    """Return the names of the agents of the store at ``path`` that hold something, sorted."""
-    folder = path / "agents"
-    if not folder.is_dir():
-        return []
-    return sorted(unquote(each.name) for each in folder.iterdir() if (each / "log").is_dir())
-
-
-def agent_folder(path: Path, name: str) -> Path:
-    """Return the folder of agent ``name`` in the store at ``path``, made or not."""
-    check_text(name, "agent_id", MAX_AGENT)
-    safe = quote(name, safe="")
-    if safe.startswith("."):
-        safe = "%2E" + safe[1:]
-    if len(safe) > 255:
-        raise InputError(f"agent_id takes {len(safe)} bytes as a folder's name, at most 255")
-    return path / "agents" / safe
 
 
 def _folder_path(path: str | os.PathLike[str]) -> Path:

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from recollex_engine.agents.store import agent_folder
+from recollex_engine.agents.folder_names import agent_folder
 from recollex_engine.backup.agent_backup import back_up_agent
 from recollex_engine.backup.manifest import (
     AgentEntry,

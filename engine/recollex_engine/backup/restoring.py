@@ -13,8 +13,9 @@ from datetime import datetime
 from pathlib import Path
 from shutil import rmtree
 
+from recollex_engine.agents.folder_names import agent_folder
 from recollex_engine.agents.snapshot import check_vectors, copy_until, new_agent
-from recollex_engine.agents.store import agent_folder, create_store
+from recollex_engine.agents.store import create_store
 from recollex_engine.backup.manifest import (
     AgentRecord,
     BackupManifest,
@@ -179,7 +180,7 @@ def _write(target: Target, record: AgentRecord, folder: Path, progress: Progress
             sink.write(content)
             progress(len(content))
 
-    (folder / LOG).mkdir()
+    make_folder(folder / LOG)
     for number, pieces in enumerate(record.files, 1):
         with FileSink(plain_path(folder / LOG, number)) as sink:
             copy(pieces, sink)

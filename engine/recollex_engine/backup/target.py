@@ -176,7 +176,7 @@ class FolderTarget:
         while True:
             try:
                 with self._writing():
-                    make_folder(self.folder)
+                    make_folder(self.folder, private=True)
                     lock = WriterLock(self.folder / _LOCK)
                 break
             except LockedError:

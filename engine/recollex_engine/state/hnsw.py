@@ -335,6 +335,7 @@ def extend_graph(
         keys = np.arange(first_row + start, first_row + start + len(part), dtype=np.uint64)
         index.add(keys, part, threads=threads)
     try:
+        os.close(open_file(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC))  # with its permissions
         index.save(str(path))
         with path.open("rb") as file:
             flush(file.fileno())

@@ -2,13 +2,17 @@
 
 ::
 
-    file       = magic version zero op generation zeros
+    file       = magic version zero op generation check zeros
     magic      = "rcxcomit"          8 bytes
     version    = uint32, 1
     zero       = uint32, 0
     op         = uint64 at byte 16   the last operation readers may see
     generation = uint64 at byte 24   the manifest's number, which each checkpoint raises
-    zeros      = 32 bytes
+    check      = uint64 at byte 32   0, or the CRC-32 of the first 16 bytes
+    zeros      = 24 bytes
+
+Version 1 has no check. A file of another version says its version twice, by its check: without
+that the version is damage.
 
 Numbers are little-endian. Each is aligned and stored by one instruction, so a reader in another
 process sees the old or the new value, never a mixture of both.
@@ -17,6 +21,7 @@ process sees the old or the new value, never a mixture of both.
 import os
 import struct
 from pathlib import Path
+from zlib import crc32
 
 from recollex_engine.errors import FormatError, ReadOnlyError
 from recollex_engine.storage.disk import open_file, replace_file, write_at
@@ -28,7 +33,7 @@ VERSION = 1
 _MAGIC = b"rcxcomit"
 _HEADER = struct.Struct("<8sII")
 _NEW = _HEADER.pack(_MAGIC, VERSION, 0).ljust(SIZE, b"\0")
-_OP, _GENERATION = 2, 3  # in words of 8 bytes
+_OP, _GENERATION, _CHECK = 2, 3, 4  # in words of 8 bytes
 
 
 class CommitWord:
@@ -38,7 +43,7 @@ class CommitWord:
     operation may be later or earlier than the log's last one. So a writable commit word creates a
     missing file, and repairs a damaged one in place, since readers may have it mapped. A read-only
     commit word reads as 0 until there is a valid file. A file of another version raises
-    `FormatError`.
+    `FormatError`, unless a flipped bit can have made it so.
 
     Threads: one thread sets; any number, in any process, read. A read costs 0.1 us.
 
@@ -112,15 +117,17 @@ class CommitWord:
             pages = shared_bytes(fd, SIZE, writable=self.writable)
         finally:
             os.close(fd)
-        magic, version, _ = _HEADER.unpack_from(pages.data)
-        if magic != _MAGIC:
-            return None
-        if version != VERSION:
+        header, words = pages.data[: _HEADER.size], pages.data.cast("Q")
+        magic, version, _ = _HEADER.unpack(header)
+        if magic == _MAGIC and version != VERSION and words[_CHECK] == crc32(header):
             raise FormatError(
-                f"{self.path} has format {version}, this recollex reads format {VERSION}"
+                f"{self.path} has format {version}, this recollex reads format {VERSION}: "
+                "open it with the version that wrote it"
             )
-        self._words = pages.data.cast("Q")
-        return self._words
+        if header != _NEW[: _HEADER.size]:
+            return None
+        self._words = words
+        return words
 
     def _repair(self) -> None:
         fd = open_file(self.path, os.O_WRONLY)

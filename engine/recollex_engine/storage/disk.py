@@ -7,6 +7,10 @@ the sizes in a folder. Full disks, quotas, file size limits and failing devices 
 
 Each of them is a call of `os`, and so are the engine's renames and removals. The tests record these
 calls and make every state that a crash could leave of them (tests/faults/recorder.py).
+
+A new store is its owner's alone: its folders have mode 0700, its files 0600. What is made in a
+folder has the permissions of that folder, so `chmod -R g+rX STORE` gives a store to a group for
+reading, and what is written later too.
 """
 
 import contextlib
@@ -26,10 +30,17 @@ _CHUNK = 1 << 20
 def open_file(path: Path, flags: int) -> int:
     """Return a descriptor of a file; programs started by this one do not inherit it.
 
-    Raises `TooManyFilesError` where no descriptor is left, otherwise the plain `OSError`.
+    A file that is made may be read and written by those who may do so with its folder. Raises
+    `TooManyFilesError` where no descriptor is left, otherwise the plain `OSError`.
     """
     with enough_files(path):
-        return os.open(path, flags | os.O_CLOEXEC, 0o644)
+        mode = permissions(path.parent) & 0o666 if flags & os.O_CREAT else 0
+        return os.open(path, flags | os.O_CLOEXEC, mode)
+
+
+def permissions(path: Path) -> int:
+    """Return the nine bits of a file's mode that say who may read, write and execute it."""
+    return path.stat().st_mode & 0o777
 
 
 def read_ahead(path: Path, size: int) -> None:
@@ -210,20 +221,21 @@ class FileSink:
         os.close(fd)
 
 
-def make_folder(path: Path) -> None:
+def make_folder(path: Path, *, private: bool = False) -> None:
     """Make a folder, and those above it that are missing; their names are on the disk afterwards.
 
-    Does nothing where the folder exists. Cost: a flush for each folder that is made.
+    They have the permissions of the folder above them, or 0700 if ``private``. Does nothing where
+    the folder exists. Cost: a flush for each folder that is made.
     """
     try:
-        path.mkdir()
+        path.mkdir(0o700 if private else permissions(path.parent))
     except FileExistsError:
         if not path.is_dir():
             raise
         return
     except FileNotFoundError:
-        make_folder(path.parent)
-        make_folder(path)
+        make_folder(path.parent, private=private)
+        make_folder(path, private=private)
         return
     try:
         flush_folder(path.parent)
@@ -249,7 +261,7 @@ def replace_file(path: Path, *contents: Bytes, durable: bool = True) -> None:
     """
     temporary = path.with_name(path.name + ".tmp")
     try:
-        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+        fd = open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
             offset = 0
             for content in contents:

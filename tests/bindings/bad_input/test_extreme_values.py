@@ -9,14 +9,19 @@ import recollex
 from recollex_engine.errors import InputError
 from tests.bindings.bad_input.bad_values import AT, D, V, refuses
 
+EAST, WEST = timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))
+
 
 @pytest.mark.parametrize(
     "text", ["Last Friday.", "Next year we met in May, two weeks ago.", "In 9999, in 1."]
 )
 @pytest.mark.parametrize(
-    "zone", [UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))]
+    ("moment", "zone"),
+    [
+        *((datetime.min, zone) for zone in (UTC, WEST)),
+        *((datetime.max, zone) for zone in (UTC, EAST)),
+    ],
 )
-@pytest.mark.parametrize("moment", [datetime.min, datetime.max])
 def test_the_ends_of_time_are_times(tmp_path, moment, zone, text):
     moment = moment.replace(tzinfo=zone)
     with recollex.open(tmp_path, embedder=recollex.GivenVectors(D), durability="off") as store:
@@ -33,6 +38,23 @@ def test_the_ends_of_time_are_times(tmp_path, moment, zone, text):
         after = agent.recall("text", query_embedding=V, since=AT)
         assert len(after) == (moment.year == 9999)
         assert agent.verify().ok
+
+
+@pytest.mark.parametrize(("moment", "zone"), [(datetime.min, EAST), (datetime.max, WEST)])
+def test_a_time_that_its_zone_takes_beyond_the_calendar_is_refused(tmp_path, moment, zone):
+    moment = moment.replace(tzinfo=zone)
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(D), durability="off") as store:
+        agent = store.agent("a")
+        for call in (
+            lambda: agent.retain("Tea.", event_at=moment, embedding=V),
+            lambda: agent.recall("Tea?", query_embedding=V, now=moment),
+            lambda: agent.at(moment),
+            lambda: agent.facts.add("Ann", "likes", "tea", valid=(moment, None)),
+            lambda: agent.retain_dialogue(
+                [{"text": "Tea.", "speaker": "Ann", "at": moment.isoformat()}], document_id="d"
+            ),
+        ):
+            refuses(call, InputError, "must lie between 0001-01-01.*beyond the calendar")
 
 
 @pytest.mark.parametrize("moment", [datetime.min, datetime.max])

@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+import zlib
 
 import pytest
 
@@ -78,11 +79,24 @@ def test_a_damaged_word_reads_as_zero_until_a_writer_repairs_it_in_place(tmp_pat
 def test_a_word_of_another_version_is_refused(tmp_path, writable):
     path = tmp_path / "COMMIT"
     CommitWord(path, writable=True)
-    data = path.read_bytes()
-    path.write_bytes(data[:8] + b"\2" + data[9:])
-    with pytest.raises(FormatError, match="format 2"):
+    head = path.read_bytes()[:8] + b"\2" + bytes(7)
+    check = zlib.crc32(head).to_bytes(8, "little")
+    path.write_bytes((head + bytes(16) + check).ljust(SIZE, b"\0"))
+    with pytest.raises(FormatError, match=r"format 2.*open it with the version that wrote it"):
         CommitWord(path, writable)
     assert path.read_bytes()[8] == 2
+
+
+def test_no_flipped_bit_of_the_header_blocks_the_agent(tmp_path):
+    path = tmp_path / "COMMIT"
+    CommitWord(path, writable=True).op = 5
+    data = path.read_bytes()
+    for at in range(16):
+        for bit in range(8):
+            path.write_bytes(data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :])
+            assert CommitWord(path).op == 0
+            CommitWord(path, writable=True).op = 5
+            assert path.read_bytes() == data
 
 
 CHILD = """
