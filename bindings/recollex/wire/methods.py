@@ -84,6 +84,7 @@ LOCAL: Mapping[str, str] = types.MappingProxyType(
         "at": "a client's object: every call of it has the option `at`",
         "transaction": "a client's object: what it gathered goes as `transact` when the block ends",
         "snapshot": "writes a folder where the server runs; run `recollex snapshot` there",
+        "backup": "writes where the server runs; run `recollex backup` there, while it serves",
         "facts.view": "the engine's own object, which looks into the store",
         "sessions.write": "the engine's half of `retain_dialogue`, which is in the table",
         "agent": "a client's object: every call names its agent",
