@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import orjson
+
 from recollex_engine.agents.snapshot import busy, check_vectors
 from recollex_engine.backup.manifest import AgentRecord
 from recollex_engine.backup.objects import Piece
@@ -17,9 +19,9 @@ from recollex_engine.domain.schema import ERASE
 from recollex_engine.domain.settings import REEMBED, Settings, settings_of
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.files import LogFile
-from recollex_engine.log.format import NO_CHAIN, START, Position
+from recollex_engine.log.format import NO_CHAIN, START, Position, Record
 from recollex_engine.log.head import HeadFile, lost_lines
-from recollex_engine.log.reader import LogFollower
+from recollex_engine.log.reader import LogFollower, Operation
 from recollex_engine.state.read_replica import state_of_files
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import VectorBatches
@@ -41,6 +43,8 @@ _PAUSE = 0.0002
 """Seconds of a pause, in which a writer's thread in this process takes the interpreter."""
 _REWRITING = {ERASE, REEMBED, "restore"}
 """The kinds of operation that change earlier bytes of the log or of the vectors."""
+_SAYING = {"create", *_REWRITING}
+"""The kinds of operation that say which files there are; others may say how many vectors."""
 
 Add = Callable[[bytes, bool], Piece]
 """Stores a content, compressed or not, and returns its piece."""
@@ -100,16 +104,18 @@ def _read_agent(
     then, read = NO_CHAIN if former is None else None, 0
     follower = LogFollower(folder / LOG, base.end if base else START, verify=True, head=head)
     try:
-        for transaction in follower.read_new(until):
-            for operation in transaction.operations:
+        for records, _ in follower.read_records(until):
+            for record in records:
+                operation = _operation(record)
                 if base is not None and operation.kind in _REWRITING:
                     raise _Rewritten
                 settings = settings_of(operation.kind, operation.payload) or settings
                 batches.add(operation)
-            first = first or transaction.position.chain.hex()
-            if former is not None and transaction.position.op == former.end.op:
-                then = transaction.position.chain
-            read += len(transaction.operations)
+            position = follower.position
+            first = first or position.chain.hex()
+            if former is not None and position.op == former.end.op:
+                then = position.chain
+            read += len(records)
             if read >= _BURST:
                 read = 0
                 time.sleep(_PAUSE)
@@ -137,6 +143,14 @@ def _read_agent(
     )
     vectors = _vector_pieces(folder, settings, batches, base, add)
     return AgentRecord(first, end, settings, batches.rows, files, vectors)
+
+
+def _operation(record: Record) -> Operation:
+    """Return an operation; the payload of one that says nothing of files is not read."""
+    kind, payload = record.kind.decode(), record.payload
+    if payload is None or (kind not in _SAYING and b'"vectors":' not in payload):
+        return Operation(record.op, record.recorded_at, kind, None)
+    return Operation(record.op, record.recorded_at, kind, orjson.loads(payload))
 
 
 def _log_pieces(

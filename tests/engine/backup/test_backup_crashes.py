@@ -7,7 +7,7 @@ import pytest
 
 import recollex
 from recollex_engine.backup import agent_backup
-from tests.engine.faults.small_store import fill, opened
+from tests.engine.faults.small_store import contents, fill, opened
 from tests.faults.checking import laid_out
 from tests.faults.recorder import recording
 from tests.faults.states import states
@@ -72,3 +72,24 @@ def test_the_first_backup_is_none_until_it_is_whole(path, tmp_path):
             shutil.rmtree(root / "objects")
             back_up(path, root, fresh=True)
             assert_whole(root, numbers)
+
+
+def test_a_restored_store_is_whole_or_not_there(path, tmp_path):
+    back_up(path, tmp_path / "b")
+    place = tmp_path / "place"
+    place.mkdir()
+    with recording(place) as held:
+        recollex.restore(tmp_path / "b", place / "r")
+    with opened(path, read_only=True) as agent:
+        expected = contents(agent)
+    seen = 0
+    for state in states(held.start, held.events, seed=5, share=0.2):
+        with laid_out(state.tree) as root:
+            if (root / "r").exists():
+                seen += 1
+                with opened(root / "r", read_only=True) as agent:
+                    assert contents(agent) == expected, state.how
+                    assert agent.verify().ok
+            elif seen % 7 == 0:
+                recollex.restore(tmp_path / "b", root / "r")
+    assert 0 < seen < 60
