@@ -1,7 +1,7 @@
 # `make demo` and `make test` need no step before them; `make check` is exactly what CI runs.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow coverage test-faults lint fix check bench bench-full bench-micro data tables clean
+.PHONY: help setup demo test test-slow coverage fuzz test-faults lint fix check bench bench-full bench-micro data tables clean
 SHELL := /bin/sh
 
 # The first Python on PATH that we support and that can make virtual environments.
@@ -47,6 +47,11 @@ test-slow: $(WARM) ## run the slow tests, which take minutes
 coverage: $(WARM) ## measure which lines and branches of the engine the tests run
 	$(BIN)/python -m coverage run -m pytest -q tests/engine tests/kernels tests/bindings
 	$(BIN)/python -m coverage report
+
+EXAMPLES := 20000
+
+fuzz: $(WARM) ## give EXAMPLES=20000 hostile inputs to everything that reads bytes
+	RECOLLEX_FUZZ=$(EXAMPLES) $(BIN)/python -m pytest -q tests/fuzz
 
 STATES := 60000
 KILLS := 1000
