@@ -66,6 +66,7 @@ def test_null_is_absent() -> None:
     ("wrong", "said"),
     [
         ("{", "line 2 is not JSON"),
+        ("[" * 100_000, "line 2 is not JSON"),
         ("[1]", "line 2 must be a JSON object, got list"),
         ('{"context": "call"}', "line 2 has no 'text'"),
         ('{"text": "Tea.", "at": "2024-05-01"}', "line 2 has no 'speaker'"),

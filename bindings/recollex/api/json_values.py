@@ -13,7 +13,7 @@ def parse_json(line: str) -> object:
     """Return the JSON value on a line."""
     try:
         return json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"not JSON: {error}") from error
 
 

@@ -95,7 +95,7 @@ def read(
         if written.strip():
             try:
                 raw = json.loads(written)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise InputError(f"line {number} is not JSON: {error}") from error
             yield _line(number, raw, zone, document_id, left_out)
 

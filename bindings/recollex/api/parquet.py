@@ -101,7 +101,7 @@ def _object(row: dict[str, Any]) -> dict[str, Any]:
     if "metadata" in line:
         try:
             line["metadata"] = json.loads(line["metadata"])
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"metadata must be a JSON object: {error}") from error
     if "speaker" in line:
         line["at"] = line.pop("event_at", None)

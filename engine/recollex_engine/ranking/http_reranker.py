@@ -158,7 +158,7 @@ class HttpReranker:
         try:
             results = json.loads(answer)["results"]
             pairs = [(result["index"], result["relevance_score"]) for result in results]
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise RerankError(
                 self.name,
                 f"expected {{'results': [{{'index', 'relevance_score'}}, ...]}}, got "
