@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from recollex_engine import fork
 from recollex_engine.errors import CorruptError, StoreFullError, TooManyFilesError
-from recollex_engine.storage.disk import flush, open_file
+from recollex_engine.storage.disk import flush, open_file, permissions
 from recollex_kernels.vectors.hnsw_file import places_of
 from recollex_kernels.vectors.hnsw_search import ARRIVED, OTHER_ROWS, near_rows, slot_rows
 
@@ -335,8 +335,8 @@ def extend_graph(
         keys = np.arange(first_row + start, first_row + start + len(part), dtype=np.uint64)
         index.add(keys, part, threads=threads)
     try:
-        os.close(open_file(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC))  # with its permissions
         index.save(str(path))
+        path.chmod(permissions(path.parent) & 0o666)
         with path.open("rb") as file:
             flush(file.fileno())
     except Exception as error:  # usearch raises RuntimeError for any failed write

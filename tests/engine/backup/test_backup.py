@@ -366,7 +366,7 @@ def test_a_target_that_cannot_be_written_is_refused(path, tmp_path, monkeypatch)
 
     from recollex_engine.backup import target
 
-    def refused(path):
+    def refused(path, private):
         raise PermissionError(errno.EROFS, "Read-only file system")
 
     monkeypatch.setattr(target, "make_folder", refused)
