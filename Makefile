@@ -55,11 +55,13 @@ fuzz: $(WARM) ## give EXAMPLES=20000 hostile inputs to everything that reads byt
 
 STATES := 60000
 KILLS := 1000
+PLACES := 20000
 
-test-faults: $(WARM) ## check what crashes leave (STATES=60000, KILLS=1000; most of an hour)
+test-faults: $(WARM) ## check what crashes leave (STATES=60000, KILLS=1000, PLACES=20000; two hours)
 	$(BIN)/python -m tests.faults.run --states $(STATES)
 	$(BIN)/python -m tests.faults.refusals
 	$(BIN)/python -m tests.faults.kills --kills $(KILLS)
+	$(BIN)/python -m tests.faults.flips --places $(PLACES)
 
 lint: $(INSTALLED) ## check formatting, lint and strict types
 	$(BIN)/ruff format --check .

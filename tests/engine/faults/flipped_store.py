@@ -53,6 +53,7 @@ def make(path):
         agent.facts.add_entity("Name1", types=["person"], aliases=["One"])
         for number in range(5):
             agent.events.add(f"Event {number}", participants=["Name1"], facts=[f"f{number}"])
+        agent.erase(["m300", "m301"], by="me", why="asked")
         agent.checkpoint()
         agent.checkpoint()
         retain(agent, MEMORIES, TAIL)
@@ -99,6 +100,7 @@ def answers(store):
         found.append([str(each) for each in facts.find(subject="Name2")])
         found.append([str(each) for each in facts.entities()])
         found.append([str(each) for each in agent.events.find()])
+        found.append([str(each) for each in agent.events.episodes()])
         found.append([str(each) for each in agent.history("m100" if name == "a" else "m5")])
     return found
 
