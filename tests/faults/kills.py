@@ -149,14 +149,19 @@ def write(agent: Any, run: int, thread: int, say: Callable[[str], None]) -> None
             agent.checkpoint()
 
 
+def fork() -> int:
+    """Fork, and do not warn of threads: this is a test of them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
 def fork_now_and_then(agent: Any, run: int, pipe: int) -> None:
     """Fork children that try to write with what they inherit, until the process is killed."""
     rng = random.Random(run)
     while True:
         time.sleep(rng.uniform(0, 0.05))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # threads and fork
-            child = os.fork()
+        child = fork()
         if child == 0:
             signal.alarm(10)
             try:
@@ -200,7 +205,7 @@ def kill_one(path: Path, run: int, durability: str, rng: random.Random, expected
     """Let a writer work for a moment, kill it, and take in what it said; return how much."""
     ours, theirs = os.pipe()
     threads, forks = rng.choice((1, 3, 4)), rng.random() < 0.5
-    child = os.fork()
+    child = fork()
     if child == 0:
         os.close(ours)
         try:
@@ -211,10 +216,12 @@ def kill_one(path: Path, run: int, durability: str, rng: random.Random, expected
     os.close(theirs)
     with os.fdopen(ours, "rb") as pipe:
         lines = []
-        if rng.random() < 0.75:  # else it may be killed while it opens and recovers
-            lines.append(pipe.readline())
-        time.sleep(rng.uniform(0, 0.15))
-        os.kill(child, signal.SIGKILL)
+        try:
+            if rng.random() < 0.75:  # else it may be killed while it opens and recovers
+                lines.append(pipe.readline())
+            time.sleep(rng.uniform(0, 0.15))
+        finally:
+            os.kill(child, signal.SIGKILL)
         lines += pipe.readlines()
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     said = [line.decode().strip() for line in lines]
