@@ -13,9 +13,8 @@ from datetime import datetime
 from pathlib import Path
 from shutil import rmtree
 
-from recollex_engine.agents.folder_names import agent_folder
 from recollex_engine.agents.snapshot import check_vectors, copy_until, new_agent
-from recollex_engine.agents.store import create_store
+from recollex_engine.agents.store import agent_folder, create_store
 from recollex_engine.backup.manifest import (
     AgentRecord,
     BackupManifest,
@@ -172,7 +171,7 @@ def _restore_agent(
 
 
 def _write(target: Target, record: AgentRecord, folder: Path, progress: Progress) -> None:
-    """Write an agent's log and vectors from their pieces."""
+    """Write an agent's log and vectors from their pieces; `new_agent` flushes them."""
 
     def copy(pieces: tuple[Piece, ...], sink: FileSink) -> None:
         for piece in pieces:
@@ -184,13 +183,10 @@ def _write(target: Target, record: AgentRecord, folder: Path, progress: Progress
     for number, pieces in enumerate(record.files, 1):
         with FileSink(plain_path(folder / LOG, number)) as sink:
             copy(pieces, sink)
-            sink.sync()
-    flush_folder(folder / LOG)
     if record.rows:
         with FileSink(folder / record.settings.vectors_file) as sink:
             sink.write(vectors_header(record.settings.dimension))
             copy(record.vectors, sink)
-            sink.sync()
 
 
 def _check(record: AgentRecord, folder: Path, at: int | None) -> int:

@@ -101,7 +101,7 @@ class Target(Protocol):
 
 
 class FolderTarget:
-    """A target that is a folder: a key is a file. It is made when it is first written to.
+    """A target that is a folder: a key is a file. It is made when it is first written to, private.
 
     A file is written under another name, flushed and renamed.
     """
@@ -212,7 +212,7 @@ class FolderTarget:
 
     def _write(self, path: Path, data: bytes) -> Path:
         """Write the bytes under another name, flushed; return its path."""
-        make_folder(path.parent)
+        make_folder(path.parent, private=True)
         temporary = path.with_name(f"{path.name}.{os.urandom(6).hex()}.tmp")
         try:
             with FileSink(temporary) as sink:

@@ -366,7 +366,7 @@ def test_a_target_that_cannot_be_written_is_refused(path, tmp_path, monkeypatch)
 
     from recollex_engine.backup import target
 
-    def refused(path, private):
+    def refused(path, **_):
         raise PermissionError(errno.EROFS, "Read-only file system")
 
     monkeypatch.setattr(target, "make_folder", refused)
@@ -385,3 +385,13 @@ def test_a_log_that_lost_its_end_is_not_backed_up(path, tmp_path):
     (log.parent / log.name.removesuffix(".gz")).write_bytes(lines[0])
     with pytest.raises(CorruptError, match="operations up to 42"):
         back_up(path, tmp_path / "b")
+
+
+def test_a_backup_is_for_its_owner_alone(path, tmp_path):
+    back_up(path, tmp_path / "deep/b")
+    recollex.restore(tmp_path / "deep/b", tmp_path / "r")
+    with opened(path) as agent:
+        agent.snapshot(agent.log()[-1].recorded_at, tmp_path / "s")
+    for place in (tmp_path / "deep/b", tmp_path / "r", tmp_path / "s"):
+        for each in (place, *place.rglob("*")):
+            assert each.stat().st_mode & 0o777 == (0o700 if each.is_dir() else 0o600), each
