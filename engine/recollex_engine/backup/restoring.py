@@ -13,8 +13,9 @@ from datetime import datetime
 from pathlib import Path
 from shutil import rmtree
 
+from recollex_engine.agents.folder_names import agent_folder
 from recollex_engine.agents.snapshot import check_vectors, copy_until, new_agent
-from recollex_engine.agents.store import agent_folder, create_store
+from recollex_engine.agents.store import create_store
 from recollex_engine.backup.manifest import (
     AgentRecord,
     BackupManifest,
