@@ -439,14 +439,14 @@ def test_a_snapshot_beside_an_erasure_is_refused(path, tmp_path, monkeypatch):
     """The log is rewritten between reading it and copying it."""
     with opened(path) as agent:
         fill(agent, 0, 30)
-        copy = snapshot._copy_log
+        copy = snapshot.copy_log
 
         def copied(*arguments):
-            monkeypatch.setattr(snapshot, "_copy_log", copy)
+            monkeypatch.setattr(snapshot, "copy_log", copy)
             agent.erase("m3", **BY)
             copy(*arguments)
 
-        monkeypatch.setattr(snapshot, "_copy_log", copied)
+        monkeypatch.setattr(snapshot, "copy_log", copied)
         with pytest.raises(errors.LockedError, match="try again"):
             agent.snapshot(datetime.now(UTC), tmp_path / "copy")
         assert not (tmp_path / "copy" / "agents").exists()
