@@ -14,6 +14,7 @@ import msgpack
 import numpy as np
 import pytest
 
+from recollex.api.version import VERSION
 from recollex.wire.messages import CAPABILITIES
 from recollex.wire.methods import METHODS
 from recollex.wire.records import ARGUMENTS, RESULTS
@@ -216,4 +217,5 @@ def test_the_store_is_as_the_embedded_one_would_be(tmp_path: Path) -> None:
     with given(tmp_path / "memory") as store:
         assert [memory.text for memory in store.agent("alice").list()] == ["Alice joined Google."]
     assert not (tmp_path / "socket").exists()
-    assert json.loads((tmp_path / "memory" / "store.json").read_text()) == {"recollex_store": 1}
+    said = json.loads((tmp_path / "memory" / "store.json").read_text())
+    assert said == {"recollex_store": 1, "written_by": VERSION}

@@ -1,3 +1,5 @@
 """The version of recollex, which both ends of a connection tell."""
 
-VERSION = "0.1.0"
+from recollex_engine.storage.formats import VERSION
+
+__all__ = ["VERSION"]

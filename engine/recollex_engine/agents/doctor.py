@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import orjson
-
 from recollex_engine.agents.agent import Agent
 from recollex_engine.agents.folder_names import agent_folder, agents_in
 from recollex_engine.agents.snapshot import copy_log, replay
-from recollex_engine.agents.store import FORMAT, Store, create_store
+from recollex_engine.agents.store import Store, create_store, write_store_file
 from recollex_engine.agents.verification import verify
 from recollex_engine.domain.settings import Settings, settings_of
 from recollex_engine.errors import CorruptError, InputError, RecollexError
@@ -31,7 +29,7 @@ from recollex_engine.models.embedder import Embedder, Progress
 from recollex_engine.models.stand_in import StandIn
 from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import LOG
-from recollex_engine.storage.disk import copy_file, flush_folder, replace_file
+from recollex_engine.storage.disk import copy_file, flush_folder
 from recollex_engine.storage.lock import WriterLock, is_locked
 
 LEFTOVER_SECONDS = 24 * 3600.0
@@ -90,7 +88,7 @@ def examine_store(path: Path, *, repair: bool) -> Diagnosis:
     except CorruptError as error:
         found.append(str(error))
         if repair:
-            replace_file(path / "store.json", orjson.dumps({"recollex_store": FORMAT}))
+            write_store_file(path)
     if not repair:
         left += found
     for folder in sorted(path.glob(".new-*")):

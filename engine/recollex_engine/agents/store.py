@@ -19,7 +19,6 @@ from recollex_engine.domain.checks import check_flag
 from recollex_engine.errors import (
     ClosedError,
     CorruptError,
-    FormatError,
     InputError,
     StoreFullError,
 )
@@ -27,6 +26,13 @@ from recollex_engine.log.durability import MODES, Durability
 from recollex_engine.log.progress import StartProgress
 from recollex_engine.models.embedder import Embedder, checked
 from recollex_engine.storage.disk import make_folder, replace_file
+from recollex_engine.storage.formats import (
+    STORE,
+    VERSION,
+    numbers,
+    unknown_format,
+    writer_of,
+)
 from recollex_engine.text.analyzer import check_language
 from recollex_engine.writing.store_context import StoreContext
 
@@ -40,7 +46,7 @@ class Store:
 
     ::
 
-        store.json         {"recollex_store": 1}
+        store.json         {"recollex_store": 1, "written_by": VERSION}, see `storage.formats`
         agents/<name>/     one agent; see `folder_names`
 
     ``on_flush(seconds)`` is called after each flush of a log, in the thread that flushed.
@@ -121,10 +127,7 @@ class Store:
         except (orjson.JSONDecodeError, KeyError, TypeError) as error:
             raise CorruptError(path, '{"recollex_store": 1}', repr(error)) from error
         if found != FORMAT:
-            raise FormatError(
-                f"{self.path} is a store of format {found}, this recollex reads format {FORMAT}: "
-                "open it with the version that wrote it"
-            )
+            raise unknown_format(path, found, FORMAT, f"the store {self.path}")
 
     def agent(self, name: str) -> Agent:
         """Return the agent ``name``, the same object each time.
@@ -177,17 +180,31 @@ class Store:
 
 
 def create_store(path: Path) -> None:
-    """Make the folder of a store if it is missing; threads and processes may do so at once."""
+    """Make the folder of a store if it is missing, and note this version as its newest writer.
+
+    Threads and processes may do so at once.
+    """
     with _CREATING:
-        if (path / "store.json").exists():
+        if (path / "store.json").exists() and is_noted(path):
             return
         make_folder(path, private=True)
         make_folder(path / AGENTS, private=True)
         try:
-            replace_file(path / "store.json", orjson.dumps({"recollex_store": FORMAT}))
+            write_store_file(path)
         except StoreFullError:
             if not (path / "store.json").exists():  # or another process has just made it
                 raise
+
+
+def is_noted(path: Path) -> bool:
+    """Return whether a store names this version, or a newer one, as its newest writer."""
+    return numbers(writer_of(path) or "") >= numbers(VERSION)
+
+
+def write_store_file(path: Path) -> None:
+    """Write store.json, with this version as the store's newest writer."""
+    said = {"recollex_store": FORMAT, "written_by": VERSION}
+    replace_file(path / STORE, orjson.dumps(said))
 
 
 def _folder_path(path: str | os.PathLike[str]) -> Path:

@@ -28,6 +28,7 @@ from recollex_engine.backup.target import Target
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError, FormatError, InputError
 from recollex_engine.log.format import Position
+from recollex_engine.storage.formats import unknown_format
 
 FORMAT = 1
 MARKER = "RECOLLEX_BACKUP"
@@ -216,10 +217,7 @@ def _piece(said: Any, *, compressed: bool) -> Piece:
 
 
 def _newer(where: str, found: object) -> FormatError:
-    return FormatError(
-        f"{where} has format {found}, this recollex reads format {FORMAT} of backups: use the "
-        "version that wrote it"
-    )
+    return unknown_format(None, found, FORMAT, where)
 
 
 def _checksum(value: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from recollex_engine.dates.locales import DAY_FIRST
-from recollex_engine.errors import FormatError
+from recollex_engine.storage.formats import unknown_format
 
 FORMAT = 1
 REEMBED = "reembed"
@@ -60,10 +60,7 @@ class Settings:
     def from_payload(cls, payload: dict[str, Any]) -> "Settings":
         """Return the settings that `to_payload` wrote."""
         if payload.get("format") != FORMAT:
-            raise FormatError(
-                f"the agent has format {payload.get('format')}, this recollex reads {FORMAT}: "
-                "open it with the version that wrote it"
-            )
+            raise unknown_format(None, payload.get("format"), FORMAT, "the agent")
         return cls(**payload)
 
 

@@ -46,9 +46,11 @@ import re
 import struct
 from binascii import a2b_base64, b2a_base64
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from recollex_engine.errors import FormatError, InputError
+from recollex_engine.storage.formats import unknown_format
 
 FORMAT_VERSION = 1
 REWRITTEN_VERSION = 2
@@ -256,20 +258,18 @@ def encode_header(file: int, before: Position, version: int = FORMAT_VERSION) ->
     )
 
 
-def decode_header(line: bytes) -> Position | None:
+def decode_header(line: bytes, path: Path | None = None) -> Position | None:
     """Return the position after the header on ``line`` (no line feed), or None if it is not one.
 
-    Raises `FormatError` for a header of another version.
+    Raises `FormatError` for a header of another version; ``path``: of its file, for the message.
     """
     match = _HEADER.fullmatch(line)
     if match is None:
         return None
     version, file, previous, op, at, chain = match.groups()
     if int(version) not in (FORMAT_VERSION, REWRITTEN_VERSION):
-        raise FormatError(
-            f"the log has format {int(version)}, this recollex reads formats {FORMAT_VERSION} and "
-            f"{REWRITTEN_VERSION}: open it with the version that wrote it"
-        )
+        known = f"{FORMAT_VERSION} to {REWRITTEN_VERSION}"
+        raise unknown_format(path, int(version), known, "" if path else "the log")
     if int(previous) != int(file) - 1:
         return None
     return Position(int(file), len(line) + 1, int(op), int(at), decode_bytes(chain))

@@ -24,9 +24,10 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
-from recollex_engine.errors import CorruptError, FormatError
+from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import START, Position
 from recollex_engine.storage.disk import flush, make_folder, open_file, replace_file, write_at
+from recollex_engine.storage.formats import unknown_format
 
 NAME = "HEAD"
 SLOT_BYTES = 512
@@ -159,5 +160,5 @@ def _decode(slot: bytes, path: Path) -> Head | None:
     if magic != _MAGIC or check != zlib.crc32(slot[: _SLOT.size]):
         return None
     if version != VERSION:
-        raise FormatError(f"{path} has format {version}, this recollex reads format {VERSION}")
+        raise unknown_format(path, version, VERSION)
     return Head(op, at, chain)

@@ -202,7 +202,7 @@ class LogFollower:
     def _read_header(self, line: bytes) -> None:
         """Move `position` from the end of the previous file to the end of this file's header."""
         before = self.position
-        found = decode_header(line)
+        found = decode_header(line, None if self._file is None else self._file.path)
         expected = Position(before.file, len(line) + 1, before.op, before.recorded_at, before.chain)
         if found != expected:
             self._corrupt(0, f"the header of file {before.file}, op {before.op}", line[:120])
@@ -214,9 +214,11 @@ class LogFollower:
         self.position = Position(before.file + 1, 0, before.op, before.recorded_at, before.chain)
 
     def _check_length(self) -> None:
-        """Raise if the file ends before `position`: it has lost lines that were durable."""
+        """Raise if the file is of another version, or ends before `position`: it has lost lines."""
         assert self._file is not None
         offset = self.position.offset
+        if offset:
+            decode_header(self._file.read(0, _HEADER_BYTES).partition(b"\n")[0], self._file.path)
         if offset and self._file.read(offset - 1, 1) != b"\n":
             raise CorruptError(
                 self._file.path, f"the end of a line at byte {offset - 1}", "none: lines were lost"
@@ -236,7 +238,7 @@ def position_before(folder: Path, since: int) -> Position:
     for number in reversed(file_numbers(folder)):
         file = LogFile(folder, number)
         try:
-            position = decode_header(file.read(0, _HEADER_BYTES).partition(b"\n")[0])
+            position = decode_header(file.read(0, _HEADER_BYTES).partition(b"\n")[0], file.path)
         finally:
             file.close()
         if position is not None and position.recorded_at < since:

@@ -107,7 +107,7 @@ def _lines(source: LogFile, end: int | None) -> Iterator[tuple[int, bytes]]:
 
 
 def _header(line: bytes, source: LogFile) -> bytes:
-    position = decode_header(line)
+    position = decode_header(line, source.path)
     if position is None:
         raise CorruptError(source.path, "the header of a log file", repr(line[:80]))
     return encode_header(position.file, position, REWRITTEN_VERSION)

@@ -15,9 +15,10 @@ from typing import Any
 import orjson
 
 from recollex_engine.domain.settings import Settings
-from recollex_engine.errors import CorruptError, FormatError
+from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import Position
 from recollex_engine.storage.disk import replace_file
+from recollex_engine.storage.formats import unknown_format
 
 FORMAT = 1
 NAME = "MANIFEST"
@@ -98,10 +99,7 @@ class Manifest:
             raise CorruptError(path, "a manifest in JSON", str(error)) from error
         try:
             if values["format"] != FORMAT:
-                raise FormatError(
-                    f"{path} has format {values['format']}, this recollex reads {FORMAT}: "
-                    "open the store with the version that wrote it"
-                )
+                raise unknown_format(path, values["format"], FORMAT)
             if (found := values.pop("sha256")) != (expected := _checksum(values)):
                 raise CorruptError(path, f"checksum {expected}", found)
             return cls(

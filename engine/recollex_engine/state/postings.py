@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.errors import CorruptError, FormatError
+from recollex_engine.errors import CorruptError
 from recollex_engine.storage.array_file import read_arrays, whole_file, write_arrays
+from recollex_engine.storage.formats import unknown_format
 from recollex_kernels.words.impacts import grade_postings
 from recollex_kernels.words.postings import build_postings, divide_postings
 from recollex_kernels.words.segments import Lists, slices_in
@@ -179,7 +180,7 @@ class Postings:
             names = "starts", "cuts", "memories", "dense_cuts"
             arrays |= zip(names, divide_postings(*whole), strict=True)
         elif meta.get("format") != FORMAT:
-            raise FormatError(f"{path}: posting lists of format {meta.get('format')}, not {FORMAT}")
+            raise unknown_format(path, meta.get("format"), f"2 to {FORMAT}")
         _check(path, arrays, end - first, ARRAYS)
         kept: dict[str, Any] = {name: arrays[name] for name in ARRAYS}
         outdated = meta["format"] != FORMAT

@@ -23,8 +23,9 @@ import struct
 from pathlib import Path
 from zlib import crc32
 
-from recollex_engine.errors import FormatError, ReadOnlyError
+from recollex_engine.errors import ReadOnlyError
 from recollex_engine.storage.disk import open_file, replace_file, write_at
+from recollex_engine.storage.formats import unknown_format
 from recollex_engine.storage.overlay import shared_bytes
 
 SIZE = 64
@@ -120,10 +121,7 @@ class CommitWord:
         header, words = pages.data[: _HEADER.size], pages.data.cast("Q")
         magic, version, _ = _HEADER.unpack(header)
         if magic == _MAGIC and version != VERSION and words[_CHECK] == crc32(header):
-            raise FormatError(
-                f"{self.path} has format {version}, this recollex reads format {VERSION}: "
-                "open it with the version that wrote it"
-            )
+            raise unknown_format(self.path, version, VERSION)
         if header != _NEW[: _HEADER.size]:
             return None
         self._words = words

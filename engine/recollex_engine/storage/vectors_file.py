@@ -34,6 +34,7 @@ from recollex_engine.storage.disk import (
     store_full,
     write_at,
 )
+from recollex_engine.storage.formats import unknown_format
 
 HEADER_BYTES = 64
 VERSION = 1
@@ -241,10 +242,7 @@ def _check_header(fd: int, path: Path, dimension: int) -> int:
     if magic != _MAGIC:
         raise CorruptError(path, f"{_MAGIC!r} at its start", f"{magic!r}{_REMEDY}")
     if version != VERSION:
-        raise FormatError(
-            f"{path} has format {version}, this recollex reads format {VERSION}: "
-            "open it with the version that wrote it"
-        )
+        raise unknown_format(path, version, VERSION)
     if found != dimension:
         raise FormatError(f"{path} holds vectors of {found} dimensions, not {dimension}")
     return os.fstat(fd).st_size

@@ -46,6 +46,7 @@ from recollex_engine.storage.disk import (
     store_full,
     write_at,
 )
+from recollex_engine.storage.formats import unknown_format
 from recollex_engine.storage.vectors_file import HEADER_BYTES, VectorsReader, checksum
 from recollex_engine.writing.erasure_plan import Erasing, ErasurePlan, Payload
 
@@ -95,7 +96,7 @@ class Intent:
             raise CorruptError(path, "an erasure's intent in JSON", str(error)) from error
         try:
             if value["version"] != VERSION:
-                raise CorruptError(path, f"version {VERSION}", str(value["version"]))
+                raise unknown_format(path, value["version"], VERSION)
             memories = (range(first, end) for first, end in value["memories"])
             erasing = Erasing(
                 frozenset(memory for run in memories for memory in run),

@@ -330,7 +330,7 @@ def test_what_is_no_backup_is_refused(path, tmp_path):
     with pytest.raises(InputError, match="knows nothing after"):
         recollex.restore(tmp_path / "b", tmp_path / "r", at=datetime(2999, 1, 1, tzinfo=UTC))
     (tmp_path / "b/RECOLLEX_BACKUP").write_text('{"recollex_backup": 2}')
-    with pytest.raises(FormatError, match="has format 2, this recollex reads format 1"):
+    with pytest.raises(FormatError, match="has format 2, this recollex"):
         recollex.backups(tmp_path / "b")
     assert not (tmp_path / "r").exists()
 

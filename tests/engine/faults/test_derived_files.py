@@ -130,10 +130,3 @@ def test_commit_is_only_a_hint(path, folder, held, damage):
             fill(writer, 60, 1)
             assert contents(reader)[-1] == ("m60", text(60))
             assert contents(writer) == contents(reader)
-
-
-def test_a_commit_word_of_another_version_is_refused(path, folder, held):
-    data = (folder / "COMMIT").read_bytes()
-    (folder / "COMMIT").write_bytes(data[:8] + b"\2" + data[9:])
-    with pytest.raises(FormatError, match="format 2, this recollex reads format 1"), opened(path):
-        pass

@@ -188,7 +188,7 @@ def test_the_files_of_the_store_itself(path, tmp_path):
     assert recollex.doctor(path)[0].ok
     (path / "store.json").write_text("{")
     assert recollex.doctor(path)[0].ok
-    assert json.loads((path / "store.json").read_text()) == {"recollex_store": 1}
+    assert json.loads((path / "store.json").read_text())["recollex_store"] == 1
     (path / ".new-xyz").mkdir()
     assert "left by a copy that was interrupted" in recollex.doctor(path)[0].left[0]
     os.utime(path / ".new-xyz", (time.time() - 2e5,) * 2)

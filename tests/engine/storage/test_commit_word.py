@@ -82,7 +82,7 @@ def test_a_word_of_another_version_is_refused(tmp_path, writable):
     head = path.read_bytes()[:8] + b"\2" + bytes(7)
     check = zlib.crc32(head).to_bytes(8, "little")
     path.write_bytes((head + bytes(16) + check).ljust(SIZE, b"\0"))
-    with pytest.raises(FormatError, match=r"format 2.*open it with the version that wrote it"):
+    with pytest.raises(FormatError, match="has format 2, this recollex"):
         CommitWord(path, writable)
     assert path.read_bytes()[8] == 2
 
