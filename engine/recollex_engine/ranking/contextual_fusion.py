@@ -27,6 +27,7 @@ from recollex_engine.ranking.arms import ArmList, Words
 from recollex_engine.ranking.confidence import STANDS_OUT_OF, read_signs
 from recollex_engine.ranking.fusion import Evidence, Fused
 from recollex_engine.ranking.later_statements import prefer_later
+from recollex_engine.ranking.small_stores import SIMILARITY, smallness, word_certainty
 from recollex_kernels.fusing.contextual import contextual
 from recollex_kernels.fusing.inputs import Question
 from recollex_kernels.fusing.parts import PARTS
@@ -109,6 +110,9 @@ class Contextual:
     said, and these memories would displace the others: so they count less, but not nothing. If a
     question asks what would be or may be so, the moment does not count either.
 
+    In an agent of few memories the semantic weight is greater, the association's is less, and
+    keyword evidence counts less if the best BM25 score is small: see `small_stores`.
+
     >>> Contextual(recency=0.0).semantic
     1.0
     """
@@ -154,9 +158,10 @@ class Contextual:
         view, found = evidence.view, evidence.found
         near = evidence.lists.get("semantic", _NOTHING)
         weights = self._weights(evidence)
+        named = view.columns.speakers.named(view.of_memories("speaker"), evidence.cues.words)
         arguments = (
             (np.concatenate(lists), (near.memories, near.scores)),
-            _asked(evidence),
+            _asked(evidence, len(named) > 0),
             view.mentions,
             view.talk,
             evidence.allowed,
@@ -215,6 +220,9 @@ class Contextual:
         weights[_ORDER] *= cues.order
         if not (cues.first_person or cues.second_person):
             weights[_ROLE] = 0.0
+        small = smallness(evidence.view.memories)
+        weights[_SEMANTIC] *= 1 + SIMILARITY * small
+        weights[_ASSOCIATION] *= 1 - small
         return weights
 
 
@@ -223,12 +231,12 @@ _NOTHING = ArmList.empty()
 _NO_QUOTES = np.empty(0, np.uint32), np.empty(0, np.float32)
 _NO_WORDS = Words.none()
 _IN_ORDER = attrgetter(*PARTS)
-_KEYWORD, _QUESTION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, _ORDER, _PRESENT, _ROLE = map(
+_KEYWORD, _SEMANTIC, _ASSOCIATION, _QUESTION, _MOMENT, _IN_RANGE, _PHRASE = map(
     PARTS.index,
-    (
-        *("keyword", "question", "moment", "in_range", "phrase", "dated", "recency", "order"),
-        *("present", "role"),
-    ),
+    ("keyword", "semantic", "association", "question", "moment", "in_range", "phrase"),
+)
+_DATED, _RECENCY, _ORDER, _PRESENT, _ROLE = map(
+    PARTS.index, ("dated", "recency", "order", "present", "role")
 )
 
 
@@ -262,18 +270,21 @@ class _Parts(Mapping[str, npt.NDArray[np.float64]]):
         return len(self._names)
 
 
-def _asked(evidence: Evidence) -> Question:
+def _asked(evidence: Evidence, names_speaker: bool) -> Question:
     """Return what b and c of any memory are computed from, whichever arm brought it."""
     view, limits, words = evidence.view, evidence.thresholds, evidence.words
     best = float(words.ranked.scores[0]) if words and len(words.ranked.scores) else 0.0
     said = words if words is not None and best > 0 else _NO_WORDS
+    scale = 1 / math.sqrt(best * said.most) if best > 0 else 0.0
+    if scale and not names_speaker:
+        scale *= word_certainty(view, said)
     return (
         (
             *(view.posting_lists, said.tail),
             *(view.buffer("words"), view.buffer("term_offset"), view.buffer("term")),
             *(said.fixed, said.per_word, said.terms, said.idf),
         ),
-        1 / math.sqrt(best * said.most) if best > 0 else 0.0,
+        scale,
         view.vectors,
         view.buffer("first_row"),
         np.empty(0, np.float32) if evidence.query is None else evidence.query,

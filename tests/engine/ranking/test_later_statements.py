@@ -74,7 +74,8 @@ def test_the_later_statement_comes_first(store: recollex.Store, question: str) -
     retain(agent)
     assert ask(agent, question)[:2] == [TEXTS[ROME], TEXTS[PARIS]]
     recall = agent.recall(question, query_embedding=USUAL[ASKED], explain=True)
-    assert recall[0].parts["later"] > 0 and recall[1].parts["later"] == 0
+    if "currently" not in question:  # which prefers the latest by itself
+        assert recall[0].parts["later"] > 0 and recall[1].parts["later"] == 0
     before = agent.at(datetime(2023, 12, 1, tzinfo=UTC))
     assert ask(before, question)[0] == TEXTS[PARIS]
 
@@ -92,7 +93,7 @@ def test_other_questions_do_not_prefer_it(store: recollex.Store, question: str) 
 @pytest.mark.parametrize(
     "given",
     [
-        vectors((ASKED, PARIS, 0.5), (ASKED, ROME, 0.55), (PARIS, ROME, 0.38)),
+        vectors((ASKED, PARIS, 0.5), (ASKED, ROME, 0.5), (PARIS, ROME, 0.38)),
         vectors((ASKED, PARIS, 0.5), (ASKED, ROME, 0.43), (PARIS, ROME, 0.55)),
     ],
     ids=["it says something else", "it is much less near to the question"],

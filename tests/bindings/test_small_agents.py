@@ -1,0 +1,72 @@
+"""In an agent of few memories one shared word is chance, and no name is rare."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recollex
+
+DIMENSION = 64
+AISLE = "I always book the aisle because I have long legs."
+THEATRE = "Sabine wants to see the theatre of Epidaurus."
+
+
+def at_cosine(cosine: float, place: int) -> np.ndarray:
+    """Return a unit vector of this cosine with the question's, which is the first axis."""
+    vector = np.zeros(DIMENSION, np.float32)
+    vector[0], vector[1 + place] = cosine, np.sqrt(1 - cosine**2)
+    return vector
+
+
+def made(store: recollex.Store, told: dict[str, float], others: int) -> recollex.Agent:
+    """Return an agent of these memories, text -> cosine, among others at a cosine of .02."""
+    agent = store.agent(f"{others}")
+    texts = {f"The station of line {n} lies in district {n}.": 0.02 for n in range(others)} | told
+    vectors = [at_cosine(cosine, n % 60) for n, cosine in enumerate(texts.values())]
+    agent.retain(list(texts), embedding=np.array(vectors))
+    return agent
+
+
+def first(agent: recollex.Agent, question: str) -> str:
+    return agent.recall(question, query_embedding=at_cosine(1.0, 0))[0].text
+
+
+@pytest.mark.parametrize("others", [3, 18, 40])
+def test_one_word_shared_by_chance_does_not_win(tmp_path: Path, others: int) -> None:
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(DIMENSION)) as store:
+        agent = made(store, {AISLE: 0.316, THEATRE: 0.196}, others)
+        assert first(agent, "Which seat do I want?") == AISLE
+
+
+def test_two_words_are_no_chance(tmp_path: Path) -> None:
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(DIMENSION)) as store:
+        agent = made(store, {AISLE: 0.316, THEATRE: 0.196}, 18)
+        assert first(agent, "Which theatre does Sabine want to see?") == THEATRE
+
+
+def test_a_name_is_no_chance(tmp_path: Path) -> None:
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(DIMENSION)) as store:
+        agent = made(store, {"The plan was sent by Leila.": 0.196, AISLE: 0.316}, 18)
+        assert first(agent, "Which seat did leila take?") == "The plan was sent by Leila."
+
+
+def test_a_rare_word_of_a_large_agent_is_no_chance(tmp_path: Path) -> None:
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(DIMENSION)) as store:
+        agent = made(store, {AISLE: 0.316, THEATRE: 0.196}, 2_000)
+        assert first(agent, "What did they say of the theatre?") == THEATRE
+
+
+def test_a_shared_name_counts_less_in_a_small_agent(tmp_path: Path) -> None:
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(DIMENSION)) as store:
+        told = {"Ada met Bo in Oslo.": 0.6, "Ada is allergic to cats.": 0.07}
+        received = []
+        for others in (3, 300):
+            agent = made(store, told, others)
+            found = agent.recall(
+                "Who was met?",
+                query_embedding=at_cosine(1.0, 0),
+                explain=True,
+            )
+            received += [m.parts["association"] for m in found if m.text.startswith("Ada is")]
+        assert 0 < received[0] < 0.1 * received[1]
