@@ -187,6 +187,19 @@ def commit(
 
     It is called again if another run has written one meanwhile. ``note``: said in the manifest.
     """
+    try:
+        return _commit(objects, clock, agents, note or {})
+    except BaseException:
+        objects.target.discard()
+        raise
+
+
+def _commit(
+    objects: Objects,
+    clock: Clock,
+    agents: Callable[[BackupManifest | None], Agents],
+    note: dict[str, str],
+) -> tuple[BackupManifest, BackupManifest | None]:
     target = objects.target
     with target.alone():
         mark(target)
@@ -199,7 +212,7 @@ def commit(
                 base = read_manifest(target, known[-1])
         taken_at = clock()
         objects.forget()
-        manifest = BackupManifest(number, taken_at, agents(base), note or {})
+        manifest = BackupManifest(number, taken_at, agents(base), note)
         target.flush()
         with target.alone():
             if objects.are_there and target.create(manifest.key, manifest.to_json()):

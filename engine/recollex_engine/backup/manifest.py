@@ -17,6 +17,7 @@ the former manifest is the newest one, and every object that it needs is still t
 """
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,6 +34,9 @@ from recollex_engine.storage.formats import unknown_format
 FORMAT = 1
 MARKER = "RECOLLEX_BACKUP"
 FOLDER = "backups/"
+MOST_BYTES = 1 << 28
+"""Bytes of a piece, at most."""
+_SHA256 = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ class AgentRecord:
         return AgentRecord(
             value["first"],
             Position.from_json(value["end"]),
-            Settings.from_payload(value["settings"]),
+            _settings(value["settings"]),
             value["rows"],
             tuple(tuple(_piece(each, compressed=True) for each in file) for file in value["files"]),
             tuple(_piece(each, compressed=False) for each in value["vectors"]),
@@ -212,8 +216,23 @@ def mark(target: Target) -> None:
 
 
 def _piece(said: Any, *, compressed: bool) -> Piece:
+    """Return a piece as a manifest or a record says; `ValueError` for one that cannot be."""
     sha256, size = said
+    if not _SHA256.fullmatch(sha256) or not _is_number(size, MOST_BYTES):
+        raise ValueError(f"no piece: {said!r}")
     return Piece(sha256, size, compressed)
+
+
+def _settings(said: dict[str, Any]) -> Settings:
+    """Return settings of which file names are made; `ValueError` for other types."""
+    found = Settings.from_payload(said)
+    if not _is_number(found.embedding) or not _is_number(found.dimension):
+        raise ValueError(f"no settings: {said!r}")
+    return found
+
+
+def _is_number(value: object, most: int = 1 << 62) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
 
 
 def _newer(where: str, found: object) -> FormatError:

@@ -7,7 +7,7 @@ import importlib
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -98,6 +98,13 @@ class ObjectStoreTarget:
         """Wait for the keys that are being written; see `Target.flush`."""
         while self._pending:
             self._pending.popleft().result()
+
+    def discard(self) -> None:
+        """Send nothing more, and wait for what is being sent; see `Target.discard`."""
+        for each in self._pending:
+            each.cancel()
+        wait(self._pending)
+        self._pending.clear()
 
     def has_all(self, keys: Iterable[str]) -> bool:
         """Return whether all of these keys are there."""

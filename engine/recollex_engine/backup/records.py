@@ -11,6 +11,6 @@ def read_record(target: Target, entry: AgentEntry) -> AgentRecord:
     data = read_piece(target, entry.record)
     try:
         return AgentRecord.from_json(data)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         where = f"{target.place}/{entry.record.key}"
         raise CorruptError(where, "the record of an agent", repr(error)) from error

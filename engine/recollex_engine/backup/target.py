@@ -10,16 +10,26 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from recollex_engine.errors import CorruptError, InputError, LockedError, StoreFullError
-from recollex_engine.storage.disk import FileSink, flush_folder, make_folder, store_full
+from recollex_engine.storage.disk import (
+    FileSink,
+    flush,
+    flush_folder,
+    make_folder,
+    open_file,
+    store_full,
+)
 from recollex_engine.storage.lock import WriterLock
 
 _LOCK = "LOCK"
+_THREADS = 8
+_MOST_PENDING = 8 * _THREADS
 _LOCK_SECONDS = 600.0  # a sweep of many objects takes minutes
 _REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
@@ -77,6 +87,9 @@ class Target(Protocol):
     def flush(self) -> None:
         """Return once all that was put is there, and durable. Raises the error of a `put`."""
 
+    def discard(self) -> None:
+        """Give up what was put and is not there yet: the run has failed."""
+
     def has_all(self, keys: Iterable[str]) -> bool:
         """Return whether all of these keys are there."""
 
@@ -103,13 +116,15 @@ class Target(Protocol):
 class FolderTarget:
     """A target that is a folder: a key is a file. It is made when it is first written to, private.
 
-    A file is written under another name, flushed and renamed.
+    A file is written under another name, flushed and renamed; a few threads flush, since a disk
+    flushes several files in the time of one.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.written = Written()
-        self._unflushed: set[Path] = set()
+        self._pending: list[tuple[Path, Path]] = []  # a file's name until it is flushed, its own
+        self._unflushed: set[Path] = set()  # folders with new names
 
     @property
     def place(self) -> str:
@@ -141,16 +156,24 @@ class FolderTarget:
             return
         with self._writing():
             path, content = self.folder / key, data()
-            self._write(path, content).rename(path)
-            self._unflushed.add(path.parent)
+            self._pending.append((self._write(path, content), path))
             self.written.add(content)
+            if len(self._pending) >= _MOST_PENDING:
+                self._settle()
 
     def flush(self) -> None:
-        """Flush the folders in which files are new; see `Target.flush`."""
+        """Flush new files, name them, and flush their folders; see `Target.flush`."""
         with self._writing():
+            self._settle()
             while self._unflushed:
                 flush_folder(next(iter(self._unflushed)))
                 self._unflushed.pop()
+
+    def discard(self) -> None:
+        """Remove files that have no name of their own yet; see `Target.discard`."""
+        while self._pending:
+            with contextlib.suppress(OSError):
+                self._pending.pop()[0].unlink()
 
     def has_all(self, keys: Iterable[str]) -> bool:
         """Return whether all of these files are there."""
@@ -162,6 +185,7 @@ class FolderTarget:
         with self._writing():
             path = self.folder / key
             written = self._write(path, data)
+            _flush_file(written)
             if path.exists():
                 written.unlink()
                 return False
@@ -211,18 +235,34 @@ class FolderTarget:
                     flush_folder(folder)
 
     def _write(self, path: Path, data: bytes) -> Path:
-        """Write the bytes under another name, flushed; return its path."""
+        """Write the bytes under another name; return its path."""
         make_folder(path.parent, private=True)
         temporary = path.with_name(f"{path.name}.{os.urandom(6).hex()}.tmp")
         try:
             with FileSink(temporary) as sink:
                 sink.write(data)
-                sink.sync()
         except BaseException:
             with contextlib.suppress(OSError):
                 temporary.unlink()
             raise
         return temporary
+
+    def _settle(self) -> None:
+        """Flush the files that were put, and give them their own names.
+
+        A file that a sweep has removed meanwhile is left out; `has_all` says so.
+        """
+        if len(self._pending) > 1:
+            with ThreadPoolExecutor(_THREADS) as pool:
+                list(pool.map(_flush_file, [written for written, _ in self._pending]))
+        elif self._pending:
+            _flush_file(self._pending[0][0])
+        while self._pending:
+            written, path = self._pending[-1]
+            with contextlib.suppress(FileNotFoundError):
+                written.rename(path)
+            self._unflushed.add(path.parent)
+            self._pending.pop()
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
@@ -241,3 +281,15 @@ class FolderTarget:
         return InputError(
             f"the backup {self.folder} cannot be written to ({reason}): give a folder that can be"
         )
+
+
+def _flush_file(path: Path) -> None:
+    """Flush a file; do nothing where there is none."""
+    try:
+        fd = open_file(path, os.O_RDWR)
+    except FileNotFoundError:
+        return
+    try:
+        flush(fd)
+    finally:
+        os.close(fd)

@@ -1,6 +1,8 @@
 """A store is backed up while it is written, restored as of any time, and verified."""
 
+import dataclasses
 import gzip
+import json
 import random
 import shutil
 import threading
@@ -11,6 +13,9 @@ import pytest
 
 import recollex
 from recollex_engine.backup import agent_backup, backup
+from recollex_engine.backup.manifest import read_manifest
+from recollex_engine.backup.objects import read_piece
+from recollex_engine.backup.target import FolderTarget
 from recollex_engine.errors import CorruptError, FormatError, InputError, StoreFullError
 from recollex_engine.writing import checkpoint
 from tests.engine.faults.small_store import answers, contents, fill, opened, text, vectors
@@ -179,6 +184,7 @@ def test_concurrent_backups_are_all_whole(path, tmp_path):
 
 
 def test_an_interrupted_backup_is_completed_by_the_next(path, tmp_path, monkeypatch):
+    monkeypatch.setattr("recollex_engine.backup.target._MOST_PENDING", 4)
     real, calls = backup.Objects.add, []
 
     def add(objects, content, compressed):
@@ -193,6 +199,7 @@ def test_an_interrupted_backup_is_completed_by_the_next(path, tmp_path, monkeypa
         back_up(path, tmp_path / "b")
     with pytest.raises(InputError, match="no complete backup"):
         recollex.backups(tmp_path / "b")
+    assert not list((tmp_path / "b").rglob("*.tmp"))
     assert back_up(path, tmp_path / "b").objects == whole - 8
     assert recollex.verify_backup(tmp_path / "b").ok
 
@@ -395,3 +402,32 @@ def test_a_backup_is_for_its_owner_alone(path, tmp_path):
     for place in (tmp_path / "deep/b", tmp_path / "r", tmp_path / "s"):
         for each in (place, *place.rglob("*")):
             assert each.stat().st_mode & 0o777 == (0o700 if each.is_dir() else 0o600), each
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("settings", {"embedding": "../../../evil"}),
+        ("settings", {"dimension": "8"}),
+        ("files", [[["../../etc/passwd", 10]]]),
+        ("vectors", [["0" * 64, 1 << 60]]),
+        ("vectors", 7),
+        ("end", []),
+    ],
+)
+def test_a_record_that_somebody_made_up_is_refused(path, tmp_path, field, value):
+    back_up(path, tmp_path / "b")
+    target = FolderTarget(tmp_path / "b")
+    manifest = read_manifest(target, 1)
+    record = json.loads(read_piece(target, manifest.agents["a"].record))
+    record[field] = record[field] | value if isinstance(value, dict) else value
+    objects = backup.Objects(target, None, fresh=True)
+    piece = objects.add(json.dumps(record).encode(), True)
+    entry = dataclasses.replace(manifest.agents["a"], record=piece)
+    made_up = dataclasses.replace(manifest, agents={"a": entry})
+    target.put(made_up.key, made_up.to_json)
+    target.flush()
+    with pytest.raises(CorruptError, match="the record of an agent"):
+        recollex.restore(tmp_path / "b", tmp_path / "r")
+    assert not recollex.verify_backup(tmp_path / "b").ok
+    assert back_up(path, tmp_path / "b").number == 2
