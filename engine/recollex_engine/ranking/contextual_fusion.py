@@ -67,7 +67,8 @@ class Contextual:
     semantic     c = (cosine - semantic threshold) / (entry threshold - semantic threshold), at
                  least -1, so that a very low cosine counts no worse than an unrelated memory
                  and, with x = 4.4 b + c:
-    before, after, before_two, after_two   x of the neighbours in the document
+    before, after, before_two, after_two   x of the neighbours in the document. The second ones
+                 count in a talk of several, not where the turn between has the same speaker
     document     the greatest x in the document
     moment       affinity to the times of the best x within half a day (SATF 3.3; an anchor's own
                  time does not count for itself), divided by the greatest affinity or by 1.5 (two

@@ -113,6 +113,22 @@ def _add(part: F64, number: int, table: F64, scores: F64) -> None:
         table[number] = part
 
 
+@kernel
+def _lent(x: F64, members: Members, speaker: U32, side: int, out: F64) -> None:
+    """Write the x of each candidate's neighbour on a side; 0 without one.
+
+    side: 0 before, 1 after, 2 before_two, 3 after_two. The latter two are 0 where the neighbour
+    between has the speaker of the candidate.
+    """
+    ids, _, _, places, beside = members
+    for i in range(places.shape[0]):
+        out[i] = x[beside[i, side]] if beside[i, side] >= 0 else 0.0
+        if side >= 2 and beside[i, side - 2] >= 0:
+            own = speaker[ids[places[i]]]
+            if own != NONE and own == speaker[ids[beside[i, side - 2]]]:
+                out[i] = 0.0
+
+
 Clock: TypeAlias = tuple[int, float, int, int]
 """The times that a memory's time is compared with: now, recent, first, last; see `parts_of`."""
 
@@ -137,7 +153,9 @@ def parts_of(
 
     With x = share * keyword + semantic, each part is its weight times
         keyword, semantic                     the candidate's own
-        before, after, before_two, after_two  x of the neighbour, 0 without one
+        before, after  x of the neighbour, 0 without one
+        before_two, after_two  x of the second neighbour; 0 without one, and in a monologue: where
+                       the first neighbour has the speaker of the candidate
         document     the greatest x among the members of its document, see `best_of_document`
         question     1 if it ends with a question mark, see `asks`
         answer       1 if the member before it does
@@ -211,10 +229,8 @@ def parts_of(
         part[i] = weights[_SEMANTIC] * semantic[places[i]]
     _add(part, _SEMANTIC, table, scores)
     for side in range(4):
-        for i in range(n):
-            near = x[max(beside[i, side], 0)]
-            part[i] = weights[_BESIDE + side] * (near if beside[i, side] >= 0 else 0.0)
-        _add(part, _BESIDE + side, table, scores)
+        _lent(x, members, speaker, side, part)
+        _add(weights[_BESIDE + side] * part, _BESIDE + side, table, scores)
     for i in range(n):
         part[i] = weights[_DOCUMENT] * best[places[i]]
     _add(part, _DOCUMENT, table, scores)

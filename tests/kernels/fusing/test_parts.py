@@ -199,6 +199,13 @@ class Bank:
             tabled,
         )
 
+    def goes_on(self, m, i, side):
+        """Whether the neighbour of candidate ``i`` has the speaker of ``m``, who is known."""
+        place = self.beside[i][side]
+        if place < 0 or self.speaker[m] == int(NONE):
+            return False
+        return self.speaker[m] == self.speaker[self.members[place]]
+
     def expected(self, i):
         """The parts of candidate ``i``, each as the docstring says it."""
         x = [4.4 * b + c for b, c in zip(self.keyword, self.semantic, strict=True)]
@@ -219,9 +226,11 @@ class Bank:
             "keyword": self.keyword[at],
             "semantic": self.semantic[at],
             **{
-                name: x[place] if place >= 0 else 0
-                for name, place in zip(
-                    ("before", "after", "before_two", "after_two"), self.beside[i], strict=True
+                name: x[place] if place >= 0 and not (two and self.goes_on(m, i, side)) else 0
+                for name, place, two, side in zip(
+                    ("before", "after", "before_two", "after_two"),
+                    *(self.beside[i], (False, False, True, True), (0, 1, 0, 1)),
+                    strict=True,
                 )
             },
             "document": max(own) if document != int(NONE) else 0,
