@@ -137,7 +137,7 @@ class Contextual:
     recency: float = 1.3
     order: float = 0.43
     present: float = -2.0
-    addressed_keyword: float = 0.2
+    addressed_keyword: float = 0.6
     addressed_question: float = 0.63
     role: float = 1.8
     passages: float = -0.6
