@@ -12,6 +12,7 @@ from recollex.http.schema import (
     AGENT,
     BUDGET,
     ID,
+    LEAST_TRUST,
     METADATA,
     NETWORK,
     QUERY,
@@ -64,7 +65,7 @@ _QUESTION: Mapping[str, Schema] = {
     "query": QUERY,
     "fact_type": listed(NETWORK, "The networks to search; all of them, if not given.", 1, 3),
     "roles": listed(ROLE, "The roles of speakers to search; all turns, if not given.", 1, 4),
-    "trust": one_of(*TRUST["enum"], about="The least trust of a memory; all, if not given."),
+    "trust": LEAST_TRUST,
     "thinking_budget": BUDGET,
     "max_tokens": whole(1, 2**31, "Of the memories returned.", default=4096),
     "reranker": one_of(

@@ -91,6 +91,7 @@ NETWORK = one_of(*NETWORKS)
 ROLE = one_of(*(role for role in ROLES if role))
 SOURCE = text(MAX_SOURCE, "Where it comes from: user, assistant, tool, web or a word of your own.")
 TRUST = one_of(*(level for level in LEVELS if level), about="How far its source is trusted.")
+LEAST_TRUST = one_of(*TRUST["enum"], about="The least trust of a memory; all, if not given.")
 METADATA: Schema = {
     "type": "object",
     "maxProperties": MAX_NAMES,

@@ -15,8 +15,18 @@ from recollex.http import responses
 from recollex.http.endpoint import Backend, CheckedRequest, Endpoint
 from recollex.http.profiles import BACKGROUND, MAX_BACKGROUND, operations_of, profile
 from recollex.http.responses import TRAITS
-from recollex.http.schema import AGENT, BUDGET, QUERY, Schema, members, text, whole
+from recollex.http.schema import (
+    AGENT,
+    BUDGET,
+    LEAST_TRUST,
+    QUERY,
+    Schema,
+    members,
+    text,
+    whole,
+)
 from recollex_engine.domain.schema import NETWORKS
+from recollex_engine.domain.trust import prompt_line
 from recollex_engine.errors import InputError, ModelError
 from recollex_engine.recall.recall import Recall
 
@@ -70,8 +80,9 @@ def to_think(
     personality = profile["personality"]
     bias = personality["bias_strength"]
     lines = ["Here's what I know and have experienced:", ""]
+    marked = any(memory["source"] is not None for each in based_on.values() for memory in each)
     for network, title in _CHAPTERS:
-        lines += [title, *(_line(memory) for memory in based_on[network]), ""]
+        lines += [title, *(_line(memory, marked) for memory in based_on[network]), ""]
     lines += ["Your personality traits:"]
     lines += [f"- {described(name, personality[name])}" for name in TRAITS]
     lines += [
@@ -122,9 +133,12 @@ def _message(role: str, content: str) -> Message:
     return {"role": role, "content": content}
 
 
-def _line(memory: Mapping[str, Any]) -> str:
+def _line(memory: Mapping[str, Any], marked: bool) -> str:
+    """Return a memory as a line; ``marked``: say what is below full trust, as `to_prompt` does."""
     said = f"{datetime.fromisoformat(memory['event_at']):%B %d, %Y}"
-    return f"- [{said}] {memory['text']}"
+    if not marked:
+        return f"- [{said}] {memory['text']}"
+    return f"- {prompt_line(said, memory['text'], memory['source'], memory['trust'])}"
 
 
 def _by_network(recall: Recall) -> dict[str, list[dict[str, Any]]]:
@@ -138,7 +152,9 @@ async def think(backend: Backend, request: CheckedRequest) -> Any:
     """Return what an agent would answer from, and the answer of the model if there is one."""
     body = request.body
     asked = {
-        name: body[name] for name in ("query", "thinking_budget", "max_tokens") if name in body
+        name: body[name]
+        for name in ("query", "thinking_budget", "max_tokens", "trust")
+        if name in body
     }
     based_on, who = await asyncio.gather(
         backend.call("recall", request.agent, asked, _by_network), profile(backend, request.agent)
@@ -203,6 +219,7 @@ ENDPOINTS = (
                 "thinking_budget": BUDGET,
                 "max_tokens": whole(1, 2**31, "Of the memories returned.", default=4096),
                 "context": text(MAX_BACKGROUND, "What else bears on the question."),
+                "trust": LEAST_TRUST,
             },
             ("agent_id", "query"),
         ),

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from recollex_engine.domain.trust import mark
+from recollex_engine.domain.trust import prompt_line
 from recollex_engine.fork import cached_property
 from recollex_engine.ranking.confidence import Signs
 from recollex_engine.ranking.ranking import Ranking
@@ -149,7 +149,7 @@ class Recall(Sequence[Memory]):
 
 
 def _prompt_line(memory: Memory, marked: bool) -> str:
-    said, about = f"{memory.event_at:%B %d, %Y}", mark(memory.source, memory.trust)
-    if not marked or not about:
+    said = f"{memory.event_at:%B %d, %Y}"
+    if not marked:
         return f"[{said}] {memory.text}"
-    return f"[{said}; {about}] " + "\n    ".join(memory.text.splitlines())
+    return prompt_line(said, memory.text, memory.source, memory.trust)
