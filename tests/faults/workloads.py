@@ -113,7 +113,8 @@ class Work:
         expected = self.expected.setdefault(place, {0: NOTHING})
         known = max(expected)
         follower = LogFollower(agent.engine.folder / "log")
-        for transaction in follower.read_new():
+        shown = agent.stats().operations  # of a call that failed, the log may hold more
+        for transaction in follower.read_new(shown):
             op = transaction.position.op
             if op > known:
                 expected[op] = digest(type(agent)(Cut(agent.engine, op, transaction.recorded_at)))
