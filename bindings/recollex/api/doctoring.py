@@ -1,14 +1,20 @@
 """Finds what is wrong with a store, and mends what its log can mend."""
 
 import os
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from recollex.api.progress import progress_bar
 from recollex.api.store import read_embedder
 from recollex_engine.agents.doctor import Diagnosis, examine_agent, examine_store
-from recollex_engine.agents.folder_names import agents_in
+from recollex_engine.agents.folder_names import agent_folder, agents_in
+from recollex_engine.backup.manifest import last_manifest
+from recollex_engine.backup.mending import mend_vectors
+from recollex_engine.backup.opening import Place, open_target
+from recollex_engine.backup.target import Target
 from recollex_engine.domain.settings import Settings
-from recollex_engine.errors import InputError, ModelError
+from recollex_engine.errors import CorruptError, InputError, LockedError, ModelError
 from recollex_engine.models.embedder import Embedder
 
 
@@ -18,6 +24,7 @@ def doctor(
     *,
     repair: bool = True,
     salvage: str | os.PathLike[str] | None = None,
+    backup: Place | None = None,
     embedder: str | os.PathLike[str] | Embedder | None = None,
 ) -> list[Diagnosis]:
     """Return what is wrong with the store at ``path``, and mend what follows from its log.
@@ -27,8 +34,9 @@ def doctor(
     again. A damaged log is not changed: the diagnosis says up to where it is whole.
 
     repair: False only looks. salvage: the folder of a store, to which what a damaged log says
-    before the damage is copied. embedder: the model that embeds texts whose vectors are damaged,
-    by default the one that the agent names; loaded only then.
+    before the damage is copied. backup: a backup of the store, from which damaged vectors that a
+    caller gave are taken; what it has of a damaged log is said. embedder: the model that embeds
+    texts whose vectors are damaged, by default the one that the agent names; loaded only then.
 
     An agent that a writer has open is looked at, and what is wrong with it is left.
 
@@ -47,23 +55,46 @@ def doctor(
     target = None if salvage is None else Path(salvage)
     if target is not None and target.absolute() == place.absolute():
         raise InputError(f"salvage must be another folder than the store itself, {path}")
+    source = None if backup is None else open_target(backup)
+    if source is not None:
+        last_manifest(source)  # or there is no backup
     diagnoses = [examine_store(place, repair=repair)]
     names = agents_in(place) if agent_id is None else [agent_id]
     for name in names:
         if name not in agents_in(place):
             raise InputError(f"there is no agent {name!r} in {path}")
         with progress_bar(None, f"examining {name}", "passages") as progress:
-            diagnoses.append(
-                examine_agent(
-                    place,
-                    name,
-                    lambda settings: _load(settings, embedder),
-                    repair=repair,
-                    salvage=target,
-                    progress=progress,
-                )
+            examine = partial(
+                examine_agent,
+                place,
+                name,
+                lambda settings: _load(settings, embedder),
+                salvage=target,
+                progress=progress,
             )
+            found = examine(repair=repair)
+            if not found.ok and source is not None:
+                try:
+                    if repair and mend_vectors(agent_folder(place, name), name, source):
+                        found = replace(examine(repair=True), found=found.found)
+                except LockedError:  # the diagnosis says so
+                    pass
+                except CorruptError as error:  # of the log, which the diagnosis says, or the backup
+                    if str(error) not in found.found:
+                        found = replace(found, left=(*found.left, str(error)))
+                left = tuple(f"{each}{_known(source, name)}" for each in found.left)
+                found = replace(found, left=left)
+            diagnoses.append(found)
     return diagnoses
+
+
+def _known(source: Target, name: str) -> str:
+    """Return the end of a sentence that says what a backup has of an agent."""
+    manifest = last_manifest(source)
+    entry = manifest.agents.get(name)
+    if entry is None:
+        return f"; backup {manifest.number} has no such agent"
+    return f"; backup {manifest.number} has its operations up to {entry.op}"
 
 
 def _load(settings: Settings, given: object) -> Embedder:

@@ -15,6 +15,7 @@ def doctor(arguments: Arguments) -> int:
         arguments.agent,
         repair=not arguments.look,
         salvage=arguments.salvage,
+        backup=arguments.backup,
         embedder=arguments.embedder,
     )
     for each in diagnoses:

@@ -11,4 +11,5 @@ def doctor(parser: Parser) -> None:
     add("--agent", metavar="NAME", help="only this one (every agent)")
     add("--look", action="store_true", help="say what is wrong, and change nothing")
     add("--salvage", metavar="DIR", help="copy what a damaged log says before the damage here")
+    add("--backup", metavar="TARGET", help="take damaged vectors that were given from this backup")
     add_embedder(parser)

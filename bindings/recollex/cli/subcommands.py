@@ -222,7 +222,12 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
     ),
     "doctor": (
         "find what is wrong with a store, and mend what its log can mend",
-        ["doctor memory/", "doctor memory/ --look", "doctor memory/ --salvage saved/"],
+        [
+            "doctor memory/",
+            "doctor memory/ --look",
+            "doctor memory/ --backup backup/",
+            "doctor memory/ --salvage saved/",
+        ],
         doctor_options.doctor,
     ),
     "checkpoint": (

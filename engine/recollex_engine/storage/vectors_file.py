@@ -49,7 +49,12 @@ Rows = NDArray[np.float16]
 
 def checksum(rows: NDArray[Any]) -> str:
     """Return the first 128 bits of SHA-256 of the rows' bytes, as hex. Cost: 0.7 ms a megabyte."""
-    return hashlib.sha256(_bytes_of(rows)).hexdigest()[:32]
+    return bytes_checksum(_bytes_of(rows))
+
+
+def bytes_checksum(data: bytes | memoryview) -> str:
+    """Return the checksum of rows that are given as their bytes; see `checksum`."""
+    return hashlib.sha256(data).hexdigest()[:32]
 
 
 def vectors_header(dimension: int) -> bytes:

@@ -199,3 +199,40 @@ def test_the_files_of_the_store_itself(path, tmp_path):
         recollex.doctor(path, "z")
     assert np.all([each.ok for each in recollex.doctor(path)])
     shutil.rmtree(path)
+
+
+@pytest.mark.parametrize("how", [flip, os.unlink])
+def test_given_vectors_come_from_a_backup(path, held, tmp_path, how, monkeypatch):
+    monkeypatch.setattr("recollex_engine.backup.agent_backup.VECTOR_ROWS", 128)
+    monkeypatch.setattr("recollex_engine.backup.mending.VECTOR_ROWS", 128)
+    with recollex.open(path, read_only=True) as store:
+        store.backup(tmp_path / "b")
+    how(path / A / "vectors.f16")
+    assert not of_agent(path).ok
+    looked = of_agent(path, repair=False, backup=tmp_path / "b")
+    assert looked.left[0].endswith("; backup 1 has its operations up to 321")
+    kept = (tmp_path / "b/objects").rglob("*")
+    victim = max(
+        (each for each in kept if len(each.name) == 64), key=lambda each: each.stat().st_size
+    )
+    whole = victim.read_bytes()
+    victim.write_bytes(whole[:-1])
+    assert any(victim.name in each for each in of_agent(path, backup=tmp_path / "b").left)
+    victim.write_bytes(whole)
+    with pytest.raises(InputError, match="there is no backup at"):
+        of_agent(path, backup=tmp_path / "none")
+    mended = of_agent(path, backup=tmp_path / "b")
+    assert mended.ok and mended.found
+    with opened(path) as agent:
+        assert_holds(agent, held)
+
+
+def test_a_backup_says_what_it_has_of_a_damaged_log(path, tmp_path):
+    with recollex.open(path, read_only=True) as store:
+        store.backup(tmp_path / "b")
+    log = plain_log(path)
+    flip(log, log.read_bytes().index(text(305).encode()) + 3)
+    found = of_agent(path, backup=tmp_path / "b")
+    assert not found.ok and found.left[0].endswith("; backup 1 has its operations up to 321")
+    recollex.restore(tmp_path / "b", tmp_path / "r")
+    assert of_agent(tmp_path / "r").operations == 321

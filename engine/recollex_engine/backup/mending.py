@@ -1,0 +1,76 @@
+"""What can a backup mend that a log cannot? Vectors that a caller gave."""
+
+import os
+from pathlib import Path
+
+from recollex_engine.backup.agent_backup import VECTOR_ROWS
+from recollex_engine.backup.manifest import last_manifest
+from recollex_engine.backup.objects import read_piece
+from recollex_engine.backup.records import read_record
+from recollex_engine.backup.target import Target
+from recollex_engine.domain.settings import Settings, settings_of
+from recollex_engine.log.reader import LogFollower
+from recollex_engine.state.replica import LOG
+from recollex_engine.state.vector_batches import VectorBatches
+from recollex_engine.storage.disk import flush, open_file, replace_file, write_at
+from recollex_engine.storage.lock import WriterLock
+from recollex_engine.storage.vectors_file import HEADER_BYTES, bytes_checksum, vectors_header
+
+
+def mend_vectors(folder: Path, name: str, target: Target) -> int:
+    """Write damaged or lost vectors of an agent again, from its newest backup; return how many.
+
+    Only batches whose checksum is the one that the log has are written. Returns 0 if the backup has
+    no such agent, or other vectors. Raises `CorruptError` for a damaged log or backup, and
+    `LockedError` while a writer has the agent open. Cost: reading the log, and the pieces with
+    damaged rows.
+    """
+    entry = last_manifest(target).agents.get(name)
+    if entry is None:
+        return 0
+    with WriterLock(folder / "LOCK"):
+        batches, settings = _read(folder)
+        record = read_record(target, entry)
+        if settings is None or record.settings != settings:
+            return 0
+        path, row_bytes = folder / settings.vectors_file, 2 * settings.dimension
+        if not path.exists():
+            replace_file(path, vectors_header(settings.dimension))
+        pieces: dict[int, bytes] = {}
+        mended = 0
+        fd = open_file(path, os.O_RDWR)
+        try:
+            write_at(fd, vectors_header(settings.dimension), 0, path)
+            for batch in batches.in_force:
+                offset = HEADER_BYTES + batch.first * row_bytes
+                size = (batch.end - batch.first) * row_bytes
+                held = os.pread(fd, size, offset)
+                if batch.sha256 in (None, bytes_checksum(held)) or batch.end > record.rows:
+                    continue
+                wanted = range(batch.first // VECTOR_ROWS, (batch.end - 1) // VECTOR_ROWS + 1)
+                pieces = {
+                    each: pieces.get(each) or read_piece(target, record.vectors[each])
+                    for each in wanted
+                }
+                first = batch.first * row_bytes - wanted.start * VECTOR_ROWS * row_bytes
+                rows = b"".join(pieces.values())[first : first + size]
+                if bytes_checksum(rows) == batch.sha256:
+                    write_at(fd, rows, offset, path)
+                    mended += batch.end - batch.first
+            flush(fd)
+        finally:
+            os.close(fd)
+        return mended
+
+
+def _read(folder: Path) -> tuple[VectorBatches, Settings | None]:
+    batches, settings = VectorBatches(), None
+    follower = LogFollower(folder / LOG, verify=True)
+    try:
+        for transaction in follower.read_new():
+            for operation in transaction.operations:
+                batches.add(operation)
+                settings = settings_of(operation.kind, operation.payload) or settings
+    finally:
+        follower.close()
+    return batches, settings
