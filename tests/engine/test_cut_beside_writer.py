@@ -90,7 +90,7 @@ def test_a_cut_of_this_moment_stays_as_it_was(tmp_path, monkeypatch, durability)
         for thread in threads:
             thread.join(30)
         assert not errors, errors
-        assert len({each[0][0] for each in noted.values()}) > 5  # on a busy machine
+        assert len({each[0][0] for each in noted.values()}) > 2  # on a busy machine
         assert any(each[3] for each in noted.values())
         for moment in list(noted)[:: max(1, len(noted) // 50)]:
             assert answers(agent.at(moment)) == noted[moment]
