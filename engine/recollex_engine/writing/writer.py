@@ -19,7 +19,7 @@ from recollex_engine.clock import Clock, from_micros
 from recollex_engine.domain.act import Act
 from recollex_engine.domain.retention import RETENTION, Retention
 from recollex_engine.domain.settings import Settings
-from recollex_engine.errors import CorruptError, InputError, UnknownIdError
+from recollex_engine.errors import ClosedError, CorruptError, InputError, UnknownIdError
 from recollex_engine.log.durability import Durability
 from recollex_engine.log.format import BEFORE_ALL_TIMES
 from recollex_engine.log.progress import StartProgress, progress_for
@@ -54,8 +54,7 @@ class Writer:
     part of a transaction. Then `must_reopen` is set, every call raises `Unsettled` with nothing
     written, and `AgentFiles` opens the log again, which has all that was acknowledged.
 
-    Threads: any number may call; appends happen in one order, and the threads that wait for the
-    disk share one flush.
+    Threads: any number; appends happen in one order, and threads that wait share one flush.
     """
 
     def __init__(
@@ -177,10 +176,7 @@ class Writer:
             raise Unsettled
 
     def create(self, settings: Settings, before: int | None) -> None:
-        """Record the settings of a new agent; does nothing if it has settings already.
-
-        ``before``: the recorded time of the next transaction, if the caller gave one.
-        """
+        """Record the settings of an agent that has none; ``before``: the next recorded time."""
         with self.lock:
             self.check()
             if self.settings is None:
@@ -202,7 +198,11 @@ class Writer:
         replaces that memory. ``as_of``: the last operation when the caller made its plan; raises
         `StalePlan` if another was recorded since. If ``fill`` raises, nothing is recorded.
         """
-        self.log.check()
+        try:
+            self.log.check()
+        except ClosedError:
+            self.check_settled()  # another writer may have taken its place
+            raise
         with self.lock:
             self.check()
             if as_of is not None and self.replica.columns.op > as_of:

@@ -8,7 +8,7 @@ from recollex_engine.errors import ClosedError
 from recollex_engine.log import writer as log
 from recollex_engine.writing import checkpoint
 from recollex_engine.writing.writer import Unsettled
-from tests.engine.faults.small_store import contents, fill, opened
+from tests.engine.faults.small_store import contents, fill, opened, vectors
 
 
 def test_a_write_beside_a_rotation_keeps_the_writer(path, monkeypatch):
@@ -51,3 +51,14 @@ def test_a_checkpoint_or_erasure_goes_on_with_the_writer_that_replaced_its_own(p
         after = files.maintenance
     with pytest.raises(ClosedError):
         after.checkpoint()
+
+
+def test_a_write_goes_on_with_the_writer_that_replaced_its_own(path):
+    with opened(path) as agent:
+        fill(agent, 0, 5)
+        before = agent.engine.files.opened_writer
+        before.must_reopen = True
+        fill(agent, 5, 1)
+        with pytest.raises(Unsettled):  # a thread that has it still
+            before.transact(lambda draft: None, vectors(1, 0).astype("f2"), None)
+        assert len(contents(agent)) == 6
