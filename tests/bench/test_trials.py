@@ -17,6 +17,7 @@ from bench.tables.lib import report
 from bench.tables.lib.evaluation import Asking, run, run_all
 from bench.tables.lib.metrics import Interval, paired
 from bench.tables.lib.trials import SPLITS, by_set, claim_of, together, trials
+from bench.tables.lib.words import COLUMN, count_words, lengths, words_of_evidence
 from recollex import presets
 from recollex_engine.models.description import PAPER_THRESHOLDS
 
@@ -79,6 +80,8 @@ def test_a_trial_holds_the_queries_with_evidence_of_all_banks(kept: KeptVectors)
         part = trial.where("report", "second")
         assert [query.id for query in part.scored.queries] == ["c"]
         assert part.reads == trial.reads[3:] and part.micros == trial.micros[3:]
+        assert sorted(trial.found[0]) == [1, 3, 3] and trial.gold == ((3,), (3,), (3,), (3,))
+        assert trial.intervals(())[COLUMN] == "3 / 3"
         assert trial.p50 > 0 and trial.where(category="none").p50 == 0
         alone = [run(b, asked[name], kept) for b in banks]  # type: ignore[arg-type]
         expected = [
@@ -93,6 +96,17 @@ def test_a_trial_holds_the_queries_with_evidence_of_all_banks(kept: KeptVectors)
     parts = [whole.where(split) for split in SPLITS]
     again = together(parts)
     assert again.scored.queries == whole.scored.queries and again.reads == whole.reads
+
+
+def test_words_of_evidence_are_those_of_its_memories_or_of_its_documents() -> None:
+    one = bank("one", "dev")
+    words = {turn["id"]: count_words(turn["text"]) for turn in one.turns}
+    assert words_of_evidence(one, one.queries[2], words) == (3,)
+    query = Query("q", "?", frozenset({"d0", "d1"}), "any", START, 3, "dev")
+    whole = Bank("made", "one", "Ann", one.turns, (query,), "document")
+    assert words_of_evidence(whole, query, words) == (3, 1, 3)
+    assert lengths([], []) == "0 / 0"
+    assert count_words("\u4eca\u5929 at 9, it's") == 6
 
 
 def test_without_lists_the_same_ids_come(kept: KeptVectors) -> None:

@@ -13,6 +13,7 @@ from bench.tables.lib.evaluation import Asking, Read, run_all
 from bench.tables.lib.metrics import Interval, bootstrap
 from bench.tables.lib.report import Cell
 from bench.tables.lib.scoring import Scored, pooled, score
+from bench.tables.lib.words import COLUMN, count_words, lengths, words_found, words_of_evidence
 
 Item = TypeVar("Item")
 SPLITS: tuple[Split, ...] = ("dev", "report")
@@ -24,11 +25,15 @@ class Trial:
 
     scored: their measures. micros: float64[queries], the time of each recall with the query's
     vector given. reads: what the caller's function returned for each recall, in the same order.
+    found: the words of each of the first ten, a tuple a query; gold: of each memory that is
+    evidence.
     """
 
     scored: Scored
     micros: NDArray[np.float64]
     reads: tuple[Any, ...]
+    found: tuple[tuple[int, ...], ...]
+    gold: tuple[tuple[int, ...], ...]
 
     def where(self, split: Split | None = None, category: str | None = None) -> "Trial":
         """Return the part of one split, of one category, or of both."""
@@ -42,6 +47,8 @@ class Trial:
             self.scored.where(split, category),
             self.micros[chosen],
             tuple(self.reads[place] for place in chosen),
+            tuple(self.found[place] for place in chosen),
+            tuple(self.gold[place] for place in chosen),
         )
 
     @property
@@ -50,8 +57,9 @@ class Trial:
         return round(float(np.median(self.micros)) / 1000, 2) if len(self.micros) else 0.0
 
     def intervals(self, measures: Sequence[str]) -> dict[str, Cell]:
-        """Return the mean of each measure with its interval."""
-        return {name: self.mean(name) for name in measures}
+        """Return the mean of each measure with its interval, and how long the first ten are."""
+        means: dict[str, Cell] = {name: self.mean(name) for name in measures}
+        return means | {COLUMN: lengths(self.found, self.gold)}
 
     def mean(self, measure: str) -> Interval:
         """Return one measure's mean with its interval."""
@@ -75,6 +83,7 @@ def trials(
     parts: dict[str, list[Trial]] = {name: [] for name in configurations}
     for bank in banks:
         asked = replace(bank, queries=bank.queries[:limit])
+        words = {turn["id"]: count_words(turn["text"]) for turn in bank.turns}
         found = run_all(asked, configurations, embedder, read, lists=False)
         for name, answers in found.items():
             proved = [answer for answer in answers if answer.query.evidence]
@@ -83,6 +92,8 @@ def trials(
                     score(bank, proved, measures, unit=unit),
                     np.array([answer.micros for answer in proved]),
                     tuple(answer.read for answer in proved),
+                    tuple(words_found(answer.ids, words) for answer in proved),
+                    tuple(words_of_evidence(bank, answer.query, words) for answer in proved),
                 )
             )
     return {name: together(of) for name, of in parts.items()}
@@ -94,6 +105,8 @@ def together(parts: Sequence[Trial]) -> Trial:
         pooled(part.scored for part in parts),
         np.concatenate([part.micros for part in parts]),
         tuple(read for part in parts for read in part.reads),
+        tuple(words for part in parts for words in part.found),
+        tuple(words for part in parts for words in part.gold),
     )
 
 
