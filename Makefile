@@ -117,7 +117,7 @@ bench-micro: $(WARM) $(BENCH) ## measure one call of each kernel
 # the vectors are kept.
 TABLES := presets ablation tempr_table2 satf_tables thinking_budget diversity multihop \
 	scifact_keyword narrative augmentation abstention late_interaction time_expressions \
-	timeqa_facts longmemeval
+	timeqa_facts longmemeval generalization
 
 $(BENCH): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'

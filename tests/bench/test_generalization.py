@@ -1,0 +1,205 @@
+"""Sets left out in turn: the candidates of a set, the fit, and the table's rows, on tiny data."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from bench.datasets.bank import Bank, Query, Split, Turn
+from bench.lib.kept_vectors import KeptVectors
+from bench.tables import generalization
+from bench.tables.lib import offered as offered_lib
+from bench.tables.lib.listwise import Lists, fit, lists
+from bench.tables.lib.metrics import ndcg_at, recall_at
+from bench.tables.lib.offered import LISTS, NAMES, Offered, offered
+from bench.tables.lib.report import markdown
+from recollex import presets
+from recollex_engine.models.description import PAPER_THRESHOLDS
+
+START = datetime(2024, 5, 1, 12, tzinfo=UTC)
+SAID = ["We planted tulips", "Nice", "The tulips froze", "My bicycle was stolen", "Oh no"]
+
+
+class LetterEncoder:
+    """Counts letters, and how often it was asked."""
+
+    dimension = 32
+    fingerprint = "letters"
+    thresholds = PAPER_THRESHOLDS
+    asked = 0
+
+    def embed(
+        self, texts: Sequence[str], threads: int = 1, progress: Any = None
+    ) -> NDArray[np.float32]:
+        return np.array([self.embed_query(text) for text in texts], np.float32)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        LetterEncoder.asked += 1
+        counts = np.array([text.lower().count(chr(97 + n)) for n in range(32)], np.float32)
+        return counts / np.linalg.norm(counts)
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KeptVectors:
+    monkeypatch.setenv("RECOLLEX_CACHE", str(tmp_path))
+    return KeptVectors(LetterEncoder(), tmp_path / "vectors")  # type: ignore[arg-type]
+
+
+def bank(split: Split) -> Bank:
+    turns = tuple(
+        Turn(
+            id=f"t{n}",
+            text=text,
+            document=f"d{n // 2}",
+            speaker="AnnBen"[n % 2 * 3 :][:3],
+            at=START + timedelta(days=n),
+        )
+        for n, text in enumerate(SAID)
+    )
+    asked = START + timedelta(days=9)
+    queries = (
+        Query(f"{split} a", "Who planted tulips?", frozenset({"t0"}), "first", asked, 3, split),
+        Query(f"{split} b", "no evidence", frozenset(), "first", asked, 3, split),
+        Query(f"{split} c", "What did we steal?", frozenset({"t3"}), "second", asked, 5, split),
+    )
+    return Bank("made", split, "Ann", turns, queries, "turn")
+
+
+def test_the_parts_are_those_of_the_default_before_they_are_weighed(kept: KeptVectors) -> None:
+    found = offered([bank("dev"), bank("report")], kept, 5)
+    assert [one.category for one in found] == ["first", "second"] * 2
+    planted, stolen = found[:2]
+    weights = presets.Contextual()
+    own = {name: getattr(weights, name) for name in NAMES if "," not in name}
+    own["keyword, addressed"] = weights.keyword * weights.addressed_keyword
+    own["question, addressed"] = weights.addressed_question
+    vector = np.array([own[name] for name in NAMES], np.float32)
+    for one in (planted, stolen):
+        assert one.scored(one.parts @ vector) == tuple(one.measured[LISTS.index("default")])
+        assert one.bound == 1.0
+    addressed = NAMES.index("question, addressed"), NAMES.index("keyword, addressed")
+    assert not planted.parts[:, addressed].any()
+    assert not stolen.parts[:, NAMES.index("keyword")].any()
+    assert planted.found == (3, 3, 1) and stolen.gold == (4,)
+
+
+def test_a_second_run_asks_nothing(kept: KeptVectors, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = offered([bank("dev")], kept, 5)
+
+    def fail(*_: Any) -> list[Offered]:
+        raise AssertionError("asked again")
+
+    monkeypatch.setattr(offered_lib, "_ask", fail)
+    again = offered([bank("dev")], kept, 5)
+    assert [one.category for one in again] == [one.category for one in first]
+    for one, other in zip(first, again, strict=True):
+        assert np.array_equal(one.parts, other.parts) and np.array_equal(one.units, other.units)
+        assert (one.found, one.gold, one.bound) == (other.found, other.gold, other.bound)
+    with pytest.raises(AssertionError, match="asked again"):
+        offered([replace(bank("dev"), turns=bank("dev").turns[:4])], kept, 5)
+
+
+def candidates(generator: np.random.Generator, split: Split, kind: str) -> Offered:
+    """Return a query of 30 candidates, the best by the first part plus the third being evidence."""
+    parts = generator.normal(size=(30, len(NAMES))).astype(np.float32)
+    proved = np.zeros(30, np.bool_)
+    proved[(parts[:, 0] + parts[:, 2]).argmax()] = True
+    measured = np.tile([[0.5, 0.4]], (len(LISTS), 1))
+    units = np.arange(30, dtype=np.int32)
+    return Offered(split, kind, 1, parts, units, proved, measured, (5,) * 10, (3,))
+
+
+def test_a_fit_finds_the_parts_that_tell_evidence() -> None:
+    generator = np.random.default_rng(1)
+    sets = {
+        name: generalization.fitting([candidates(generator, "dev", "k") for _ in range(60)])
+        for name in ("one", "two")
+    }
+    weights = fit(sets, range(len(NAMES)), 0.001)
+    assert set(np.argsort(-np.abs(weights))[:2].tolist()) == {0, 2}
+    assert weights[0] > 1 and weights[2] > 1
+    few = fit(sets, [0], 0.001)
+    assert few[0] > 0 and not few[1:].any()
+    held = fit(sets, range(len(NAMES)), 10.0)
+    assert np.abs(held).max() < 0.1 * np.abs(weights).max()
+
+
+def test_the_slope_of_the_loss_is_its_derivative(monkeypatch: pytest.MonkeyPatch) -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    seen = {}
+
+    def keep(loss: Any, start: Any, **_: Any) -> Any:
+        seen["loss"] = loss
+        return optimize.OptimizeResult(x=start)
+
+    generator = np.random.default_rng(2)
+    queries = [one for n in range(4) if (one := candidates(generator, "dev", str(n)))]
+    sets = {"one": generalization.fitting(queries[:1]), "two": generalization.fitting(queries)}
+    monkeypatch.setattr(optimize, "minimize", keep)
+    fit(sets, range(5), 0.1)
+    at = generator.normal(size=5)
+    slope = seen["loss"](at)[1]
+    for n in range(5):
+        step = np.eye(5)[n] * 1e-2
+        told = (seen["loss"](at + step)[0] - seen["loss"](at - step)[0]) / 2e-2
+        assert slope[n] == pytest.approx(told, abs=2e-3)
+
+
+def test_a_query_without_evidence_among_its_candidates_is_left_out() -> None:
+    x, none = np.ones((3, 2), np.float32), np.zeros(3, np.bool_)
+    one = lists([(x, none), (x, np.array([True, True, False]))])
+    assert one.sizes.tolist() == [3] and one.right.tolist() == [0.5, 0.5, 0.0]
+    assert isinstance(lists([(x, none)]), Lists) and not len(lists([(x, none)]).sizes)
+
+
+def test_measures_of_scores_are_those_of_a_list() -> None:
+    generator = np.random.default_rng(3)
+    for _ in range(50):
+        count = int(generator.integers(1, 40))
+        units = generator.integers(0, 15, count).astype(np.int32)
+        _, units = np.unique(units, return_inverse=True)
+        evidence = set(generator.choice(20, int(generator.integers(1, 5)), replace=False).tolist())
+        proved = np.array([int(unit) in evidence for unit in units])
+        one = Offered(
+            *("dev", "k", len(evidence), np.empty((count, 0), np.float32)),
+            *(units.astype(np.int32), proved, np.empty((0, 2)), (), ()),
+        )
+        scores = generator.normal(size=count)
+        order = dict.fromkeys(str(units[place]) for place in np.argsort(-scores))
+        wanted = {str(unit) for unit in evidence}
+        found = list(order)
+        expected = recall_at(10, found, wanted), ndcg_at(10, found, wanted)
+        assert one.scored(scores) == pytest.approx(expected)
+
+
+def test_the_table_compares_each_set_with_its_best_arm() -> None:
+    pytest.importorskip("scipy")
+    generator = np.random.default_rng(4)
+    found = {
+        name: [
+            candidates(generator, split, kind)
+            for split in generalization.HALVES
+            for kind in ("even", "odd")
+            for _ in range(generalization.TYPE)
+        ]
+        for name in ("one", "two", "three")
+    }
+    table = generalization.table(found)
+    rows = table.sections[0].rows
+    assert [row["set"] for row in rows] == ["one", "two", "three"]
+    for row in rows:
+        assert (row["arm"], row["default"], row["default is"]) == (0.5, 0.5, "mean above")
+        assert row["fitted is"] == "above" and row["bound"] == 1.0
+    by_type = table.sections[4].rows
+    assert [(row["set"], row["type"]) for row in by_type][:2] == [("one", "even"), ("one", "odd")]
+    assert all(row["questions"] == generalization.TYPE for row in by_type)
+    assert "not below on 3 of 3" in table.remarks[0]
+    assert "5 / 3" in markdown(table)
