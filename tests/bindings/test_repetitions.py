@@ -30,3 +30,15 @@ def test_papers_return_each(tmp_path: Path, name: str) -> None:
         agent.retain(["I take the red pill."] * 3, embedding=np.ones((3, 16)))
         recall = agent.recall("Which pill?", query_embedding=np.ones(16), preset=name)
         assert len(recall) == 3
+
+
+def test_a_text_that_is_said_all_the_time_comes_back_once(tmp_path: Path) -> None:
+    """Also the repetitions that no arm would place among the best 40."""
+    with recollex.open(tmp_path / "s", embedder=recollex.GivenVectors(16)) as store:
+        agent = store.agent("a")
+        texts = [*["I take the red pill."] * 70, *(f"The bus {n} is late." for n in range(20))]
+        agent.retain(texts, id=[str(n) for n in range(90)], embedding=np.ones((90, 16)))
+        recall = agent.recall("Which pill do I take?", query_embedding=np.ones(16))
+        found = [memory.text for memory in recall]
+        assert len(found) == len(set(found)) == 21
+        assert len(recall[0].collapsed) == len(recall[0].repeated_at) == 69
