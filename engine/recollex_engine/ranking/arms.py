@@ -108,7 +108,8 @@ class Words:
     terms uint32[Q], idf float32[Q]: the words of the question that the agent knows.
     fixed, per_word: BM25's norm of a memory is fixed + per_word * its number of words.
     most: the sum of the idf of all words of the question, known or not: an upper bound of scores.
-    unknown: the share of ``most`` that belongs to words which no memory of the view holds.
+    unknown: the share of ``most`` that belongs to words which no memory holds, of those of
+    ``population``: how many memories idf is of.
     tail: float32[n], the score of each memory that no posting list covers.
     """
 
@@ -120,12 +121,13 @@ class Words:
     most: float
     unknown: float
     tail: npt.NDArray[np.float32]
+    population: int = 0
 
     @classmethod
-    def none(cls) -> "Words":
+    def none(cls, population: int = 0) -> "Words":
         """Return the result of a question without words."""
-        nothing = np.empty(0, np.float32)
-        return cls(ArmList.empty(), np.empty(0, np.uint32), nothing, 0.0, 0.0, 0.0, 0.0, nothing)
+        nothing, terms = np.empty(0, np.float32), np.empty(0, np.uint32)
+        return cls(ArmList.empty(), terms, nothing, 0.0, 0.0, 0.0, 0.0, nothing, population)
 
 
 def keyword(
@@ -135,8 +137,17 @@ def keyword(
     budget: int,
     k1: float = K1,
     b: float = B,
+    *,
+    narrowed: bool = False,
+    caps: npt.NDArray[np.float32] | None = None,
 ) -> Words:
-    """Rank by BM25 with a memory as the document; idf and mean length are those of the view.
+    """Rank by BM25 with a memory as the document; the mean length is that of the view.
+
+    N and df are those of the view; if a filter has ``narrowed`` the search, those of the
+    ``allowed`` memories, so that a word counts as it does in an agent that holds these alone. Ten
+    conversations in one agent, asked with a filter by the conversation: R@10 of LoCoMo is .037
+    below that of ten agents with the view's idf, .003 with that of the allowed. The mean length
+    of the allowed changes nothing. caps: the greatest idf of each term, None for no bounds.
 
     Equation (Kamphuis et al. 2020, "Lucene (accurate)"):
         score(d) = sum over q of ln(1 + (N - df + .5) / (df + .5)) * f / (f + norm(d))
@@ -144,9 +155,10 @@ def keyword(
 
     terms: those of the question, each once, NONE for a word that no memory of the agent holds.
     """
-    if not len(terms) or not view.memories:
-        return Words.none()
     memories, words = view.memories, len(terms)
+    population = int(np.count_nonzero(allowed)) if narrowed else memories
+    if not words or not memories:
+        return Words.none(population)
     mean = view.total_length / memories or 1.0
     fixed, per_word = k1 * (1 - b), k1 * b / mean
     best, scores = np.empty(budget, _U32), np.empty(budget, _F32)
@@ -155,12 +167,12 @@ def keyword(
     found, met, most, unknown = search_words(
         view.posting_lists,
         terms,
+        np.full(words, np.inf, _F32) if caps is None else caps,
         view.text_places,
         fixed,
         per_word,
         memories,
-        allowed,
-        allowed is view.open and view.share_open == 1,
+        (allowed, allowed is view.open and view.share_open == 1, population),
         _scratch.take(memories),
         best,
         scores,
@@ -172,7 +184,8 @@ def keyword(
         best, scores, rows = best[:found], scores[:found], rows[:found]
     if met < words:
         known, idf = known[:met], idf[:met]
-    return Words(ArmList(best, scores, rows), known, idf, fixed, per_word, most, unknown, tail)
+    found_list = ArmList(best, scores, rows)
+    return Words(found_list, known, idf, fixed, per_word, most, unknown, tail, population)
 
 
 _scratch = WordScratch()

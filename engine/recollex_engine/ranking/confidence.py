@@ -52,7 +52,7 @@ class Signs:
     (named) or below (misattributed) the best memory of the other speakers. The score for the name
     itself is left out. Both are 0 unless both groups have a candidate.
     unknown: the share of the question's words, weighted by idf, that no memory holds.
-    memories: the number of memories of the view.
+    memories: the number of memories of the view, with a filter that of those it admits.
 
     >>> good = Signs(2.1, 2.4, named=0.0, misattributed=0.0, unknown=0.0, memories=100)
     >>> stray = Signs(0.6, 0.5, named=0.0, misattributed=0.0, unknown=0.7, memories=100)

@@ -195,7 +195,7 @@ class Contextual:
         signs = None
         if evidence.query is not None and evidence.words is not None:
             seen[0] /= _known(evidence)
-            signs = read_signs(seen, evidence.words.unknown, view.memories)
+            signs = read_signs(seen, evidence.words.unknown, evidence.words.population)
         parts = _Parts(weights, lambda: contextual(*arguments, True, hubs)[-1])
         fused = Fused(memories, scores, parts, own, signs)
         asks_for_present = evidence.cues.present and evidence.found is None
@@ -221,7 +221,8 @@ class Contextual:
         weights[_ORDER] *= cues.order
         if not (cues.first_person or cues.second_person):
             weights[_ROLE] = 0.0
-        small = smallness(evidence.view.memories)
+        words = evidence.words
+        small = smallness(evidence.view.memories if words is None else words.population)
         weights[_SEMANTIC] *= 1 + SIMILARITY * small
         weights[_ASSOCIATION] *= 1 - small
         return weights

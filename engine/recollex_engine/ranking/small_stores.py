@@ -64,7 +64,7 @@ def word_certainty(view: View, words: Words) -> float:
     words: with at least one memory found. Cost: 1 us; 15 us where a small agent has little
     evidence.
     """
-    found = certainty(float(words.ranked.scores[0]), view.memories)
+    found = certainty(float(words.ranked.scores[0]), words.population)
     if found > SURE:
         return 1.0
     memory = int(words.ranked.memories[0])

@@ -15,6 +15,7 @@ from recollex_engine.domain.question import Question
 from recollex_engine.domain.schema import NONE
 from recollex_engine.ranking import arms
 from recollex_engine.ranking.arms import ArmList, Words
+from recollex_engine.ranking.contextual_fusion import Contextual
 from recollex_engine.ranking.filters import admitted_memories
 from recollex_engine.ranking.fusion import Quoted
 from recollex_engine.ranking.presets import Preset
@@ -23,6 +24,9 @@ from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import Analyzer, ParsedQuery
 from recollex_engine.text.question_cues import Cues, read_cues
 from recollex_engine.trace import Trace
+
+NAME_IDF = 1.5
+"""The greatest idf of a speaker's name: that of a word which 22 % of the memories hold."""
 
 
 @dataclass(slots=True)  # made in each recall: a frozen class costs three times as long
@@ -66,22 +70,48 @@ def search_words(
             searched = tuple(term for term in searched if term not in said)
     quoted = None
     with trace.stage("filter"):
-        allowed = admitted_memories(view, question)
+        allowed = filtered = admitted_memories(view, question)
         terms = view.columns.dictionary["terms"].get_many(searched)
         if parsed.phrases:
             allowed, quoted = _search_quotes(view, parsed, allowed)
     if "keyword" not in preset.arms:
         return WordSearch(time_range, cues, allowed, quoted, None, None)
     words: Words | None = None
+    narrowed = filtered is not view.open and allowed is filtered and preset.quotas is None
+    caps = _caps(view, analyzer, cues.words, searched) if _names_speakers(preset) else None
 
     def keyword(mask: Mask, budget: int) -> ArmList:
         nonlocal words
-        words = arms.keyword(view, terms, mask, budget, preset.k1, preset.b)
+        words = arms.keyword(
+            *(view, terms, mask, budget), preset.k1, preset.b, narrowed=narrowed, caps=caps
+        )
         return words.ranked
 
     runner = ArmRunner(view, preset.quotas, trace)
     ranked = runner.run("keyword", keyword, allowed, question.thinking_budget)
     return WordSearch(time_range, cues, allowed, quoted, ranked, words)
+
+
+def _names_speakers(preset: Preset) -> bool:
+    return isinstance(preset.fusion, Contextual) and preset.fusion.speaker != 0
+
+
+def _caps(
+    view: View, analyzer: Analyzer, naming: frozenset[str], searched: tuple[str, ...]
+) -> npt.NDArray[np.float32] | None:
+    """Return the greatest idf of each word: `NAME_IDF` for a speaker's name; None if there is none.
+
+    A speaker's name says who speaks, which the score for the speaker tells as well. In an agent of
+    one talk half of the memories hold it, and it hardly counts; in an agent of ten talks its idf is
+    that of a rare word, and memories that hold nothing else of the question come first.
+    """
+    names = view.columns.speakers.names(view.of_memories("speaker"), naming)
+    if not names:
+        return None
+    terms = {term for name in names for term in analyzer.query(name).terms}
+    if terms.isdisjoint(searched):
+        return None
+    return np.array([NAME_IDF if term in terms else np.inf for term in searched], np.float32)
 
 
 def _search_quotes(view: View, parsed: ParsedQuery, allowed: Mask) -> tuple[Mask, Quoted | None]:

@@ -22,6 +22,7 @@ class Speakers:
         self._label = label
         self._seen = 0
         self._labels: dict[str, npt.NDArray[np.uint32]] = {}
+        self._first: dict[str, int] = {}
         self._following = threading.Lock()
 
     def named(
@@ -41,11 +42,26 @@ class Speakers:
             return met[0] if met else _NOBODY
         return np.sort(np.concatenate(met))  # no label is listed under two first names
 
+    def names(self, speaker: npt.NDArray[np.uint32], words: frozenset[str]) -> frozenset[str]:
+        """Return those of ``words`` that are the first name of a speaker of the view.
+
+        speaker: as for `named`; no name of a speaker who is newer than the view is among them.
+        """
+        if len(speaker) > self._seen:
+            with self._following:
+                self._follow(speaker)
+        first = self._first
+        return frozenset(word for word in first.keys() & words if first[word] < len(speaker))
+
     def _follow(self, speaker: npt.NDArray[np.uint32]) -> None:
-        new = speaker[self._seen :]
-        new = new[new != NONE]
-        for label in np.flatnonzero(np.bincount(new)).tolist():
+        places = np.flatnonzero(speaker[self._seen :] != NONE) + self._seen
+        new = speaker[places]
+        first = np.full(int(new.max()) + 1 if len(new) else 0, -1)
+        first[new[::-1]] = places[::-1]  # of equal labels the last to be written, the first place
+        for label in np.flatnonzero(first >= 0).tolist():
             if name := first_name(self._label(label) or ""):
+                place = int(first[label])
+                self._first[name] = min(self._first.get(name, place), place)
                 same = self._labels.get(name, _NOBODY)
                 if label not in same:
                     self._labels[name] = np.sort(np.append(same, np.uint32(label)))

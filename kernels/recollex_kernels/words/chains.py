@@ -44,6 +44,30 @@ def chain_frequency(head: U32, postings: U32, terms: U32, end_document: int) -> 
 
 
 @kernel
+def admitted_chain_frequency(
+    head: U32, postings: U32, terms: U32, end_document: int, allowed: U8
+) -> I64:
+    """Return, for each term, how many allowed documents before ``end_document`` hold it.
+
+    Shapes: as for `chain_frequency`; allowed uint8[>= end_document].
+
+    Cost: O(postings of the Q terms).
+    """
+    frequency = np.zeros(terms.shape[0], np.int64)
+    for q in range(terms.shape[0]):
+        if terms[q] >= head.shape[0]:
+            continue
+        at = np.int64(head[terms[q]])
+        while at != 0:
+            first = at & _FIRST
+            for place in range(first + 1, at + 1):
+                if postings[place] < end_document:
+                    frequency[q] += np.int64(allowed[postings[place]])
+            at = np.int64(postings[first])
+    return frequency
+
+
+@kernel
 def add_chains(
     chains: Chains,
     lengths: U32,

@@ -17,8 +17,10 @@ from recollex_kernels.words._impact_decoding import DENSE
 from recollex_kernels.words._lanes import LANES, reaching
 from recollex_kernels.words._max_score import Admitted, search_segment
 from recollex_kernels.words._segment_table import (
+    SLICE_BITS,
     ask_for_stops,
     chains_of,
+    columns_of,
     extent,
     forward_of,
     list_of,
@@ -27,7 +29,12 @@ from recollex_kernels.words._segment_table import (
     slices_of,
 )
 from recollex_kernels.words.bm25 import Forward, Weights, best_rows, scores_of
-from recollex_kernels.words.chains import Chains, add_chains, chain_frequency
+from recollex_kernels.words.chains import (
+    Chains,
+    add_chains,
+    admitted_chain_frequency,
+    chain_frequency,
+)
 
 NONE = np.uint32(0xFFFFFFFF)
 SCRATCH = 7
@@ -60,6 +67,39 @@ def document_frequency(table: I64, s: int, terms: U32, end_document: int) -> I64
 
 
 @kernel
+def admitted_frequency(table: I64, s: int, terms: U32, end_document: int, allowed: U8) -> I64:
+    """Return, for each term, how many allowed documents of a segment it is in.
+
+    Shapes: as for `document_frequency`; allowed uint8[>= end_document].
+
+    Cost: O(postings of the terms), 1 ns each; of a term that has a column the documents, 32 at a
+    time.
+    """
+    frequency = np.zeros(terms.shape[0], np.int64)
+    first, last = extent(table, s)
+    size = min(end_document, last) - first
+    if size <= 0:
+        return frequency
+    stops = np.empty((1, slices_of(table, s) + 1), np.int64)
+    documents = postings_of(table, s)[0]
+    dense, _, columns = columns_of(table, s)
+    mask = allowed[first : first + size]
+    for q in range(terms.shape[0]):
+        row = np.searchsorted(dense, terms[q])
+        if row < dense.shape[0] and dense[row] == terms[q]:
+            column = columns[row * (last - first) : row * (last - first) + size]
+            for d in range(size):
+                frequency[q] += np.int64((column[d] != 0) & (mask[d] != 0))
+            continue
+        set_stops(table, s, terms[q], end_document, 0, stops)
+        for slice_ in range(stops.shape[1] - 1):
+            part = mask[slice_ << SLICE_BITS :]
+            for at in range(stops[0, slice_], stops[0, slice_ + 1]):
+                frequency[q] += np.int64(part[documents[at]])
+    return frequency
+
+
+@kernel
 def _ask_for_lists(table: I64, s: int, terms: U32) -> None:
     """Prefetch the beginnings of the terms' lists; the hardware prefetches the rest."""
     documents, codes = postings_of(table, s)
@@ -81,7 +121,10 @@ def word_weights(
     head: U32,
     chain_postings: U32,
     terms: U32,
+    caps: F32,
     end_document: int,
+    allowed: U8,
+    population: int,
     out_terms: U32,
     out_idf: F32,
 ) -> tuple[int, float, float]:
@@ -89,26 +132,36 @@ def word_weights(
 
     The share is that of the words that no document of the N holds.
 
-    Equation, N = ``end_document``, df the documents before it that hold the term:
-        idf = ln(1 + (N - df + .5) / (df + .5))
+    Equation, N = ``population``, df how many of these documents hold the term:
+        idf = min(cap, ln(1 + (N - df + .5) / (df + .5)))
+    The documents are those before ``end_document``; if ``population`` is less, the allowed ones
+    of them, which are so many.
 
     Shapes, for Q terms:
         table              int64[S, 14]  as `segments.table` returns it
         head, chain_postings   see `chains.chain_frequency`
         terms              uint32[Q]    NONE for a word that the agent never met
+        caps               float32[Q]   the greatest idf of each; inf for no bound
+        allowed            uint8[>= end_document]
         out_terms, out_idf   uint32[Q], float32[Q]   the terms in their order without NONE
 
-    Cost: O(Q log P) and the chains of the terms.
+    Cost: O(Q log P) and the chains of the terms; with a lesser ``population`` as for
+    `admitted_frequency`.
     """
     for s in range(table.shape[0]):
         _ask_for_lists(table, s, terms)
-    frequency = chain_frequency(head, chain_postings, terms, end_document)
-    for s in range(table.shape[0]):
-        frequency += document_frequency(table, s, terms, end_document)
+    if population < end_document:
+        frequency = admitted_chain_frequency(head, chain_postings, terms, end_document, allowed)
+        for s in range(table.shape[0]):
+            frequency += admitted_frequency(table, s, terms, end_document, allowed)
+    else:
+        frequency = chain_frequency(head, chain_postings, terms, end_document)
+        for s in range(table.shape[0]):
+            frequency += document_frequency(table, s, terms, end_document)
     n, most, unmet = 0, 0.0, 0.0
     for q in range(terms.shape[0]):
         df = np.float64(frequency[q])
-        idf = np.log1p((end_document - df + 0.5) / (df + 0.5))
+        idf = min(np.float64(caps[q]), np.log1p((population - df + 0.5) / (df + 0.5)))
         most += idf
         if frequency[q] == 0:
             unmet += idf
@@ -211,12 +264,12 @@ def _reaching(
 def search_words(
     table: I64,
     terms: U32,
+    caps: F32,
     texts: I64,
     fixed: float,
     per_word: float,
     end_document: int,
-    allowed: U8,
-    every: bool,
+    filtered: tuple[U8, bool, int],
     scratch: U32,
     out_memories: U32,
     out_scores: F32,
@@ -229,16 +282,20 @@ def search_words(
     Also returned are the last two that `word_weights` returns. Results come in arrays of the
     caller's, because each one that a kernel makes costs .6 us to hand over, and each that it is
     given .1: so those of a view come as addresses. A tuple costs more than its items, so the
-    scalars of `Weights` and what `Admitted` holds are arguments of their own.
+    scalars of `Weights` are arguments of their own.
+
+    filtered: allowed, and whether that is every document (see `Admitted`), and population.
 
     Shapes: as for the three; texts int64[7, 2], see `segments.places`; out_memories, out_scores and
     out_rows [k] for the best k; out_words: terms and idf [Q]; out_tail as there.
     """
     chains, forward = chains_of(texts), forward_of(texts)
+    allowed, every, population = filtered
     k = out_memories.shape[0]
     out_terms, out_idf = out_words
     known, most, unmet = word_weights(
-        *(table, chains[0], chains[1], terms, end_document, out_terms, out_idf)
+        *(table, chains[0], chains[1], terms, caps, end_document, allowed, population),
+        *(out_terms, out_idf),
     )
     weights = out_terms[:known], out_idf[:known], np.float32(fixed), np.float32(per_word)
     found = search_weighed(

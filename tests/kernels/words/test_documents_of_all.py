@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.words._segment_table import SLICE, list_of, postings_of, set_stops, slices_of
-from recollex_kernels.words.keyword import document_frequency
+from recollex_kernels.words.keyword import admitted_frequency, document_frequency
 from recollex_kernels.words.postings import STOP, build_postings, documents_of_all
 from recollex_kernels.words.segments import table
 from tests.kernels.posting_lists import graded_lists
@@ -78,6 +78,7 @@ def test_documents_of_several_parts_are_those_that_were_divided(size):
     lists = table([kept])
     assert slices_of(lists, 0) == -(-size // SLICE)
     numbers, stops = postings_of(lists, 0)[0], np.empty((2, slices_of(lists, 0) + 3), np.int64)
+    allowed = frozen(rng.random(first + 2 * size) < 0.3, np.uint8)
     ends = {0, first + size // 2, first + size, first + 2 * size}
     ends |= {first + SLICE * part + step for part in range(5) for step in (-1, 0, 1)}
     for end in sorted(ends):
@@ -95,6 +96,8 @@ def test_documents_of_several_parts_are_those_that_were_divided(size):
         terms = frozen([*range(len(held)), len(held)], np.uint32)
         counted = document_frequency(lists, 0, terms, end)
         assert counted.tolist() == [*map(len, seen), 0]
+        admitted = admitted_frequency(lists, 0, terms, end, allowed)
+        assert admitted.tolist() == [*(int(allowed[own].sum()) for own in seen), 0]
         for one, other in ((3, 5), (5, 6), (4, 3), (1, 6)):
             both = documents_of_all(lists, 0, frozen([one, other], np.uint32), end)
             assert both.tolist() == np.intersect1d(seen[one], seen[other]).tolist()

@@ -175,8 +175,10 @@ def test_best_rows_equal_scoring_every_passage_of_every_memory(memories, query):
     assert found.tolist() == expected
 
 
+@pytest.mark.parametrize("capped", [False, True])
+@pytest.mark.parametrize("share", [1.0, 0.4, 0.0])
 @pytest.mark.parametrize("seed", range(6))
-def test_words_weigh_by_the_documents_that_hold_them_in_their_order(seed):
+def test_words_weigh_by_the_allowed_documents_that_hold_them(seed, share, capped):
     rng = np.random.default_rng(seed)
     n = int(rng.choice([5, 60, 900]))
     texts = [rng.integers(0, VOCABULARY, rng.integers(0, 9)).tolist() for _ in range(n)]
@@ -189,11 +191,22 @@ def test_words_weigh_by_the_documents_that_hold_them_in_their_order(seed):
         segments.append(graded_lists(*lists, lengths, first, last))
     head, postings, _ = chained(texts, split)
     known, idf = np.empty(5, np.uint32), np.empty(5, np.float32)
-    count, most, unmet = word_weights(table(segments), head, postings, terms, end, known, idf)
+    caps = frozen([np.inf, np.inf, 0.2, 0.1, np.inf] if capped else [np.inf] * 5, np.float32)
+    allowed = frozen(rng.random(n) < share, np.uint8)
+    population = int(allowed[:end].sum())
+    count, most, unmet = word_weights(
+        *(table(segments), head, postings, terms, caps, end, allowed, population, known, idf)
+    )
     known, idf = known[:count], idf[:count]
-    frequency = np.array([len(holding(texts, 0, end, term)) for term in terms.tolist()])
-    expected = np.log1p((end - frequency + 0.5) / (frequency + 0.5))
+    held = [
+        [row for row in holding(texts, 0, end, term) if allowed[row]] for term in terms.tolist()
+    ]
+    frequency = np.array([len(rows) for rows in held])
+    expected = np.log1p((population - frequency + 0.5) / (frequency + 0.5))
+    expected = np.minimum(expected, caps)
     order = [0, 2, 3, 4]
     assert known.tolist() == terms[order].tolist()
     np.testing.assert_allclose(idf, expected[order], rtol=1e-6)
-    np.testing.assert_allclose([most, unmet], [expected.sum(), expected[[1, 3]].sum() / most])
+    np.testing.assert_allclose(
+        [most, unmet], [expected.sum(), expected[frequency == 0].sum() / most]
+    )
