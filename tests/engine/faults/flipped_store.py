@@ -35,7 +35,7 @@ def use_small_parts():
 def make(path):
     """Make the store at ``path``; its agent "a" has a checkpoint and a tail, "b" a tail alone."""
     use_small_parts()
-    with opened(path) as store:
+    with opened(path, durability="interval") as store:  # what a flush covered is never cut off
         agent = store.agent("a")
         for first in range(0, MEMORIES, 220):
             retain(agent, first, 220)
