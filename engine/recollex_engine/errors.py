@@ -11,6 +11,7 @@
     |-- ReadOnlyError                    opened with read_only=True; open it for writing
     |-- LockedError                      another writer has the agent; wait, or open read_only=True
     |-- StoreFullError (OSError)         the disk is full: nothing of the call was stored
+    |   `-- AccessError (PermissionError)  the system refuses a file: see its owner and permissions
     |-- TooManyFilesError (OSError)      close stores or agents, or let the process open more files
     |-- CorruptError                     data on disk is damaged or lost; see `recollex verify`
     |-- FormatError                      written by another version, or not a store at all
@@ -100,6 +101,10 @@ class LockedError(RecollexError):
 
 class StoreFullError(RecollexError, OSError):
     """The disk refused bytes: nothing of this call was stored, all earlier calls are stored."""
+
+
+class AccessError(StoreFullError, PermissionError):
+    """The system does not let this process read or write a file; nothing was changed."""
 
 
 class TooManyFilesError(RecollexError, OSError):

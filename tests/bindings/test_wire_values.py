@@ -178,6 +178,7 @@ def test_every_record_is_a_class_of_its_name() -> None:
         errors.OverloadedError("too many calls wait", 0.5),
         errors.DeadlineError("recall", True),
         errors.StoreFullError(28, "the disk is full"),
+        errors.AccessError(13, "no permission"),
         errors.LockedError("/x/y", "process 7"),
         errors.CorruptError("/x", "a", "b"),
         errors.MergeCycleError("a", "b"),

@@ -10,7 +10,7 @@ from recollex_engine.models.embedder import Embedder
 from recollex_engine.state.read_replica import ReadReplica
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.view import View
-from recollex_engine.storage.disk import enough_files
+from recollex_engine.storage.disk import system_errors
 from recollex_engine.writing.damage import make_sure, view_of
 from recollex_engine.writing.maintenance import Maintenance
 from recollex_engine.writing.store_context import StoreContext
@@ -35,8 +35,9 @@ class AgentFiles:
         self._closed = False
         self._inherited = False
         fork.register(self)
-        if folder.exists() and not context.read_only:
-            self.writer()  # a second writer fails here, not at its first retain
+        with system_errors(folder):
+            if folder.exists() and not context.read_only:
+                self.writer()  # a second writer fails here, not at its first retain
 
     def writer(self) -> Writer:
         """Return the writer; the first call opens it and makes the folder.
@@ -46,7 +47,7 @@ class AgentFiles:
         self.check_writable()
         if self._writer is not None and not self._writer.must_reopen:
             return self._writer
-        with self._opening, enough_files(self.folder):
+        with self._opening, system_errors(self.folder):
             self.check_open()
             interrupted = self._writer is not None and self._writer.must_reopen
             if interrupted and self._maintenance is not None:
@@ -113,7 +114,7 @@ class AgentFiles:
         if self._writer is not None:
             return view_of(self._writer, op)
         if self._reader is None:
-            with self._opening:
+            with self._opening, system_errors(self.folder):
                 if self._reader is None:
                     if not (self.folder / "log").exists():
                         return None

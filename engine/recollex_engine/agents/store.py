@@ -25,7 +25,7 @@ from recollex_engine.errors import (
 from recollex_engine.log.durability import MODES, Durability
 from recollex_engine.log.progress import StartProgress
 from recollex_engine.models.embedder import Embedder, checked
-from recollex_engine.storage.disk import make_folder, replace_file
+from recollex_engine.storage.disk import make_folder, replace_file, system_errors
 from recollex_engine.storage.formats import (
     STORE,
     VERSION,
@@ -119,11 +119,10 @@ class Store:
     def _check_format(self) -> None:
         path = self.path / "store.json"
         try:
-            found = orjson.loads(path.read_bytes())["recollex_store"]
+            with system_errors(path):
+                found = orjson.loads(path.read_bytes())["recollex_store"]
         except FileNotFoundError:
             return
-        except IsADirectoryError as error:
-            raise CorruptError(path, '{"recollex_store": 1}', "a folder") from error
         except (orjson.JSONDecodeError, KeyError, TypeError) as error:
             raise CorruptError(path, '{"recollex_store": 1}', repr(error)) from error
         if found != FORMAT:
@@ -158,7 +157,8 @@ class Store:
     def agents(self) -> list[str]:
         """Return the names of the agents that hold something, sorted."""
         self._check_open()
-        return agents_in(self.path)
+        with system_errors(self.path):
+            return agents_in(self.path)
 
     def close(self) -> None:
         """Close every agent; a second call does nothing, and none in a forked child."""
@@ -184,7 +184,7 @@ def create_store(path: Path) -> None:
 
     Threads and processes may do so at once.
     """
-    with _CREATING:
+    with _CREATING, system_errors(path):
         if (path / "store.json").exists() and is_noted(path):
             return
         make_folder(path, private=True)

@@ -1,6 +1,7 @@
 """Do the files on disk match the log? All derived data, compared with a replay of the log."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from recollex_engine.agents.fact_verification import problems_of
 from recollex_engine.agents.log_head import HeadCheck
 from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.domain.schema import CLOSED, CODE, DICTIONARIES, ERASE, schema
-from recollex_engine.errors import CorruptError
+from recollex_engine.errors import CorruptError, RecollexError
 from recollex_engine.log.format import START
 from recollex_engine.log.head import Head, HeadFile
 from recollex_engine.log.reader import LogFollower
@@ -17,7 +18,7 @@ from recollex_engine.log.stubs import read_stubs, said_of_stubs
 from recollex_engine.state.applying import apply
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.postings import ARRAYS, Postings
-from recollex_engine.state.replica import INTENT, LOG, Replica
+from recollex_engine.state.replica import INTENT, LOG, UNREADABLE, Replica
 from recollex_engine.state.stored_checksums import parts_of_indexes
 from recollex_engine.state.vector_batches import VectorBatches
 
@@ -63,7 +64,7 @@ def verify(
     problems: list[str] = []
     fresh = Columns(replica.folder / "none", None)
     batches = VectorBatches()
-    try:
+    with contextlib.closing(follower), _named(problems, "the log"):
         for transaction in follower.read_new(view.op):
             heads.note()
             apply(fresh, transaction.operations, replica.rows_of_file)
@@ -72,21 +73,33 @@ def verify(
             if progress is not None:
                 progress(len(transaction.operations))
         problems += heads.problems()
-    except CorruptError as error:
-        problems.append(str(error))
-    finally:
-        follower.close()
-    _compare_vectors(batches, replica, problems)
+    with _named(problems, "the vectors"):
+        _compare_vectors(batches, replica, problems)
     if not problems:
-        _compare_stubs(replica, view.op, problems)
+        with _named(problems, "what is left of erased operations"):
+            _compare_stubs(replica, view.op, problems)
     if fresh.op == view.op:
-        fresh.code_rows(replica.rows_of_file, needed=True)
-        _compare_columns(fresh, replica.columns, problems)
-        _compare_indexes(fresh, replica, problems)
-        problems += problems_of(fresh)
+        with _named(problems, "the columns"):
+            fresh.code_rows(replica.rows_of_file, needed=True)
+            _compare_columns(fresh, replica.columns, problems)
+        with _named(problems, "the indexes"):
+            _compare_indexes(fresh, replica, problems)
+        with _named(problems, "the facts"):
+            problems += problems_of(fresh)
     elif not problems:
         problems.append(f"the log ends at operation {fresh.op}, readers were shown {view.op}")
     return Verification(fresh.op, fresh.memories, fresh.rows, tuple(problems))
+
+
+@contextlib.contextmanager
+def _named(problems: list[str], what: str) -> Iterator[None]:
+    """Make a problem of any error that damaged data raise in the body."""
+    try:
+        yield
+    except RecollexError as error:
+        problems.append(str(error))
+    except (*UNREADABLE, MemoryError, OSError) as error:
+        problems.append(f"{what} cannot be read: {error!r}")
 
 
 def _compare_vectors(batches: VectorBatches, replica: Replica, problems: list[str]) -> None:

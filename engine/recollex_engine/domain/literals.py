@@ -16,6 +16,7 @@ import orjson
 
 from recollex_engine.clock import from_micros, to_micros
 from recollex_engine.domain.checks import MAX_NAME, MAX_TEXT, check_text
+from recollex_engine.domain.stored_json import read_stored
 from recollex_engine.errors import InputError
 
 KINDS = ("entity", "text", "number", "boolean", "time", "mention")
@@ -61,7 +62,8 @@ class Source:
     @classmethod
     def from_json(cls, text: str) -> "Source":
         """Return the source that `to_json` wrote."""
-        return cls(*orjson.loads(text))
+        uri, hash = read_stored(text, "the source of a fact")
+        return cls(uri, hash)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class Mention:
     @classmethod
     def from_json(cls, text: str) -> "Mention":
         """Return the mention that `to_json` wrote."""
-        document, start, end, said = orjson.loads(text)
+        document, start, end, said = read_stored(text, "a mention")
         return cls(document, (start, end), said)
 
 

@@ -18,6 +18,7 @@ from recollex_engine.storage.disk import (
     open_file,
     replace_file,
     store_full,
+    system_errors,
 )
 
 _NAME = re.compile(r"(\d{8,})\.jsonl(\.gz)?")
@@ -83,7 +84,8 @@ class LogFile:
     def read(self, offset: int, size: int) -> bytes:
         """Return up to ``size`` bytes at ``offset``; b"" at the end of the file."""
         if self.path is self._plain:
-            return os.pread(self._fd, size, offset)
+            with system_errors(self.path):
+                return os.pread(self._fd, size, offset)
         try:
             if self._whole is None and self._gzip is None:
                 self._decompress()

@@ -84,6 +84,7 @@ _HEADER = re.compile(
     + _HASH
     + rb'"\}'
 )
+_NUMBERS = 2**63
 _TWO_NUMBERS = struct.Struct("<qq")
 
 
@@ -207,7 +208,9 @@ def decode_record(line: bytes) -> Record | None:
     if match is None:
         return None
     op, at, kind, salt, commitment, chain, payload = match.groups()
-    if salt is not None and payload is None:
+    if (salt is not None and payload is None) or not (
+        -_NUMBERS <= int(at) < _NUMBERS and -_NUMBERS <= int(op) < _NUMBERS
+    ):
         return None
     return Record(
         int(op),

@@ -95,6 +95,8 @@ class LogFollower:
             if self._file is None:
                 if not file_exists(self._folder, self.position.file):
                     if self.position == START:
+                        if self._folder.is_file():
+                            raise CorruptError(self._folder, "the folder of a log", "a file")
                         return
                     raise CorruptError(
                         self._folder, f"log file {self.position.file}", "no such file"
@@ -262,7 +264,11 @@ def last_of_kind(folder: Path, kind: str, start: Position = START) -> Operation 
         follower.close()
     if found is None:
         return None
-    payload = None if found.payload is None else orjson.loads(found.payload)
+    try:
+        payload = None if found.payload is None else orjson.loads(found.payload)
+    except orjson.JSONDecodeError as error:
+        where = f"a JSON payload in operation {found.op}"
+        raise CorruptError(folder, where, str(error)) from error
     return Operation(found.op, found.recorded_at, kind, payload)
 
 

@@ -109,7 +109,7 @@ class Candidates:
         several = first_row[places + 1] - first_row[places] > 1
         data, offsets = view.buffer("text").data, view.buffer("text_offset")
         texts = [
-            str(data[first:end], "utf-8")
+            str(data[first:end], "utf-8", "replace")
             for first, end in zip(
                 offsets[places].tolist(), offsets[places + 1].tolist(), strict=True
             )

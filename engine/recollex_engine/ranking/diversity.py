@@ -239,7 +239,7 @@ class _Said:
     def _text(self, place: int) -> str:
         view, memory = self._view, self._memories[place]
         first, end = view.buffer("text_offset")[memory : memory + 2].tolist()
-        return str(view.buffer("text").data[first:end], "utf-8") if end > first else ""
+        return str(view.buffer("text").data[first:end], "utf-8", "replace") if end > first else ""
 
 
 def normalised(text: str) -> str:

@@ -7,10 +7,9 @@ fields of all memories costs several times as much as the recall.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.roles import ROLES
+from recollex_engine.domain.stored_json import read_stored
 from recollex_engine.domain.trust import LEVELS
 from recollex_engine.recall.memory_columns import MemoryColumns
 from recollex_engine.recall.predecessor import Predecessor
@@ -57,7 +56,7 @@ _FIELDS: dict[str, Callable[[MemoryColumns, int], Any]] = {
     "entities": lambda columns, place: tuple(columns.entities[place]),
     "tags": lambda columns, place: tuple(columns.tags[place]),
     "metadata": lambda columns, place: (
-        orjson.loads(metadata) if (metadata := columns.metadata[place]) else {}
+        read_stored(metadata, "metadata") if (metadata := columns.metadata[place]) else {}
     ),
     "tokens": lambda columns, place: columns.tokens[place],
     "ranks": lambda columns, place: {

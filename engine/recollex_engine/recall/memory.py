@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any
 
 import numpy.typing as npt
-import orjson
 
 from recollex_engine.clock import OPEN_END, from_micros
 from recollex_engine.domain.roles import ROLES
 from recollex_engine.domain.schema import NETWORKS, NONE
+from recollex_engine.domain.stored_json import read_stored
 from recollex_engine.domain.trust import LEVELS
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.recall.lazy_fields import Unread
@@ -136,7 +136,7 @@ def read_memory(view: View, memory: int) -> Memory:
     def values(flat: str, offsets: Array) -> Array:
         return buffers[flat][offsets.item(memory) : offsets.item(memory + 1)]
 
-    text = str(values("text", buffers["text_offset"]).data, "utf-8")
+    text = str(values("text", buffers["text_offset"]).data, "utf-8", "replace")
     metadata = values("metadata", buffers["metadata_offset"])
     mentioned = values("mention_entity", buffers["mention_offset"])
     labels = values("label", buffers["label_offset"])
@@ -171,7 +171,7 @@ def read_memory(view: View, memory: int) -> Memory:
         trust=LEVELS[buffers["trust"].item(memory)],
         entities=view.entity_names(mentioned.tolist()) if len(mentioned) else (),
         tags=tuple(columns.tag_names(labels.tolist())) if len(labels) else (),
-        metadata=orjson.loads(metadata.data) if len(metadata) else {},
+        metadata=read_stored(metadata.data, "metadata") if len(metadata) else {},
         tokens=buffers["tokens"].item(memory),
         valid_until=None if valid_end == OPEN_END else from_micros(valid_end),
         closed=Closure.of(closed),

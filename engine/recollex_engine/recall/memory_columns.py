@@ -260,7 +260,7 @@ class MemoryColumns:
         """The metadata in JSON; empty if there is none."""
         data = self._view.buffer("metadata").data
         return [
-            str(data[first:end], "utf-8") if end > first else ""
+            str(data[first:end], "utf-8", "replace") if end > first else ""
             for first, end in self._slices("metadata")
         ]
 

@@ -256,7 +256,7 @@ class Neighbourhood:
         if kind == NAME:
             return facts.entity_name(number)
         first, end = self.view.offsets("text_offset")[number : number + 2].tolist()
-        return str(self.view.buffer("text")[first:end].data, "utf-8")
+        return str(self.view.buffer("text")[first:end].data, "utf-8", "replace")
 
 
 def named_entities(facts: FactView, analyzer: Analyzer, text: str) -> Sequence[int]:

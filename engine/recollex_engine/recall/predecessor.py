@@ -64,5 +64,5 @@ def replaced_by(view: View, memory: int) -> Replaced | None:
         return None
     start, end = held["text_offset"].item(before), held["text_offset"].item(before + 1)
     recorded = held["op_recorded_at"].item(held["op"].item(before) - 1)
-    text = str(held["text"].data[start:end], "utf-8") if end > start else ""
+    text = str(held["text"].data[start:end], "utf-8", "replace") if end > start else ""
     return text, held["said_at"].item(before), recorded, closed

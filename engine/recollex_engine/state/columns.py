@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 
 from recollex_engine.domain.schema import (
     CHAINED,
@@ -23,6 +22,7 @@ from recollex_engine.domain.schema import (
     NONE,
 )
 from recollex_engine.domain.settings import Settings
+from recollex_engine.domain.stored_json import read_stored
 from recollex_engine.domain.trust import Stamp
 from recollex_engine.state.chain import Chain
 from recollex_engine.state.column_set import ColumnSet
@@ -158,11 +158,14 @@ class Columns:
     def metadata(self, memory: int) -> dict[str, Any]:
         """Return the metadata of a memory."""
         raw = self._utf8("metadata", memory)
-        return orjson.loads(raw) if raw else {}
+        found: dict[str, Any] = read_stored(raw, "metadata") if raw else {}
+        return found
 
     def _utf8(self, name: str, memory: int) -> str:
         first, end = self.array(f"{name}_offset")[memory : memory + 2].tolist()
-        return self.array(name)[first:end].tobytes().decode() if end > first else ""
+        return (
+            self.array(name)[first:end].tobytes().decode("utf-8", "replace") if end > first else ""
+        )
 
     def label(self, number: int) -> str | None:
         """Return the text of a label without its kind prefix; None for `NONE`."""

@@ -17,7 +17,7 @@ import orjson
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import Position
-from recollex_engine.storage.disk import replace_file
+from recollex_engine.storage.disk import replace_file, system_errors
 from recollex_engine.storage.formats import unknown_format
 
 FORMAT = 1
@@ -92,7 +92,8 @@ class Manifest:
         """
         path = folder / NAME
         try:
-            values = orjson.loads(path.read_bytes())
+            with system_errors(path):
+                values = orjson.loads(path.read_bytes())
         except FileNotFoundError:
             return None
         except orjson.JSONDecodeError as error:

@@ -16,7 +16,7 @@ from recollex_engine.state.integrity import warn_of_answers
 from recollex_engine.state.replica import INTENT, LOG, Erased, Reembedded, Replica, read_files_ahead
 from recollex_engine.state.view import View
 from recollex_engine.storage.commit_word import CommitWord
-from recollex_engine.storage.disk import enough_files
+from recollex_engine.storage.disk import system_errors
 from recollex_engine.storage.lock import is_locked
 
 REOPEN_ROWS = 32_768
@@ -52,7 +52,7 @@ class ReadReplica:
         self._mismatch: ModelMismatchError | None = None
         self._torn: tuple[int, ...] | None = None
         read_files_ahead(folder)
-        with enough_files(folder):
+        with system_errors(folder):
             self._commit = CommitWord(folder / "COMMIT")
             self._open(folder)
 
@@ -127,7 +127,7 @@ class ReadReplica:
         if self.replica.integrity.found:
             self._distrust()
         if self._commit.op > self.replica.published or not self._is_whole:
-            with self._lock:
+            with self._lock, system_errors(self.replica.folder):
                 until = self._commit.op
                 if until > self.replica.published or not self._is_whole:
                     self._catch_up(until)

@@ -47,6 +47,9 @@ INTENT = "ERASE"
 GROUP = 4096
 """Operations that are applied together while the log is read."""
 
+UNREADABLE = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
+"""What applying raises where the payload of an operation is not that of its kind."""
+
 _AHEAD = 1 << 18  # bytes of a file to read ahead
 
 
@@ -265,7 +268,12 @@ class Replica:
                         if operation.kind == ERASE and operation.op > self._erased:
                             raise Erased
                         batches.add(operation)
-                self.apply(transactions)
+                try:
+                    self.apply(transactions)
+                except UNREADABLE as error:
+                    ops = f"{transactions[0].first_op} to {transactions[-1].position.op}"
+                    what = f"payloads of operations {ops} that fit their kinds"
+                    raise CorruptError(self.folder / LOG, what, repr(error)) from error
                 for transaction in transactions:  # so that the collector does not scan them
                     transaction.operations.clear()
             if progress is not None:

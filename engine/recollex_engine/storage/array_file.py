@@ -20,7 +20,7 @@ import orjson
 from numpy.typing import NDArray
 
 from recollex_engine.errors import CorruptError
-from recollex_engine.storage.disk import FileSink, store_full
+from recollex_engine.storage.disk import FileSink, store_full, system_errors
 
 MAGIC = b"RCXPACK1"
 ALIGNMENT = 64
@@ -61,7 +61,8 @@ def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     Raises `CorruptError` for a file that was cut short or is not an array file.
     """
     try:
-        file = path.open("rb")
+        with system_errors(path):
+            file = path.open("rb")
     except FileNotFoundError:
         raise CorruptError(path, "a pack", "no file") from None
     with file:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.storage import overlay
 from recollex_engine.storage.checksums import crc32
-from recollex_engine.storage.disk import flush, open_file, store_full, write_at
+from recollex_engine.storage.disk import flush, open_file, store_full, system_errors, write_at
 
 MAPPED_FROM = 1 << 17
 """Files of fewer bytes are read into memory, so that thousands of small agents need no maps."""
@@ -309,7 +309,8 @@ def _opened(path: Path, flags: int) -> Iterator[int]:
             raise store_full(error, path, f"create {path.name}") from error
         raise
     try:
-        yield fd
+        with system_errors(path):  # a folder can be opened, and cannot be read
+            yield fd
     finally:
         os.close(fd)
 

@@ -7,7 +7,9 @@ strings, one after another) and ``<name>.offsets`` (int64, where each string end
 
     hash    = the 8 bytes of BLAKE2b with an 8-byte digest over the UTF-8 bytes, little-endian
 
-The index is derived data: without a file that fits, it is computed from the strings.
+The index is derived data: without a file that fits, it is computed from the strings. Strings of a
+damaged heap may be read before its checksum is compared (see `state.integrity`): bytes that are not
+UTF-8 are read as U+FFFD until then.
 """
 
 import contextlib
@@ -46,7 +48,10 @@ def split_strings(data: bytes, ends: Sequence[int]) -> list[str]:
     if data.isascii():  # slicing a str costs a third of slicing and decoding bytes
         text = data.decode("ascii")
         return [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-    return [str(data[start:end], "utf-8") for start, end in zip([0, *ends], ends, strict=False)]
+    return [
+        str(data[start:end], "utf-8", "replace")
+        for start, end in zip([0, *ends], ends, strict=False)
+    ]
 
 
 class Dictionary:
@@ -159,7 +164,7 @@ class Dictionary:
         """Return the string that has this number."""
         if not 0 <= number < self.count:
             raise InputError(f"number must lie in [0, {self.count}), got {number}")
-        return self._bytes(number).decode()
+        return self._string(number)
 
     def strings(self, numbers: Iterable[int]) -> list[str]:
         """Return the strings with these numbers, in the same order."""
@@ -176,11 +181,11 @@ class Dictionary:
 
         The numbers and places are not checked: the caller vouches for them. Cost: 0.05 us each.
         """
-        joined = str(gather_strings(*self.flat, column, places, 0).data, "utf-8")
+        joined = str(gather_strings(*self.flat, column, places, 0).data, "utf-8", "replace")
         found = joined.split("\0")  # the fastest way to make many strings
         if len(found) == len(places):
             return found
-        return [self._bytes(number).decode() for number in column[places].tolist()]  # one has NUL
+        return [self._string(number) for number in column[places].tolist()]  # one has NUL
 
     @property
     def flat(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -278,6 +283,9 @@ class Dictionary:
         start = int(offsets[number - 1]) if number else 0
         return self._heap.array[start : int(offsets[number])].tobytes()
 
+    def _string(self, number: int) -> str:
+        return self._bytes(number).decode("utf-8", "replace")
+
     def _hashes(self, start: int, end: int) -> Hashes:
         """Return the hashes of strings ``start`` to ``end``. Cost: 1.5 us each."""
         numbers = range(start, end)
@@ -302,7 +310,9 @@ class Dictionary:
         """Put the stored strings into `_known`, for a dictionary without an index file."""
         with self._filling:
             if not self._is_filled:
-                self._known |= {self._bytes(n).decode(): n for n in range(self.stored)}
+                self._known |= {
+                    self._bytes(n).decode("utf-8", "replace"): n for n in range(self.stored)
+                }
                 self._is_filled = True
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollex_engine.storage.checksums import crc32
-from recollex_engine.storage.disk import replace_file
+from recollex_engine.storage.disk import replace_file, system_errors
 
 _MAGIC = b"rcxindx1"
 _HEADER = struct.Struct("<8sq")
@@ -54,7 +54,7 @@ class DictionaryIndex:
         """Return the index in the file, or None if it does not cover ``count`` strings."""
         size = _HEADER.size + 12 * count
         try:
-            with path.open("rb") as file:
+            with system_errors(path), path.open("rb") as file:
                 header = file.read(_HEADER.size)
                 if header != _HEADER.pack(_MAGIC, count) or path.stat().st_size != size:
                     return None

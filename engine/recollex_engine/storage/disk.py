@@ -21,7 +21,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
-from recollex_engine.errors import StoreFullError, TooManyFilesError
+from recollex_engine.errors import (
+    AccessError,
+    CorruptError,
+    RecollexError,
+    StoreFullError,
+    TooManyFilesError,
+)
 
 Bytes = bytes | bytearray | memoryview
 _CHUNK = 1 << 20
@@ -31,9 +37,9 @@ def open_file(path: Path, flags: int) -> int:
     """Return a descriptor of a file; programs started by this one do not inherit it.
 
     A file that is made may be read and written by those who may do so with its folder. Raises
-    `TooManyFilesError` where no descriptor is left, otherwise the plain `OSError`.
+    the errors of `system_errors`, otherwise the plain `OSError`.
     """
-    with enough_files(path):
+    with system_errors(path):
         mode = permissions(path.parent) & 0o666 if flags & os.O_CREAT else 0
         return os.open(path, flags | os.O_CLOEXEC, mode)
 
@@ -61,16 +67,25 @@ def read_ahead(path: Path, size: int) -> None:
 
 
 @contextlib.contextmanager
-def enough_files(path: Path) -> Iterator[None]:
-    """Turn "too many open files" errors of the body into `TooManyFilesError`.
+def system_errors(path: Path) -> Iterator[None]:
+    """Turn errors of the system in the body into errors of recollex.
 
-    The error names the file that could not be opened, or ``path`` if it does not say. A
-    `TooManyFilesError` is passed on as it is.
+    No descriptor left: `TooManyFilesError`. No permission, or a read-only disk: `AccessError`. A
+    folder in place of a file, a file in place of a folder, or bytes that cannot be read:
+    `CorruptError`. They name the file that the system named, or ``path``. All others are passed on.
     """
     try:
         yield
     except OSError as error:
-        if isinstance(error, TooManyFilesError) or error.errno not in (errno.EMFILE, errno.ENFILE):
+        if isinstance(error, RecollexError):
+            raise
+        place = Path(os.fsdecode(error.filename or path))
+        if error.errno in _REFUSED:
+            raise access_refused(error, place) from error
+        if error.errno in _NOT_A_FILE:
+            found = f"{error.strerror}: move it away, or put the file back from a copy"
+            raise CorruptError(place, _NOT_A_FILE[error.errno], found) from error
+        if error.errno not in (errno.EMFILE, errno.ENFILE):
             raise
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         whose = f"this process may open {most}"
@@ -83,11 +98,34 @@ def enough_files(path: Path) -> Iterator[None]:
         raise TooManyFilesError(error.errno, message, str(error.filename or path)) from error
 
 
+_REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
+_NOT_A_FILE = {
+    errno.EISDIR: "a file",
+    errno.ENODEV: "a file",
+    errno.ENOTDIR: "a folder",
+    errno.EEXIST: "a folder",
+    errno.ELOOP: "a file",
+    errno.EIO: "bytes that can be read",
+}
+
+
+def access_refused(error: OSError, path: Path, what: str = "") -> AccessError:
+    """Return the error to raise where the system does not let this process use a file."""
+    reason = error.strerror or str(error)
+    advice = "open the store with read_only=True, or let the disk be written to"
+    if error.errno != errno.EROFS:
+        advice = "let this user read and write the store (chown, chmod)"
+    message = f"cannot {what or 'open a file'}: {reason}; nothing was changed: {advice}"
+    return AccessError(error.errno, message, str(path))
+
+
 def store_full(error: OSError, path: Path, what: str) -> StoreFullError:
     """Return the error to raise for a write that the operating system refused.
 
     ``what`` completes "cannot ...", for instance "append 512 bytes to the log".
     """
+    if error.errno in _REFUSED:
+        return access_refused(error, path, what)
     reason = error.strerror or str(error)
     advice = "retry" if isinstance(error, TooManyFilesError) else "free space and retry"
     message = f"cannot {what}: {reason}; nothing of this call was stored: {advice}"

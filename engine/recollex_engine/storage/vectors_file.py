@@ -32,6 +32,7 @@ from recollex_engine.storage.disk import (
     open_file,
     replace_file,
     store_full,
+    system_errors,
     write_at,
 )
 from recollex_engine.storage.formats import unknown_format
@@ -240,7 +241,8 @@ def _bytes_of(rows: NDArray[Any]) -> memoryview:
 
 def _check_header(fd: int, path: Path, dimension: int) -> int:
     """Return the file's size; raise unless its header says rows of this dimension."""
-    header = os.pread(fd, HEADER_BYTES, 0)
+    with system_errors(path):
+        header = os.pread(fd, HEADER_BYTES, 0)
     if len(header) < HEADER_BYTES:
         raise CorruptError(path, f"a header of {HEADER_BYTES} bytes", f"{len(header)}{_REMEDY}")
     magic, version, found = _HEADER.unpack_from(header)
