@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import recollex
+from recollex_engine.ranking.small_stores import names_speaker
+from tests.bindings.word_vectors import WordVectors
 
 DIMENSION = 64
 AISLE = "I always book the aisle because I have long legs."
@@ -70,3 +72,17 @@ def test_a_shared_name_counts_less_in_a_small_agent(tmp_path: Path) -> None:
             )
             received += [m.parts["association"] for m in found if m.text.startswith("Ada is")]
         assert 0 < received[0] < 0.1 * received[1]
+
+
+def test_a_name_that_speaks_later_speaks_in_no_earlier_view(tmp_path: Path) -> None:
+    with recollex.open(tmp_path, embedder=WordVectors()) as store:
+        agent = store.agent("a")
+        agent.retain("Bob likes tea.")
+        then = agent.list()[0].recorded_at
+        said = {"speaker": "Ann", "text": "I lost the tea.", "at": "2024-05-04T10:00:00Z"}
+        agent.retain_dialogue([said], document_id="d")
+        now, before = agent.engine.view(), agent.at(then).engine.view()
+        assert now is not None and before is not None
+        named = now.columns.speakers.named(now.of_memories("speaker"), frozenset({"ann"}))
+        assert len(named) == 1
+        assert names_speaker(now, named) and not names_speaker(before, named)

@@ -27,7 +27,12 @@ from recollex_engine.ranking.arms import ArmList, Words
 from recollex_engine.ranking.confidence import STANDS_OUT_OF, read_signs
 from recollex_engine.ranking.fusion import Evidence, Fused
 from recollex_engine.ranking.later_statements import prefer_later
-from recollex_engine.ranking.small_stores import SIMILARITY, smallness, word_certainty
+from recollex_engine.ranking.small_stores import (
+    SIMILARITY,
+    names_speaker,
+    smallness,
+    word_certainty,
+)
 from recollex_kernels.fusing.contextual import contextual
 from recollex_kernels.fusing.inputs import Question
 from recollex_kernels.fusing.parts import PARTS
@@ -162,7 +167,7 @@ class Contextual:
         named = view.columns.speakers.named(view.of_memories("speaker"), evidence.cues.words)
         arguments = (
             (np.concatenate(lists), (near.memories, near.scores)),
-            _asked(evidence, len(named) > 0),
+            _asked(evidence, names_speaker(view, named)),
             view.mentions,
             view.talk,
             evidence.allowed,
@@ -272,13 +277,13 @@ class _Parts(Mapping[str, npt.NDArray[np.float64]]):
         return len(self._names)
 
 
-def _asked(evidence: Evidence, names_speaker: bool) -> Question:
+def _asked(evidence: Evidence, names_one: bool) -> Question:
     """Return what b and c of any memory are computed from, whichever arm brought it."""
     view, limits, words = evidence.view, evidence.thresholds, evidence.words
     best = float(words.ranked.scores[0]) if words and len(words.ranked.scores) else 0.0
     said = words if words is not None and best > 0 else _NO_WORDS
     scale = 1 / math.sqrt(best * said.most) if best > 0 else 0.0
-    if scale and not names_speaker:
+    if scale and not names_one:
         scale *= word_certainty(view, said)
     return (
         (

@@ -15,6 +15,9 @@ of their assumptions fail in an agent of 5 to 50:
 import math
 from functools import lru_cache
 
+import numpy as np
+import numpy.typing as npt
+
 from recollex_engine.ranking.arms import Words
 from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import Analyzer
@@ -54,6 +57,17 @@ def certainty(best: float, memories: int) -> float:
     """
     shared = best / (math.log1p((memories - 0.5) / 1.5) / 2)
     return float(1 - smallness(memories) / (1 + (shared / CHANCE) ** STEEPNESS))
+
+
+def names_speaker(view: View, named: npt.NDArray[np.uint32]) -> bool:
+    """Return whether one of the labels ``named`` is a speaker of the view, see `Speakers.named`.
+
+    Speakers that are newer than the view do not count. True for any label in a large agent, where
+    `word_certainty` is 1 anyway.
+    """
+    if not len(named) or smallness(view.memories) < 1 - SURE:
+        return len(named) > 0
+    return bool(np.isin(view.of_memories("speaker"), named).any())
 
 
 def word_certainty(view: View, words: Words) -> float:
