@@ -56,6 +56,17 @@ def test_memories_below_the_threshold_come_back_best_first(
     assert ask(agent, exact=exact)[0].ranks == {"semantic": 1}
 
 
+@pytest.mark.parametrize("exact", [True, False])
+def test_an_invoice_below_the_threshold_comes_back(tmp_path: Path, exact: bool) -> None:
+    texts = ["The invoice of the electrician is 340 euros.", "We met at the lake."]
+    vectors = np.array([at_cosine(0.17, 0), at_cosine(-0.02, 1)])
+    with recollex.open(tmp_path / "memory", embedder=recollex.GivenVectors(DIMENSION)) as store:
+        agent = store.agent("a")
+        agent.retain(texts, embedding=vectors)
+        recall = agent.recall("How much must be paid?", query_embedding=ASKED, exact=exact)
+        assert [memory.text for memory in recall] == texts
+
+
 def test_weak_evidence_has_little_confidence(agent: recollex.Agent) -> None:
     recall = ask(agent)
     assert recall.confidence is not None and 0 < recall.confidence < 0.1

@@ -41,6 +41,17 @@ def test_one_word_shared_by_chance_does_not_win(tmp_path: Path, others: int) -> 
         assert first(agent, "Which seat do I want?") == AISLE
 
 
+def test_a_tag_makes_a_small_agent_of_a_large_one(tmp_path: Path) -> None:
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(DIMENSION)) as store:
+        agent = made(store, {}, 300)
+        told = {AISLE: 0.316, THEATRE: 0.196, "The lamp is green.": 0.1}
+        vectors = np.array([at_cosine(cosine, n) for n, cosine in enumerate(told.values())])
+        agent.retain(list(told), embedding=vectors, tags=[["trip"]] * 3)
+        question = "Which seat do I want?"
+        found = agent.recall(question, query_embedding=at_cosine(1.0, 0), tags=["trip"])
+        assert found[0].text == AISLE
+
+
 def test_two_words_are_no_chance(tmp_path: Path) -> None:
     with recollex.open(tmp_path, embedder=recollex.GivenVectors(DIMENSION)) as store:
         agent = made(store, {AISLE: 0.316, THEATRE: 0.196}, 18)
