@@ -121,6 +121,25 @@ class MemoryContract:
             agent.set_retention([])
             assert agent.retention() == []
 
+    def test_a_long_memory_comes_back_as_its_best_passages(
+        self, alice: Any, reference: Any
+    ) -> None:
+        text = " ".join(f"Room {n} has a {'red' if n % 90 == 7 else n} door." for n in range(400))
+        for agent in (alice, reference):
+            agent.retain(text, id="m", event_at=day(1), recorded_at=day(2))
+        for budget in (150, 600, 10_000):
+            found, expected = (
+                agent.recall("Which room has a red door?", max_tokens=budget, now=day(3))
+                for agent in (alice, reference)
+            )
+            assert list(found) == list(expected)
+            assert found[0].passages == expected[0].passages
+            assert found[0].to_dict() == expected[0].to_dict()
+            assert type(found[0].passages) is type(found[0].passages[0]) is tuple
+            assert found.tokens == expected.tokens <= budget
+            assert (len(found[0].passages) > 1) == (budget == 600)
+        assert alice.get("m").passages == ((0, len(text)),)
+
     def test_a_recall_is_the_embedded_one(self, alice: Any, reference: Any) -> None:
         for agent in (alice, reference):
             agent.retain(

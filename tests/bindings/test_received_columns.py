@@ -89,10 +89,14 @@ def test_columns_of_another_size_are_refused(wrong: dict[str, Any]) -> None:
         {"repeated_at": [["x"]]},
         {"valid_until": ["x"]},
         {"entities": [1]},
+        {"role": [5]},
+        {"role": ["user"]},
+        {"passages": [[1]]},
+        {"passages": [7]},
     ],
 )
 def test_memories_of_a_client_are_read_before_they_are_used(wrong: dict[str, Any]) -> None:
     told = {"query": "tea", "tokens": 0, "token_counter": "none", "count": 1, "op": 0}
     recall = record("Recall").build(told | {"memories": encode(ONE | wrong)})
-    with pytest.raises(ProtocolError, match=r"memories|networks"):
+    with pytest.raises(ProtocolError, match=r"memories|networks|roles|passages"):
         list(recall)

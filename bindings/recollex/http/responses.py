@@ -59,6 +59,7 @@ MEMORY = record(
     id=_TEXT,
     text=_TEXT,
     passage=_TEXT,
+    passages=_list(_list(_WHOLE)),
     score=_NUMBER,
     event_at=_MOMENT,
     event=_list(_MOMENT),

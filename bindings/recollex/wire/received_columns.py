@@ -4,6 +4,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from recollex_engine.domain.roles import ROLES
 from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.errors import ProtocolError
 from recollex_engine.fork import cached_property
@@ -17,8 +18,8 @@ _RANK = 4
 """Bytes of a rank."""
 _LISTS: Mapping[str, Any] = {
     **dict.fromkeys(("entities", "tags", "collapsed", "repeated_at"), ()),
-    **dict.fromkeys(("passage", "context", "document", "speaker", "source", "metadata")),
-    **dict.fromkeys(("valid_until", "closed", "replaces", "scores", "parts")),
+    **dict.fromkeys(("passage", "passages", "context", "document", "speaker", "source")),
+    **dict.fromkeys(("metadata", "valid_until", "closed", "replaces", "scores", "parts")),
     "role": 0,
     "trust": 0,
 }
@@ -45,6 +46,13 @@ class ReceivedColumns:
         for name, column in columns.items():
             if name in _LISTS and (type(column) is not list or len(column) != count):
                 raise ProtocolError(f"{name} of {count} memories must be as many values")
+        if not all(
+            type(role) is int and 0 <= role < len(ROLES) for role in columns.get("role", ())
+        ):
+            raise ProtocolError(f"roles are numbers below {len(ROLES)}")
+        for ends in columns.get("passages", ()):
+            if ends is not None and (type(ends) is not list or len(ends) % 2):
+                raise ProtocolError("passages are a start and an end each, or nil")
         self._columns = columns
         self._count = count
 

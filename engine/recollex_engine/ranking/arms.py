@@ -78,7 +78,7 @@ def holding(
     else:  # only stop words: no posting list limits the memories
         parts = [np.arange(view.indexed_memories, dtype=np.uint32)]
     unsure = [tail] if len(phrase) == len(terms) == 1 else [*parts, tail]
-    rows = _rows_of(view, np.concatenate(unsure))
+    rows = rows_of(view, np.concatenate(unsure))
     offsets, forward = view.buffer("term_offset"), view.buffer("term")
     held = view.memory_of_row[rows[phrase_rows(offsets, forward, rows, phrase) == 1]]
     sure = parts if len(unsure) == 1 else []
@@ -87,7 +87,7 @@ def holding(
     return admitted
 
 
-def _rows_of(view: View, memories: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+def rows_of(view: View, memories: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     """Return the rows of memories."""
     if view.rows == view.memories:  # each memory has one row, of the same number
         return memories

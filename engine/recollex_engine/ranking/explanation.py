@@ -7,20 +7,19 @@ from typing import Any, NamedTuple
 from recollex_engine.ranking.ranking import Ranking
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NO_ROWS: tuple[int, ...] = ()
 
 
 class Explanation(NamedTuple):
     """Why a recall returned a memory: its score, its best passage, its scores in each arm.
 
     row: the best passage; None if the memory has only one, or if no arm ranked its passages.
-    passage_only: only the passage is returned, because the whole text exceeds the token budget.
     scores: arm -> the arm's score, if an explanation was asked for. parts: name -> what this part
     added to the fused score. collapsed: the memories that were folded into this one.
     """
 
     score: float = 0.0
     row: int | None = None
-    passage_only: bool = False
     scores: Mapping[str, float] = _NOTHING
     parts: Mapping[str, float] = _NOTHING
     collapsed: tuple[int, ...] = ()
@@ -36,13 +35,13 @@ def explanations(ranking: Ranking, several: Sequence[bool], explain: bool) -> li
     for place, (memory, score) in enumerate(
         zip(ranking.memories.tolist(), ranking.scores.tolist(), strict=True)
     ):
-        row = ranking.cut.get(place)
-        best = ranking.best_row(memory) if several[place] and row is None else row
+        rows = ranking.cut.get(place, _NO_ROWS)
+        best = rows[0] if rows else (ranking.best_row(memory) if several[place] else None)
         scores = {
             name: ranking.lists[name].scores.item(rank - 1)
             for name, ranks in ranking.ranks.items()
             if explain and (rank := ranks.item(place))
         }
         parts, folded = ranking.parts.get(memory, {}), ranking.collapsed.get(memory, ())
-        found.append(Explanation(score, best, row is not None, scores, parts, folded))
+        found.append(Explanation(score, best, scores, parts, folded))
     return found

@@ -17,7 +17,8 @@ class Ranking:
 
     memories uint32[n], scores float64[n].
     lists: arm -> the arm's own list, from which ranks are computed.
-    cut: place -> the one passage that is returned for a memory too long for the token budget.
+    cut: place -> the passages that are returned of a memory too long for the token budget, the
+    best one first.
     collapsed: memory -> the memories that say the same and were folded into it.
     parts: memory -> what each part of the fused score added, if an explanation is wanted.
     """
@@ -25,7 +26,7 @@ class Ranking:
     memories: npt.NDArray[np.uint32]
     scores: npt.NDArray[np.float64]
     lists: dict[str, ArmList]
-    cut: dict[int, int] = field(default_factory=dict)
+    cut: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     collapsed: dict[int, tuple[int, ...]] = field(default_factory=dict)
     parts: dict[int, dict[str, float]] = field(default_factory=dict)
 

@@ -29,7 +29,7 @@ def within_budget(view: View, ranking: Ranking, max_tokens: int, stop: bool) -> 
     )
     cut = {}
     if len(passages):
-        cut = {place: int(rows[place]) for place in np.flatnonzero(rows != NONE).tolist()}
+        cut = {place: (int(rows[place]),) for place in np.flatnonzero(rows != NONE).tolist()}
     fitting = Ranking(memories, scores, ranking.lists, cut, ranking.collapsed, ranking.parts)
     return fitting, total
 

@@ -39,6 +39,11 @@ _FIELDS: dict[str, Callable[[MemoryColumns, int], Any]] = {
     "passage": lambda columns, place: (
         columns.text[place] if (passage := columns.passage[place]) is None else passage
     ),
+    "passages": lambda columns, place: (
+        ((0, len(columns.text[place])),)
+        if (ends := columns.passages[place]) is None
+        else tuple(zip(ends[::2], ends[1::2], strict=True))
+    ),
     "score": lambda columns, place: columns.score[place],
     "event_at": lambda columns, place: from_micros(columns.said[place]),
     "event": lambda columns, place: (

@@ -27,22 +27,25 @@ Array = npt.NDArray[Any]
 class Memory(Unread):
     """One memory, as one view shows it.
 
-    text: the whole text; passage: the part that matched, the same for a short memory. event_at:
-    when it was said or done, as the caller gave it; event: the interval [start, end) that it speaks
-    of, which differs if the text names a time ("last Friday"). ranks: arm -> rank from 1. scores:
-    arm -> the arm's own score; parts: the contribution of each part of the fused score; both are
-    filled by ``explain=True``. score: of the whole pipeline; 0 outside a recall. collapsed: ids of
-    memories with the same content that were folded into this one; repeated_at: the `event_at` of
-    each of them. valid_until: the end of its validity, None if none was given. role: of the
-    speaker: "user", "assistant", "system", "tool", or None if it is unknown. source: where it
-    comes from, as the caller stamped it; trust: "user", "assistant", "tool" or "web", in this
-    order; both None if no source was given. closed: None while it is open. replaces: what it said
-    before it was corrected or replaced; None for a first version.
+    text: the whole text; of a memory too long for the token budget its best passages, in their
+    order, with " [...] " where something is left out. passages: the spans [start, end) of `text` in
+    the retained text, in characters. passage: the part that matched best, the same as the text for
+    a short memory. event_at: when it was said or done, as the caller gave it; event: the interval
+    [start, end) that it speaks of, which differs if the text names a time ("last Friday"). ranks:
+    arm -> rank from 1. scores: arm -> the arm's own score; parts: the contribution of each part of
+    the fused score; both are filled by ``explain=True``. score: of the whole pipeline; 0 outside a
+    recall. collapsed: ids of memories with the same content that were folded into this one;
+    repeated_at: the `event_at` of each of them. valid_until: the end of its validity, None if none
+    was given. role: of the speaker: "user", "assistant", "system", "tool", or None if it is
+    unknown. source: where it comes from, as the caller stamped it; trust: "user", "assistant",
+    "tool" or "web", in this order; both None if no source was given. closed: None while it is open.
+    replaces: what it said before it was corrected or replaced; None for a first version.
     """
 
     id: str
     text: str
     passage: str
+    passages: tuple[tuple[int, int], ...] = ()
     score: float
     event_at: datetime
     event: tuple[datetime, datetime]
@@ -73,6 +76,7 @@ class Memory(Unread):
             "id": self.id,
             "text": self.text,
             "passage": self.passage,
+            "passages": [list(span) for span in self.passages],
             "score": self.score,
             "event_at": self.event_at.isoformat(),
             "event": [moment.isoformat() for moment in self.event],
@@ -155,6 +159,7 @@ def read_memory(view: View, memory: int) -> Memory:
         id=id,
         text=text,
         passage=passage,
+        passages=((0, len(text)),),
         score=0.0,
         event_at=from_micros(buffers["said_at"].item(memory)),
         event=(

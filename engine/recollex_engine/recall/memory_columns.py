@@ -14,6 +14,7 @@ from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.schema import NETWORKS, NONE
 from recollex_engine.fork import cached_property
 from recollex_engine.ranking.explanation import Explanation, explanations
+from recollex_engine.ranking.passage_choice import joined, spans, tokens_of
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.recall.predecessor import Replaced, replaced_by
 from recollex_engine.state.closure import Closed, closed_by
@@ -40,7 +41,13 @@ from recollex_kernels.memories.gathering import (
 
 ALWAYS = ("numbers", "strings", "ends", "score")
 _PLAIN = (
-    *(("passage", SEVERAL), ("context", CONTEXT), ("document", DOCUMENT), ("speaker", SPEAKER)),
+    *(
+        ("passage", SEVERAL),
+        ("passages", SEVERAL),
+        ("context", CONTEXT),
+        ("document", DOCUMENT),
+        ("speaker", SPEAKER),
+    ),
     *(("role", SPEAKER), ("entities", MENTIONS), ("tags", LABELS), ("metadata", METADATA)),
     *(("valid_until", VALID_END), ("closed", CLOSED)),
 )
@@ -50,7 +57,8 @@ Columns = dict[str, Any]
 Always present, as bytes: ``numbers``, int64[6, n], see `gather_memories`; ``strings``, in UTF-8 the
 ids one after another and then the texts; ``ends``, int64[2 n], the end of each of them; ``score``,
 float64[n]. ``ranks``: arm -> uint32[n], 0 if the arm did not bring the memory. Others, lists of one
-value for each memory: passage (None if it is the text), context, document, speaker, role (its
+value for each memory: passage (None if it is the text), passages (the start and end of each in the
+retained text, None for all of it), context, document, speaker, role (its
 number), source, trust (its number), entities, tags, metadata (JSON), scores, parts, collapsed
 (ids), repeated_at (microseconds, one for each of these ids), valid_until (microseconds, None
 without an end), closed (microseconds, how, by, why; None while open), replaces (text, microseconds
@@ -154,10 +162,10 @@ class MemoryColumns:
 
     @cached_property
     def text(self) -> list[str]:
-        """The texts; for a memory that is returned in part, the passage."""
+        """The texts; for a memory that is returned in part, its passages, see `joined`."""
         texts = self._strings[len(self) :]
-        for place, row in self._cut.items():
-            texts[place] = self._passage_of(texts[place], row)
+        for place, parts in self._spans.items():
+            texts[place] = joined(texts[place], parts)
         return texts
 
     @cached_property
@@ -170,6 +178,14 @@ class MemoryColumns:
                 row = self._explanations[place].row
                 row = first_row.item(int(self._places[place])) if row is None else row
                 found[place] = self._passage_of(whole[place], row)
+        return found
+
+    @cached_property
+    def passages(self) -> list[list[int] | None]:
+        """The starts and ends of the passages in `text`, one after another; None for all of it."""
+        found: list[list[int] | None] = [None] * len(self)
+        for place, parts in self._spans.items():
+            found[place] = [end for part in parts for end in part]
         return found
 
     @cached_property
@@ -224,8 +240,8 @@ class MemoryColumns:
     def tokens(self) -> list[int]:
         """The token counts of the returned texts."""
         tokens = list(self._numbers[TOKENS])
-        for place, row in self._cut.items():
-            tokens[place] = self._view.buffer("passage_tokens").item(row)
+        for place, rows in self._cut.items():
+            tokens[place] = tokens_of(self._view, rows)
         return tokens
 
     @cached_property
@@ -338,12 +354,16 @@ class MemoryColumns:
         return explanations(self._ranking, self._several, self._explain)
 
     @cached_property
-    def _cut(self) -> dict[int, int]:
-        """The places of memories whose passage alone is returned, and the passage's row."""
+    def _cut(self) -> dict[int, tuple[int, ...]]:
+        """The places of memories that are returned in part, and the rows of their passages."""
         if self._ranking is None or not self._ranking.cut:
             return {}
         several = self._several
-        return {place: row for place, row in self._ranking.cut.items() if several[place]}
+        return {place: rows for place, rows in self._ranking.cut.items() if several[place]}
+
+    @cached_property
+    def _spans(self) -> dict[int, list[tuple[int, int]]]:
+        return {place: spans(self._view, rows) for place, rows in self._cut.items()}
 
     def _passage_of(self, text: str, row: int) -> str:
         view = self._view

@@ -160,7 +160,7 @@ class Packable:
     def _read(self, ordinals: list[int], ranking: Ranking) -> dict[int, Memory]:
         """Return memories; of a long one, the recall's passage, else the one with most terms."""
         view = self.near.view
-        cut: dict[int, int] = {}
+        cut: dict[int, tuple[int, ...]] = {}
         scores = dict(zip(ranking.memories.tolist(), ranking.scores.tolist(), strict=True))
         first_row = view.buffer("first_row")
         for place, memory in enumerate(ordinals):
@@ -168,17 +168,20 @@ class Packable:
             if end - first > 1:
                 row = ranking.best_row(memory)
                 if row is None:
-                    rows = dict(enumerate(range(first, end)))
+                    rows = {place: (row,) for place, row in enumerate(range(first, end))}
                     parts = _read_passages(view, [memory] * len(rows), {}, rows)
                     held = [len(self.near.terms_in(part.passage)) for part in parts]
                     row = first + held.index(max(held))
-                cut[place] = row
+                cut[place] = (row,)
         memories = _read_passages(view, ordinals, scores, cut)
         return dict(zip(ordinals, memories, strict=True))
 
 
 def _read_passages(
-    view: View, ordinals: list[int], scores: Mapping[int, float], rows: dict[int, int]
+    view: View,
+    ordinals: list[int],
+    scores: Mapping[int, float],
+    rows: Mapping[int, tuple[int, ...]],
 ) -> list[Memory]:
     """Return memories; those at the given places have only the text of one row."""
     given = [scores.get(memory, 0.0) for memory in ordinals]

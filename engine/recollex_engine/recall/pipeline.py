@@ -23,6 +23,7 @@ from recollex_engine.ranking.candidates import Candidates
 from recollex_engine.ranking.diversity import Diversity, fold
 from recollex_engine.ranking.divided import lead_with_parts
 from recollex_engine.ranking.fusion import ARMS, Evidence, Fused
+from recollex_engine.ranking.passage_choice import with_further_passages
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.ranking.query_embedding import LatencyEstimate, embed_beside
 from recollex_engine.ranking.ranking import Ranking
@@ -88,6 +89,10 @@ def recall(
             ranking, tokens = within_budget(
                 view, ranked, question.max_tokens, preset.overflow == "stop"
             )
+            if ranking.cut:
+                left = question.max_tokens - tokens
+                ranking, more = pipeline.with_further_passages(ranking, left, query)
+                tokens += more
         if explain:
             ranking = ranking.explained(fused.memories, fused.parts)
     if question.packing is not None:
@@ -299,6 +304,14 @@ class _Pipeline:
             spread = diversity.apply(candidates)
             kept = candidates.taken(spread.order, candidates.scores[spread.order])
             return kept, spread.folded(kept.memories)
+
+    def with_further_passages(
+        self, ranking: Ranking, left: int, query: npt.NDArray[np.float32] | None
+    ) -> tuple[Ranking, int]:
+        """Return the ranking with more of its long memories, and the tokens that this takes."""
+        return with_further_passages(
+            self.view, ranking, left, self.words.words, query, self.thresholds
+        )
 
     def _settled(self, lead: npt.NDArray[np.uint32], others: npt.NDArray[np.uint32]) -> bool:
         """Return whether none of ``others`` fits into the token budget after ``lead``."""
