@@ -16,7 +16,7 @@ from recollex.wire.codec import Undecoded
 from recollex.wire.received_columns import ReceivedColumns
 from recollex.wire.records import Restorer, restorer_of
 from recollex_engine.clock import to_micros
-from recollex_engine.errors import ProtocolError
+from recollex_engine.errors import CorruptError, ProtocolError
 from recollex_engine.facts.events import Event
 from recollex_engine.facts.facts import Fact, FactList
 from recollex_engine.fork import cached_property
@@ -114,7 +114,7 @@ class ReceivedRecall(Recall):
             if type(self._values.get("trace")) is not Undecoded:
                 for memory in found:
                     memory.to_dict()
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, CorruptError) as error:
             raise ProtocolError(f"the memories of a recall are none: {error!r:.200}") from None
         return found
 

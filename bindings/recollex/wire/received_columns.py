@@ -66,7 +66,10 @@ class ReceivedColumns:
 
     @cached_property
     def _strings(self) -> list[str]:
-        return split_strings(self._columns["strings"], self._read("q", self._columns["ends"]))
+        strings = self._columns["strings"]
+        if not strings.isascii():
+            strings.decode()  # `split_strings` mends bytes that are no UTF-8; here they are refused
+        return split_strings(strings, self._read("q", self._columns["ends"]))
 
     @property
     def id(self) -> list[str]:
