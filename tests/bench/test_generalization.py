@@ -118,6 +118,7 @@ def candidates(generator: np.random.Generator, split: Split, kind: str) -> Offer
 
 
 def test_a_fit_finds_the_parts_that_tell_evidence() -> None:
+    pytest.importorskip("scipy", reason="scipy is in the extra bench")
     generator = np.random.default_rng(1)
     sets = {
         name: generalization.fitting([candidates(generator, "dev", "k") for _ in range(60)])

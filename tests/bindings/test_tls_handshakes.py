@@ -11,7 +11,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-import uvloop
 
 import recollex
 from recollex.server.limits import Limits
@@ -27,6 +26,7 @@ LIMITS = Limits(connections=3, handshake=1.0)
 @pytest.fixture(params=["asyncio", "uvloop"])
 def loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "uvloop":
+        uvloop = pytest.importorskip("uvloop", reason="uvloop is in the extra server")
         monkeypatch.setattr(asyncio, "new_event_loop", uvloop.new_event_loop)
 
 

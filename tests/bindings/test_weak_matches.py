@@ -8,6 +8,7 @@ import pytest
 import recollex
 from recollex_engine.models.description import PAPER_THRESHOLDS
 from recollex_engine.ranking.contextual_fusion import KEYWORD_CONTEXT, SURE, Contextual
+from recollex_engine.ranking.small_stores import SIMILARITY, smallness
 from tests.bindings.word_vectors import WordVectors
 
 TALK = [
@@ -30,7 +31,11 @@ def test_a_speaker_counts_as_far_as_the_best_memory_matches(tmp_path: Path) -> N
     full = Contextual()
 
     def base(of: dict[str, dict[str, float]]) -> float:
-        x = (p["keyword"] / full.keyword * KEYWORD_CONTEXT + p["semantic"] for p in of.values())
+        semantic = 1 + SIMILARITY * smallness(len(TALK))  # its weight in an agent of few memories
+        x = (
+            p["keyword"] / full.keyword * KEYWORD_CONTEXT + p["semantic"] / semantic
+            for p in of.values()
+        )
         return max(x)
 
     assert base(strong) > SURE

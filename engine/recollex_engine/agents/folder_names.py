@@ -61,7 +61,7 @@ def _encoded(found: re.Match[str]) -> str:
 def _is_of_another(folder: Path) -> bool:
     """Return whether ``folder`` exists under a name with other capitals alone."""
     other = folder.with_name(folder.name.swapcase())
-    with contextlib.suppress(FileNotFoundError):
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         if other != folder and other.samefile(folder):  # a disk that does not tell capitals apart
             return folder.name not in os.listdir(folder.parent)  # noqa: PTH208 - names alone
     return False

@@ -83,7 +83,8 @@ def system_errors(path: Path) -> Iterator[None]:
         if error.errno in _REFUSED:
             raise access_refused(error, place) from error
         if error.errno in _NOT_A_FILE:
-            found = f"{error.strerror}: move it away, or put the file back from a copy"
+            met = "a folder" if error.errno == errno.EISDIR else error.strerror
+            found = f"{met}: move it away, or put the file back from a copy"
             raise CorruptError(place, _NOT_A_FILE[error.errno], found) from error
         if error.errno not in (errno.EMFILE, errno.ENFILE):
             raise
