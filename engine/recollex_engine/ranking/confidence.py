@@ -26,17 +26,17 @@ import numpy.typing as npt
 STANDS_OUT_OF = 10
 """The rank with which the best memory is compared."""
 
-BIAS = -0.44
-LIKENESS = 1.22
-LEAD = 0.88
-UNKNOWN = -2.04
-NAMED_BIAS = 1.25
+BIAS = -1.21
+LIKENESS = 1.25
+LEAD = 0.8
+UNKNOWN = -0.59
+NAMED_BIAS = 0.46
 """The bias if a speaker is named."""
-NAMED_LEAD = 0.28
+NAMED_LEAD = 0.18
 """The weight of the lead if a speaker is named."""
-NAMED = 0.41
-MISATTRIBUTED = -0.74
-SIZE = -0.33
+NAMED = 0.43
+MISATTRIBUTED = -0.67
+SIZE = -0.19
 """Weight of the logarithm of the number of memories."""
 
 
