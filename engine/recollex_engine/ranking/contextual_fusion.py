@@ -177,7 +177,7 @@ class Contextual:
                 *((found.start, found.end) if found else (0, 0)),
             ),
             (
-                view.columns.speakers.named(view.of_memories("speaker"), evidence.cues.words),
+                named,
                 ASSISTANT if evidence.cues.second_person else USER,
                 evidence.quoted or _NO_QUOTES,
             ),

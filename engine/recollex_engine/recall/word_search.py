@@ -4,6 +4,7 @@ It runs while the model computes the question's vector.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -108,10 +109,16 @@ def _caps(
     names = view.columns.speakers.names(view.of_memories("speaker"), naming)
     if not names:
         return None
-    terms = {term for name in names for term in analyzer.query(name).terms}
+    terms = {term for name in names for term in _terms(analyzer, name)}
     if terms.isdisjoint(searched):
         return None
     return np.array([NAME_IDF if term in terms else np.inf for term in searched], np.float32)
+
+
+@lru_cache(maxsize=4096)
+def _terms(analyzer: Analyzer, name: str) -> tuple[str, ...]:
+    """Return the words of a speaker's name; the same speakers are named again and again."""
+    return analyzer.query(name).terms
 
 
 def _search_quotes(view: View, parsed: ParsedQuery, allowed: Mask) -> tuple[Mask, Quoted | None]:
