@@ -251,8 +251,6 @@ def new_agent(path: Path, name: str) -> Iterator[Path]:
     finally:
         with suppress(FileNotFoundError):
             shutil.rmtree(folder)
-        with suppress(OSError):  # it has agents
-            target.parent.rmdir()
 
 
 def copy_log(source: Path, target: Path, end: Position) -> None:
