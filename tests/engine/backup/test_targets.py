@@ -26,6 +26,20 @@ KEYS = {
 }
 
 
+class OneAtATime:
+    """A stand-in's application that answers one request after another.
+
+    S3 writes an object only if it is not there in one step. Moto looks, and then writes.
+    """
+
+    def __init__(self, application):
+        self.application, self.lock = application, threading.Lock()
+
+    def __call__(self, environ, start_response):
+        with self.lock:
+            return list(self.application(environ, start_response))
+
+
 @pytest.fixture(scope="module")
 def server():
     with warnings.catch_warnings():
@@ -34,6 +48,7 @@ def server():
 
         server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
         server.start()
+    server._server.app = OneAtATime(server._server.app)
     host, port = server.get_host_and_port()
     yield f"http://{host}:{port}"
     server.stop()
