@@ -18,7 +18,7 @@ BATCH = 20
 
 def token(n):
     """Words that only memory ``n`` has."""
-    return f"xq{n}zx"
+    return f"xq{n:06}zx"
 
 
 def tell(agent, first, end, gone):
@@ -26,16 +26,18 @@ def tell(agent, first, end, gone):
     at = START + timedelta(minutes=first)
     numbers = range(first, end)
     said = {
-        "text": ["the" if n in gone else f"{text(n)} {token(n)} and Mr Nq{n}zx" for n in numbers],
+        "text": [
+            "the" if n in gone else f"{text(n)} {token(n)} and Mr Nq{n:06}zx" for n in numbers
+        ],
         "event_at": [at if n in gone else START + timedelta(hours=n) for n in numbers],
-        "tags": [[] if n in gone else [f"tag{n % 7}", f"tq{n}zx"] for n in numbers],
-        "metadata": [{} if n in gone else {"key": f"kq{n}zx"} for n in numbers],
-        "document_id": [None if n in gone else f"dq{n // 4}zx" for n in numbers],
+        "tags": [[] if n in gone else [f"tag{n % 7}", f"tq{n:06}zx"] for n in numbers],
+        "metadata": [{} if n in gone else {"key": f"kq{n:06}zx"} for n in numbers],
+        "document_id": [None if n in gone else f"dq{n // 4:06}zx" for n in numbers],
     }
     rows = np.concatenate([vectors(10_000 + n, 1) for n in numbers])
     agent.retain(
         said.pop("text"),
-        id=[f"iq{n}zx" for n in numbers],
+        id=[f"iq{n:06}zx" for n in numbers],
         embedding=rows,
         recorded_at=at,
         **said,
@@ -43,7 +45,7 @@ def tell(agent, first, end, gone):
 
 
 def traces(gone):
-    names = [f"{letter}q{n}zx" for n in gone for letter in "xntik"]
+    names = [f"{letter}q{n:06}zx" for n in gone for letter in "xntik"]
     return names, [unit(vectors(10_000 + n, 1)[0]) for n in gone]
 
 
@@ -58,7 +60,7 @@ def erased_at_random(path, memories, erasures, seed, every):
         agent.checkpoint()
         while order:
             some = [order.pop() for _ in range(min(len(order), int(rng.integers(1, 2 * every))))]
-            agent.erase([f"iq{n}zx" for n in some], by="ben", why="x")
+            agent.erase([f"iq{n:06}zx" for n in some], by="ben", why="x")
             gone += some
         assert agent.verify().problems == ()
         held = contents(agent), answers(agent), answers(agent, exact=False)
@@ -75,7 +77,7 @@ def compare_with_twin(path, memories, gone, held):
     with opened(path) as twin:
         for first in range(0, memories, BATCH):
             tell(twin, first, min(first + BATCH, memories), frozenset(gone))
-        twin.forget([f"iq{n}zx" for n in gone])
+        twin.forget([f"iq{n:06}zx" for n in gone])
         assert contents(twin) == held[0]
         assert answers(twin) == held[1]
         assert answers(twin, exact=False) == held[2]
