@@ -1,11 +1,8 @@
 """Erasing memories: which go, what is left of them anywhere, and what stays as it was."""
 
-import hashlib
-from binascii import a2b_base64
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
-import orjson
 import pytest
 
 import recollex
@@ -13,32 +10,15 @@ from recollex_engine import errors
 from recollex_engine.agents import snapshot
 from recollex_engine.writing import checkpoint, maintenance
 from recollex_engine.writing.erased_names import SurvivingNames
-from tests.engine.erasure.traces import assert_gone, unit
+from tests.engine.erasure.secret import BY, SECRET, WORDS, tell
+from tests.engine.erasure.traces import assert_gone
 from tests.engine.faults.small_store import D, Model, answers, contents, fill, opened, vectors
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
-SECRET = "Zanzibarina Quux has the gout."
-WORDS = ["anzibarin", "quux", "gout", "secret-id", "secret-tag", "secret-doc", "secret-key"]
-BY = {"by": "ben", "why": "She asked for it."}
 
 
 def day(number):
     return START + timedelta(days=number)
-
-
-def tell(agent, id="secret-id", text=SECRET, seed=777, **options):
-    options = {
-        "tags": ["secret-tag"],
-        "document_id": "secret-doc",
-        "metadata": {"secret-key": "secret-value"},
-    } | options
-    agent.retain(text, id=id, embedding=vectors(seed, 1)[0], **options)
-    return unit(vectors(seed, 1)[0])
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "store"
 
 
 def in_the_tail(agent):
@@ -259,65 +239,6 @@ def test_words_and_names_that_others_use_stay(path):
     assert_gone(path, ["quirin", "ostwald", "quincetea", "xylo", "vroni", "chen", "yesterday"])
 
 
-def test_facts_and_events_go_with_their_last_source(path):
-    with opened(path) as agent:
-        tell(agent, "m1")
-        tell(agent, "m2", text="Tea is fine.", seed=5, tags=[], document_id=None, metadata={})
-        add, event = agent.facts.add, agent.events.add
-        add("Quux", "has", recollex.Text("gout"), id="gone", evidence=["m1"])
-        add("Ann", "likes", "tea", id="stays", evidence=["m1", "m2"])
-        add("Ann", "knows", "Ben", id="told")
-        quoted = recollex.Mention("secret-doc", (0, 4), "Quux has the gout")
-        add("Ann", "has_seen", "Ben", id="quoted", mentions=[quoted])
-        add("Ann", "lives_in", "Quuxtown", id="moved", evidence=["m1"])
-        agent.facts.correct("moved", object="Oslo", evidence=["m2"])
-        event("Zanzibarina fell ill.", facts=["gone"], id="ill", participants=[("Quux", "ill")])
-        event("They had tea.", facts=["gone", "stays"], id="tea")
-        event("Ann met Ben.", id="met")
-        agent.events.link("tea", "causes", "ill")
-        agent.events.link("tea", "causes", "met")
-        agent.events.add_episode("Zanzibarina's year", ["ill"], id="ill-year")
-        agent.events.add_episode("A year", ["ill", "tea"], id="year")
-        done = agent.erase("m1", **BY)
-        assert (done.memories, done.facts, done.events) == (1, 3, 2)
-        for id in ("gone", "quoted"):
-            with pytest.raises(errors.UnknownIdError):
-                agent.facts.get(id)
-        assert agent.facts.get("stays").evidence == ("m2",)
-        assert agent.facts.get("told").object == "Ben"
-        assert [fact.object for fact in agent.facts.history("moved")] == ["Oslo"]
-        assert agent.events.get("tea").facts == ("stays",)
-        assert [event.id for event in agent.events.find()] == ["tea", "met"]
-        assert agent.events.get_episode("year").events == ("tea",)
-        assert agent.verify().problems == ()
-        add("Ann", "likes", "ink", id="later", evidence=["m2"])
-        agent.facts.correct("moved", object="Rome")
-        held = [(fact.id, fact.object) for fact in agent.facts.find()]
-        assert_gone(path, [*WORDS, "quuxtown", '"ill"', "ill-year"])
-    with opened(path) as agent:
-        assert [(fact.id, fact.object) for fact in agent.facts.find()] == held
-        assert agent.verify().problems == ()
-        agent.erase("m2", **BY)
-        assert [fact.id for fact in agent.facts.find()] == ["told"]
-        assert agent.verify().problems == ()
-
-
-def test_a_fact_that_an_erased_correction_closed_stays_closed(path):
-    with opened(path) as agent:
-        for n in (1, 2):
-            agent.retain(f"Memory {n}.", id=f"m{n}", embedding=vectors(n, 1)[0])
-        agent.facts.add("Ann", "likes", "tea", id="f", evidence=["m1"])
-        agent.facts.correct("f", object="ink", evidence=["m2"])
-        agent.facts.add("Ann", "likes", "oak", id="g", evidence=["m1"])
-        agent.facts.correct("g", object="elm", evidence=["m2"])
-        agent.facts.correct("g", object="fig", evidence=["m1"])
-        agent.erase("m2", **BY)
-        assert agent.verify().problems == ()
-        assert [(fact.id, fact.object) for fact in agent.facts.find()] == [("g", "fig")]
-        assert [fact.object for fact in agent.facts.history("f")] == ["tea"]
-        assert [fact.object for fact in agent.facts.history("g")] == ["oak", "fig"]
-
-
 def test_words_of_others_are_still_found(path):
     with opened(path) as agent:
         agent.retain("About quincetea.", id="m0", embedding=vectors(0, 1)[0])
@@ -364,75 +285,6 @@ def test_everything_leaves_the_audit_alone(path):
         assert (entry.by, entry.why) == ("ben", "The account was closed.")
         assert entry.payload["memories"] == 21 and entry.payload["everything"]
     assert_gone(path, [*WORDS, "secret-fact", "memory 5 of"], vectors(0, 20) / 1)
-
-
-def test_what_is_linked_or_summed_with_erased_bytes_cannot_confirm_a_guess(path):
-    """Of one transaction, one memory is erased: neither link nor checksum tells its vector."""
-    rows = np.repeat(vectors(0, 1), 4, axis=0) + 0.05 * vectors(9, 4)
-    with opened(path) as agent:
-        agent.retain([f"Memory {n}." for n in range(3)], id=["m0", "m1", "m2"], embedding=rows[:3])
-        agent.retain("Memory 3.", id="m3", embedding=rows[3])
-        log = [entry.payload for entry in agent.log(op="retain")]
-        assert log[1]["links"] and len(log[3]["links"]) == 3
-        sha256 = log[0]["vectors"]["sha256"]
-        agent.erase("m1", **BY)
-        log = [entry.payload for entry in agent.log(op="retain")]
-        assert log[0]["vectors"]["sha256"] is None
-        assert [target for target, _ in log[3]["links"]] == [2, 0] or [0, 2]
-        assert 1 not in [target for target, _ in log[3]["links"]] and "links" in log[2]
-        assert agent.verify().problems == ()
-    assert_gone(path, [sha256])
-
-
-def stub_and_line(path, op):
-    line = (path / "agents" / "a" / "log" / "00000001.jsonl").read_bytes().splitlines()[op]
-    return orjson.loads(line), line
-
-
-def test_without_the_salt_a_stub_cannot_be_guessed(path):
-    """A text of few possible values: with the salt its commitment tells which, without it not."""
-    with opened(path) as agent:
-        agent.retain("Code 7342.", id="pin", embedding=vectors(0, 1)[0])
-        record, line = stub_and_line(path, 2)
-        payload = line[line.index(b'"payload":') + 10 : -1]
-        salt = a2b_base64(record["salt"] + "==")
-        digits = payload.split(b"7342")
-        assert len(digits) == 3  # in the text, and as a word
-        guesses = [(b"%04d" % n).join(digits) for n in range(10_000)]
-
-        def opens(commitment, salt):
-            return [
-                n
-                for n, guess in enumerate(guesses)
-                if hashlib.sha256(salt + guess).digest() == commitment
-            ]
-
-        commitment = hashlib.sha256(salt + payload).digest()
-        assert opens(commitment, salt) == [7342]
-        agent.erase("pin", **BY)
-        stub, line = stub_and_line(path, 2)
-        assert a2b_base64(stub["commitment"] + "=") == commitment
-        assert "salt" not in stub
-        assert opens(commitment, b"") == []
-        for each in [*files_bytes(path)]:
-            assert salt not in each and record["salt"].encode() not in each
-
-
-def files_bytes(path):
-    from tests.engine.erasure.traces import files_of
-
-    return [data for _, data in files_of(path)]
-
-
-def test_what_is_left_of_a_stub_is_under_a_checksum(path):
-    with opened(path) as agent:
-        fill(agent, 0, 5)
-        agent.erase("m3", **BY)
-    log = path / "agents" / "a" / "log" / "00000001.jsonl"
-    log.write_bytes(log.read_bytes().replace(b'{"hole":1', b'{"hole":1,"x":1', 1))
-    with opened(path, read_only=True) as agent:
-        (problem,) = agent.verify().problems
-        assert problem.startswith("what is left of erased operations")
 
 
 def test_a_snapshot_beside_an_erasure_is_refused(path, tmp_path, monkeypatch):

@@ -31,11 +31,6 @@ def told(agent, seed=777, id="secret-id"):
     agent.retain("Zanzibarina of tea.", id=id, embedding=vectors(seed, 1)[0])
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "store"
-
-
 @pytest.mark.parametrize("checkpointed", [False, True])
 def test_a_reader_sees_it_at_its_next_view(path, checkpointed):
     with opened(path) as agent:
