@@ -7,6 +7,7 @@ import pytest
 
 import recollex
 from recollex_engine.backup import agent_backup
+from tests.engine.backup.copying import back_up
 from tests.engine.faults.small_store import contents, fill, opened
 from tests.faults.checking import laid_out
 from tests.faults.recorder import recording
@@ -19,11 +20,6 @@ def path(tmp_path, monkeypatch):
     with opened(tmp_path / "store") as agent:
         fill(agent, 0, 20)
     return tmp_path / "store"
-
-
-def back_up(path, target, **options):
-    with recollex.open(path, read_only=True) as store:
-        return store.backup(target, **options)
 
 
 def assert_whole(target, numbers):

@@ -7,6 +7,7 @@ import pytest
 import recollex
 from recollex_engine.backup import agent_backup
 from recollex_engine.errors import InputError
+from tests.engine.backup.copying import back_up
 from tests.engine.erasure.traces import assert_gone, unit
 from tests.engine.faults.small_store import D, contents, fill, opened, vectors
 
@@ -25,11 +26,6 @@ def path(tmp_path, monkeypatch):
     with recollex.open(tmp_path / "store", embedder=recollex.GivenVectors(D)) as store:
         store.agent("b").retain("Of another agent.", id="b1", embedding=vectors(1, 1)[0])
     return tmp_path / "store"
-
-
-def back_up(path, target, **options):
-    with recollex.open(path, read_only=True) as store:
-        return store.backup(target, **options)
 
 
 def is_held(target):

@@ -13,10 +13,8 @@ from recollex_engine.backup import object_store
 from recollex_engine.backup.object_store import ObjectStoreTarget
 from recollex_engine.backup.target import FolderTarget
 from recollex_engine.errors import DisconnectedError, InputError
-from tests.engine.backup.test_backup import back_up, files_of, path, said, small
+from tests.engine.backup.copying import back_up, files_of, said
 from tests.engine.faults.small_store import contents, fill, opened
-
-__all__ = ["path", "small"]
 
 KEYS = {
     "aws_access_key_id": "key",
