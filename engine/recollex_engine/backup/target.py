@@ -19,10 +19,9 @@ from typing import Protocol
 from recollex_engine.errors import CorruptError, InputError, LockedError, StoreFullError
 from recollex_engine.storage.disk import (
     FileSink,
-    flush,
+    flush_file,
     flush_folder,
     make_folder,
-    open_file,
     store_full,
 )
 from recollex_engine.storage.lock import WriterLock
@@ -185,7 +184,7 @@ class FolderTarget:
         with self._writing():
             path = self.folder / key
             written = self._write(path, data)
-            _flush_file(written)
+            flush_file(written)
             if path.exists():
                 written.unlink()
                 return False
@@ -254,9 +253,9 @@ class FolderTarget:
         """
         if len(self._pending) > 1:
             with ThreadPoolExecutor(_THREADS) as pool:
-                list(pool.map(_flush_file, [written for written, _ in self._pending]))
+                list(pool.map(flush_file, [written for written, _ in self._pending]))
         elif self._pending:
-            _flush_file(self._pending[0][0])
+            flush_file(self._pending[0][0])
         while self._pending:
             written, path = self._pending[-1]
             with contextlib.suppress(FileNotFoundError):
@@ -281,15 +280,3 @@ class FolderTarget:
         return InputError(
             f"the backup {self.folder} cannot be written to ({reason}): give a folder that can be"
         )
-
-
-def _flush_file(path: Path) -> None:
-    """Flush a file; do nothing where there is none."""
-    try:
-        fd = open_file(path, os.O_RDWR)
-    except FileNotFoundError:
-        return
-    try:
-        flush(fd)
-    finally:
-        os.close(fd)
