@@ -183,15 +183,12 @@ def flush_folder(folder: Path) -> None:
 def flush_tree(folder: Path) -> None:
     """Return once the files below ``folder`` and their names are on the disk.
 
-    Raises the plain `OSError`. Cost: a flush for each file and folder.
+    A file that cannot be opened raises the errors of `open_file`, a flush the plain `OSError`.
+    Cost: a flush for each file and folder.
     """
     for place, _, names in os.walk(folder):
         for name in names:
-            fd = os.open(Path(place, name), os.O_RDWR)
-            try:
-                flush(fd)
-            finally:
-                os.close(fd)
+            flush_file(Path(place, name))
         flush_folder(Path(place))
 
 
