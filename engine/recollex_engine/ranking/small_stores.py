@@ -28,7 +28,7 @@ STEEPNESS = 8
 """The power of the number of shared words in `certainty`."""
 FEW = 100
 """The number of memories at which an agent counts half as small."""
-SURE = 0.99
+CERTAIN = 0.99
 """The certainty from which the shared words are not looked at."""
 SIMILARITY = 0.4
 """What the semantic weight gains in the smallest agent, as a share of it."""
@@ -65,7 +65,7 @@ def names_speaker(view: View, named: npt.NDArray[np.uint32]) -> bool:
     Speakers that are newer than the view do not count. True for any label in a large agent, where
     `word_certainty` is 1 anyway.
     """
-    if not len(named) or smallness(view.memories) < 1 - SURE:
+    if not len(named) or smallness(view.memories) < 1 - CERTAIN:
         return len(named) > 0
     return bool(np.isin(view.of_memories("speaker"), named).any())
 
@@ -79,7 +79,7 @@ def word_certainty(view: View, words: Words) -> float:
     evidence.
     """
     found = certainty(float(words.ranked.scores[0]), words.population)
-    if found > SURE:
+    if found > CERTAIN:
         return 1.0
     memory = int(words.ranked.memories[0])
     rows, places = view.buffer("first_row"), view.buffer("term_offset")
