@@ -20,7 +20,7 @@ from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.agents.store import create_store
 from recollex_engine.clock import system_clock
 from recollex_engine.domain.schema import ERASE
-from recollex_engine.domain.settings import REEMBED, Settings, settings_of
+from recollex_engine.domain.settings import REEMBED, Settings
 from recollex_engine.errors import (
     CorruptError,
     FormatError,
@@ -107,7 +107,7 @@ def copy_until(
     follower = LogFollower(source / LOG, verify=True)
     batches = VectorBatches()
     try:
-        then = read_batches(follower, batches, op, progress)
+        then = batches.read(follower, op, progress)
         end, rows = follower.position, batches.rows
         copy_log(source / LOG, folder / LOG, end)
         vectors = VectorsReader(source / settings.vectors_file, settings.dimension)
@@ -129,7 +129,7 @@ def copy_until(
         if erased is not None:
             records.append((ERASE, orjson.dumps(erased)))
         if records:
-            read_batches(follower, batches, published, None)  # the vectors that were embedded since
+            batches.read(follower, published)  # the vectors that were embedded since
             check_vectors(batches, vectors)
             with LogWriter(folder / LOG, end) as log:
                 log.append(end.recorded_at + 1, records)
@@ -159,7 +159,7 @@ def replay(
         with LogWriter(folder / LOG) as writer:  # checks the chain
             batches, follower = VectorBatches(), LogFollower(folder / LOG)
             try:
-                settings = read_batches(follower, batches, None, None)
+                settings = batches.read(follower)
             finally:
                 follower.close()
             if batches.rows:
@@ -187,20 +187,6 @@ def replay(
                         progress=progress,
                     )
             return writer.position.op
-
-
-def read_batches(
-    follower: LogFollower, batches: VectorBatches, until_op: int | None, progress: Progress | None
-) -> Settings | None:
-    """Read the log's batches of vectors into ``batches``; return its last settings, if any."""
-    settings = None
-    for transaction in follower.read_new(until_op):
-        for operation in transaction.operations:
-            batches.add(operation)
-            settings = settings_of(operation.kind, operation.payload) or settings
-        if progress is not None:
-            progress(len(transaction.operations))
-    return settings
 
 
 def _erased_since(

@@ -8,10 +8,8 @@ from recollex_engine.backup.manifest import last_manifest
 from recollex_engine.backup.objects import read_piece
 from recollex_engine.backup.records import read_record
 from recollex_engine.backup.target import Target
-from recollex_engine.domain.settings import Settings, settings_of
-from recollex_engine.log.reader import LogFollower
 from recollex_engine.state.replica import LOG
-from recollex_engine.state.vector_batches import VectorBatches
+from recollex_engine.state.vector_batches import read_batches
 from recollex_engine.storage.disk import flush, open_file, replace_file, write_at
 from recollex_engine.storage.lock import WriterLock
 from recollex_engine.storage.vectors_file import HEADER_BYTES, bytes_checksum, vectors_header
@@ -29,7 +27,7 @@ def mend_vectors(folder: Path, name: str, target: Target) -> int:
     if entry is None:
         return 0
     with WriterLock(folder / "LOCK"):
-        batches, settings = _read(folder)
+        batches, settings = read_batches(folder / LOG)
         record = read_record(target, entry)
         if settings is None or record.settings != settings:
             return 0
@@ -61,16 +59,3 @@ def mend_vectors(folder: Path, name: str, target: Target) -> int:
         finally:
             os.close(fd)
         return mended
-
-
-def _read(folder: Path) -> tuple[VectorBatches, Settings | None]:
-    batches, settings = VectorBatches(), None
-    follower = LogFollower(folder / LOG, verify=True)
-    try:
-        for transaction in follower.read_new():
-            for operation in transaction.operations:
-                batches.add(operation)
-                settings = settings_of(operation.kind, operation.payload) or settings
-    finally:
-        follower.close()
-    return batches, settings

@@ -7,16 +7,19 @@ checksums of these batches are None, since a vector could be guessed with them.
 """
 
 from bisect import bisect_left, bisect_right
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
 from recollex_engine.domain.schema import ERASE, RETAINING
-from recollex_engine.domain.settings import REEMBED
+from recollex_engine.domain.settings import REEMBED, Settings, settings_of
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import Position
 from recollex_engine.log.reader import LogFollower, Operation
+from recollex_engine.models.embedder import Progress
 from recollex_engine.storage.vectors_file import VectorsReader, checksum
 
 BATCH = 1024
@@ -104,6 +107,22 @@ class VectorBatches:
                 for first, (end, sha256) in zip([0, *ends], payload["batches"], strict=False)
             ]
 
+    def read(
+        self, follower: LogFollower, until_op: int | None = None, progress: Progress | None = None
+    ) -> Settings | None:
+        """Read the transactions that follow in a log; return the last settings in them, if any.
+
+        progress: called with the number of operations of each transaction.
+        """
+        settings = None
+        for transaction in follower.read_new(until_op):
+            for operation in transaction.operations:
+                self.add(operation)
+                settings = settings_of(operation.kind, operation.payload) or settings
+            if progress is not None:
+                progress(len(transaction.operations))
+        return settings
+
     def _replace(self, new: list[VectorBatch]) -> None:
         """Put batches in the place of those that they overlap; both are in the order of rows."""
         firsts = [batch.first for batch in self.in_force]
@@ -132,3 +151,13 @@ class VectorBatches:
             if batch.sha256 is not None
             and (found := checksum(vectors.rows(batch.end)[batch.first :])) != batch.sha256
         ]
+
+
+def read_batches(log: Path) -> tuple[VectorBatches, Settings | None]:
+    """Return the batches of a whole log, and its settings in force; None for an empty log.
+
+    Raises `CorruptError` for damage: every chain is verified. Cost: 10 us an operation.
+    """
+    batches = VectorBatches()
+    with closing(LogFollower(log, verify=True)) as follower:
+        return batches, batches.read(follower)

@@ -28,14 +28,14 @@ import numpy as np
 import orjson
 
 from recollex_engine.clock import Clock
-from recollex_engine.domain.settings import REEMBED, Settings, settings_of
+from recollex_engine.domain.settings import REEMBED, Settings
 from recollex_engine.errors import CorruptError, FormatError, InputError, LockedError
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.embedder import Embedder, Progress, embed_all
 from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import LOG
-from recollex_engine.state.vector_batches import BATCH, VectorBatches
+from recollex_engine.state.vector_batches import BATCH, read_batches
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.disk import flush, open_file, replace_file, store_full, write_at
 from recollex_engine.storage.lock import WriterLock
@@ -68,7 +68,7 @@ def reembed(
     if not log.is_dir():
         raise InputError(f"there is no agent {name!r} in {folder.parent.parent}")
     with alone_in(folder / "REEMBED", "that is another reembed: wait for it"):
-        settings, passages = _state(log)
+        batches, settings = read_batches(log)
         if settings is None or settings.model == embedder.fingerprint:
             return 0
         moved = replace(
@@ -80,7 +80,7 @@ def reembed(
         new = _NewVectors(folder, moved, embedder, threads)
         follower = LogFollower(log, verify=True)
         try:
-            with watch(passages) as progress:
+            with watch(batches.rows) as progress:
                 published = CommitWord(folder / "COMMIT").op
                 new.extend(texts_of(follower.read_new(published)), progress)
                 done = (
@@ -120,19 +120,6 @@ def alone_in(path: Path, remedy: str) -> Iterator[None]:
         raise LockedError(error.path, error.holder, remedy) from None
     with lock:
         yield
-
-
-def _state(log: Path) -> tuple[Settings | None, int]:
-    """Return the settings in force, and how many passages there are."""
-    settings, batches, follower = None, VectorBatches(), LogFollower(log, verify=True)
-    try:
-        for transaction in follower.read_new():
-            for operation in transaction.operations:
-                batches.add(operation)
-                settings = settings_of(operation.kind, operation.payload) or settings
-    finally:
-        follower.close()
-    return settings, batches.rows
 
 
 def _record(folder: Path, settings: Settings) -> Path:

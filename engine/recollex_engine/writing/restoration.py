@@ -20,7 +20,7 @@ import orjson
 
 from recollex_engine.clock import Clock
 from recollex_engine.domain.schema import HOLE, RETAINING
-from recollex_engine.domain.settings import Settings, settings_of
+from recollex_engine.domain.settings import Settings
 from recollex_engine.domain.turn import passages_to_embed
 from recollex_engine.errors import CorruptError, ModelError
 from recollex_engine.log.format import START
@@ -28,7 +28,7 @@ from recollex_engine.log.reader import LogFollower, Transaction
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import Replica
-from recollex_engine.state.vector_batches import VectorBatch, VectorBatches, is_whole
+from recollex_engine.state.vector_batches import VectorBatch, is_whole, read_batches
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.disk import flush_folder
 from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter, checksum
@@ -97,7 +97,9 @@ def restore_vectors(
     `CorruptError` if the embedder has no model to make the vectors with; then nothing is changed.
     Replicas that were opened before must not be used afterwards.
     """
-    settings, batches = _read(log.folder)
+    batches, settings = read_batches(log.folder)
+    if settings is None:
+        raise CorruptError(log.folder, "the settings of an agent", "none")
     embedder = embedder_for(settings)
     held = VectorsReader(path, settings.dimension)
     lost = batches.lost(held)
@@ -150,18 +152,6 @@ def restore_vectors(
     (path.parent / MANIFEST).unlink(missing_ok=True)
     temporary.rename(path)
     flush_folder(path.parent)
-
-
-def _read(log: Path) -> tuple[Settings, VectorBatches]:
-    settings: Settings | None = None
-    batches = VectorBatches()
-    for transaction in LogFollower(log, START, verify=True).read_new():
-        for operation in transaction.operations:
-            batches.add(operation)
-            settings = settings_of(operation.kind, operation.payload) or settings
-    if settings is None:
-        raise CorruptError(log, "the settings of an agent", "none")
-    return settings, batches
 
 
 def _warn(path: Path, what: str, embedder: TextEmbedder) -> None:
