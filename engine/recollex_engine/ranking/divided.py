@@ -1,12 +1,11 @@
 """The best memory for each part of a divided question, placed next to the best for the whole."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from recollex_engine.ranking.fusion import Fused
-from recollex_engine.ranking.reordered_parts import ReorderedParts
+from recollex_engine.ranking.reordered_parts import reordered
 
 DIVIDED = "divided"
 """The name of the part of the score."""
@@ -32,11 +31,4 @@ def lead_with_parts(fused: Fused, best: Sequence[int | None]) -> Fused:
     order = np.concatenate([np.array([0, *lead]), np.flatnonzero(others)])
     scores = fused.scores.copy()
     scores[lead] = scores[0]
-    return replace(
-        fused,
-        memories=fused.memories[order],
-        scores=scores[order],
-        parts=ReorderedParts(fused.parts, order, {DIVIDED: scores - fused.scores})
-        if fused.parts
-        else fused.parts,
-    )
+    return reordered(fused, order, scores, DIVIDED)

@@ -4,15 +4,13 @@
 Rome." Both speak of the same thing, so the later one holds, and it is ranked above the earlier.
 """
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.schema import NONE
 from recollex_engine.ranking.arms import ArmList
 from recollex_engine.ranking.fusion import Evidence, Fused
-from recollex_engine.ranking.reordered_parts import ReorderedParts
+from recollex_engine.ranking.reordered_parts import reordered
 from recollex_engine.state.view import View
 from recollex_kernels.fusing.diversity import gram
 
@@ -80,14 +78,7 @@ def prefer_later(evidence: Evidence, fused: Fused) -> Fused:
             scores[later] = scores[order[place]]
             order.insert(place, later)
     places = np.concatenate([np.array(order, np.int64), np.arange(len(best), len(scores))])
-    return replace(
-        fused,
-        memories=fused.memories[places],
-        scores=scores[places],
-        parts=ReorderedParts(fused.parts, places, {LATER: scores - fused.scores})
-        if fused.parts
-        else fused.parts,
-    )
+    return reordered(fused, places, scores, LATER)
 
 
 def _seen(

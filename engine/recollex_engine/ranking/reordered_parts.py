@@ -1,9 +1,26 @@
-"""The parts of the scores after a step that reordered the list and added parts of its own."""
+"""A fused list after a step that reordered it and added a part of its own to the scores."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
+
+from recollex_engine.ranking.fusion import Fused
+
+
+def reordered(
+    fused: Fused, places: npt.NDArray[np.int64], scores: npt.NDArray[np.float64], part: str
+) -> Fused:
+    """Return ``fused`` in another order, with new scores and one part more, named ``part``.
+
+    places: the present place of each memory of the new order. scores: float64[n], in the present
+    order. The new part is what they add to the present scores; there is none if ``fused`` has no
+    parts.
+    """
+    added = {part: scores - fused.scores}
+    parts = ReorderedParts(fused.parts, places, added) if fused.parts else fused.parts
+    return replace(fused, memories=fused.memories[places], scores=scores[places], parts=parts)
 
 
 class ReorderedParts(Mapping[str, npt.NDArray[np.float64]]):
