@@ -1,5 +1,7 @@
 """A store of small memories, and what its recalls answer before and after damage."""
 
+import errno
+import os
 from contextlib import contextmanager
 
 import numpy as np
@@ -50,6 +52,11 @@ def fill(agent, first, count):
     ids = [f"m{n}" for n in range(first, first + count)]
     texts = [text(n) for n in range(first, first + count)]
     return agent.retain(texts, id=ids, embedding=vectors(first, count))
+
+
+def refuse(*_):
+    """Fail, in place of a flush, as a device that fails does."""
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
 def contents(agent):

@@ -1,7 +1,5 @@
 """Flushes that fail, and writes that are interrupted."""
 
-import errno
-import os
 import threading
 import time
 
@@ -12,14 +10,11 @@ from recollex_engine.errors import StoreFullError
 from recollex_engine.log import writer as log
 from recollex_engine.state.columns import Columns
 from recollex_engine.storage import column, disk, vectors_file
-from tests.engine.faults.small_store import D, answers, assert_holds, contents, fill, opened
+from tests.engine.faults.small_store import D, answers, assert_holds, contents, fill, opened, refuse
 
 
 @pytest.mark.parametrize("place", ["pack", "column", "log"])
 def test_a_failed_flush_in_a_checkpoint(path, monkeypatch, place):
-    def refuse(*_):
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
     with opened(path, durability="off") as agent:
         fill(agent, 0, 30)
         expected = contents(agent), answers(agent)
@@ -47,7 +42,7 @@ def test_a_flush_that_fails_poisons_the_writer(path, monkeypatch, mode):
 
     def flush(fd):
         if failing.is_set():
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
+            refuse()
         real(fd)
 
     monkeypatch.setattr(log, "flush", flush)
@@ -80,9 +75,6 @@ def test_a_flush_that_fails_poisons_the_writer(path, monkeypatch, mode):
 
 
 def test_a_failure_in_the_background_is_told_at_the_latest_when_closing(path, monkeypatch):
-    def refuse(_):
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
     store = recollex.open(path, embedder=recollex.GivenVectors(D), durability="interval")
     fill(store.agent("a"), 0, 3)
     monkeypatch.setattr(log, "flush", refuse)
@@ -100,9 +92,6 @@ def test_a_failure_in_the_background_is_told_at_the_latest_when_closing(path, mo
 
 
 def test_a_vectors_flush_that_fails_acknowledges_nothing(path, monkeypatch):
-    def refuse(_):
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
     with opened(path) as agent:
         fill(agent, 0, 3)
         with monkeypatch.context() as patch:

@@ -1,6 +1,5 @@
 """Logs whose last transactions did not reach the disk whole, and readers beside a failed flush."""
 
-import errno
 import os
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from recollex_engine.log.files import plain_path
 from recollex_engine.storage import disk, vectors_file
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.vectors_file import HEADER_BYTES
-from tests.engine.faults.small_store import D, contents, fill, opened
+from tests.engine.faults.small_store import D, contents, fill, opened, refuse
 
 
 def ids(agent):
@@ -134,9 +133,6 @@ def test_a_last_file_without_a_header_is_begun_again(path, folder, content):
 
 
 def test_a_reader_does_not_see_what_a_failed_flush_takes_back(path, monkeypatch):
-    def refuse(_):
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
     with opened(path) as agent:
         fill(agent, 0, 3)
         with monkeypatch.context() as patch:
