@@ -1,6 +1,7 @@
 """The options of `backup`, `backups` and `restore`."""
 
-from recollex.cli.options import add_store, add_zone, count
+from recollex.cli.counts import count
+from recollex.cli.options import add_store, add_zone
 from recollex.cli.parser import Parser
 
 

@@ -1,7 +1,6 @@
 """The options of each subcommand: one function each, which adds them to a parser."""
 
-import argparse
-
+from recollex.cli.counts import count, count_or_0
 from recollex.cli.parser import Parser
 
 _INGEST_AGENT = "whose memory (default; with locomo, an agent per conversation)"
@@ -293,7 +292,7 @@ def serve(parser: Parser) -> None:
     add("--readers", type=count, metavar="N", help="threads that recall (a core each, up to 4)")
     add(
         "--workers",
-        type=_count_or_0,
+        type=count_or_0,
         metavar="N",
         help="processes that recall, beside the threads (a core each, up to 4; 0: none)",
     )
@@ -385,15 +384,3 @@ def _stamp(parser: Parser) -> None:
 def add_embedder(parser: Parser) -> None:
     """Add the option that names the embedding model."""
     parser.add_argument("--embedder", metavar="MODEL", help="name or folder of the embedding model")
-
-
-def count(text: str) -> int:
-    """Return a whole number of at least 1."""
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
-    return int(text)
-
-
-def _count_or_0(text: str) -> int:
-    """Return a whole number of at least 0."""
-    return 0 if text == "0" else count(text)

@@ -1,7 +1,6 @@
 """The options of `retention`."""
 
-import argparse
-
+from recollex.cli.counts import count_or_0
 from recollex.cli.options import add_agent, add_store
 from recollex.cli.parser import Parser
 
@@ -12,7 +11,7 @@ def retention(parser: Parser) -> None:
     add_store(parser)
     add_agent(parser)
     add("--age-days", type=float, metavar="N", help="forget what was recorded more days ago")
-    add("--count", type=_count, metavar="N", help="forget all but the newest so many")
+    add("--count", type=count_or_0, metavar="N", help="forget all but the newest so many")
     add("--network", metavar="NETWORK", help="of world, agent or opinion alone")
     add("--erase", action="store_true", help="--apply also takes it out of every file, for good")
     add("--add", action="store_true", help="keep the other rules, which are replaced otherwise")
@@ -21,10 +20,3 @@ def retention(parser: Parser) -> None:
     add("--by", metavar="NAME", help="who sets the rules, for the log")
     add("--why", metavar="TEXT", help="the reason, for the log")
     add("--json", action="store_true", help="print each rule as one JSON object")
-
-
-def _count(text: str) -> int:
-    """Return a whole number of at least 0."""
-    if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}")
-    return int(text)
