@@ -9,6 +9,7 @@ from recollex.cli.existing_store import existing_store
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable, say
 from recollex.cli.time_options import time_option
+from recollex.cli.verification import print_verification
 
 
 def backup(arguments: Arguments) -> int:
@@ -70,15 +71,9 @@ def verify(arguments: Arguments) -> int:
     started = time.perf_counter()
     found = recollex.verify_backup(arguments.store, number=arguments.number)
     seconds = time.perf_counter() - started
-    if arguments.json:
-        print(json.dumps(asdict(found), default=str, indent=2))
-        return 0 if found.ok else 1
-    if not found.ok:
-        say(f"backup {found.number} in {arguments.store} is damaged")
-        print("\n".join(found.problems))
-        return 1
-    print(
-        f"backup {found.number} in {arguments.store} is sound: {found.agents:,} agents, "
-        f"{found.operations:,} operations, {found.objects:,} objects ({seconds:.2f} s)"
+    what = f"backup {found.number} in {arguments.store}"
+    read = (
+        f"{found.agents:,} agents, {found.operations:,} operations, {found.objects:,} objects "
+        f"({seconds:.2f} s)"
     )
-    return 0
+    return print_verification(found, what, read, as_json=arguments.json)

@@ -1,14 +1,13 @@
 """The subcommands for maintenance: head, verify, checkpoint, reembed."""
 
-import json
 import time
-from dataclasses import asdict
 
 import recollex
 from recollex.cli import backup_commands
 from recollex.cli.existing_store import existing_agent, existing_store
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say
+from recollex.cli.verification import print_verification
 from recollex_engine.backup.manifest import is_backup
 from recollex_engine.backup.opening import open_target
 
@@ -32,18 +31,11 @@ def verify(arguments: Arguments) -> int:
         started = time.perf_counter()
         found = agent.verify(head=arguments.head)
         seconds = time.perf_counter() - started
-        if arguments.json:
-            print(json.dumps(asdict(found), indent=2))
-            return 0 if found.ok else 1
-        if not found.ok:
-            say(f"{arguments.agent} is damaged")
-            print("\n".join(found.problems))
-            return 1
-        print(
-            f"{arguments.agent} is sound: {found.operations:,} operations, {found.memories:,} "
-            f"memories, {found.passages:,} passages ({seconds:.2f} s)"
+        read = (
+            f"{found.operations:,} operations, {found.memories:,} memories, {found.passages:,} "
+            f"passages ({seconds:.2f} s)"
         )
-        return 0
+        return print_verification(found, arguments.agent, read, as_json=arguments.json)
 
 
 def checkpoint(arguments: Arguments) -> int:
