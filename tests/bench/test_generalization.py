@@ -1,16 +1,12 @@
 """Sets left out in turn: the candidates of a set, the fit, and the table's rows, on tiny data."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from bench.datasets.bank import Bank, Query, Split, Turn
+from bench.datasets.bank import Bank, Split
 from bench.lib.kept_vectors import KeptVectors
 from bench.tables import generalization
 from bench.tables.lib import offered as offered_lib
@@ -19,58 +15,11 @@ from bench.tables.lib.metrics import ndcg_at, recall_at
 from bench.tables.lib.offered import LISTS, NAMES, Offered, offered
 from bench.tables.lib.report import markdown
 from recollex import presets
-from recollex_engine.models.description import PAPER_THRESHOLDS
-
-START = datetime(2024, 5, 1, 12, tzinfo=UTC)
-SAID = ["We planted tulips", "Nice", "The tulips froze", "My bicycle was stolen", "Oh no"]
-
-
-class LetterEncoder:
-    """Counts letters, and how often it was asked."""
-
-    dimension = 32
-    fingerprint = "letters"
-    thresholds = PAPER_THRESHOLDS
-    asked = 0
-
-    def embed(
-        self, texts: Sequence[str], threads: int = 1, progress: Any = None
-    ) -> NDArray[np.float32]:
-        return np.array([self.embed_query(text) for text in texts], np.float32)
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        LetterEncoder.asked += 1
-        counts = np.array([text.lower().count(chr(97 + n)) for n in range(32)], np.float32)
-        return counts / np.linalg.norm(counts)
-
-    def count_tokens(self, text: str) -> int:
-        return len(text.split())
-
-
-@pytest.fixture
-def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KeptVectors:
-    monkeypatch.setenv("RECOLLEX_CACHE", str(tmp_path))
-    return KeptVectors(LetterEncoder(), tmp_path / "vectors")  # type: ignore[arg-type]
+from tests.bench.made_up_bank import made_up_bank
 
 
 def bank(split: Split) -> Bank:
-    turns = tuple(
-        Turn(
-            id=f"t{n}",
-            text=text,
-            document=f"d{n // 2}",
-            speaker="AnnBen"[n % 2 * 3 :][:3],
-            at=START + timedelta(days=n),
-        )
-        for n, text in enumerate(SAID)
-    )
-    asked = START + timedelta(days=9)
-    queries = (
-        Query(f"{split} a", "Who planted tulips?", frozenset({"t0"}), "first", asked, 3, split),
-        Query(f"{split} b", "no evidence", frozenset(), "first", asked, 3, split),
-        Query(f"{split} c", "What did we steal?", frozenset({"t3"}), "second", asked, 5, split),
-    )
-    return Bank("made", split, "Ann", turns, queries, "turn")
+    return made_up_bank(split, split, "What did we steal?", "t3")
 
 
 def test_the_parts_are_those_of_the_default_before_they_are_weighed(kept: KeptVectors) -> None:

@@ -1,15 +1,10 @@
 """Configurations asked over banks, and what tables make of their answers."""
 
-from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from bench.datasets.bank import Bank, Query, Split, Turn
+from bench.datasets.bank import Bank, Query, Split
 from bench.datasets.realmem import of_earlier_sessions
 from bench.lib.kept_vectors import KeptVectors
 from bench.tables import satf_tables, tempr_table2
@@ -19,55 +14,11 @@ from bench.tables.lib.metrics import Interval, paired
 from bench.tables.lib.trials import SPLITS, by_set, claim_of, together, trials
 from bench.tables.lib.words import COLUMN, count_words, lengths, words_of_evidence
 from recollex import presets
-from recollex_engine.models.description import PAPER_THRESHOLDS
-
-START = datetime(2024, 5, 1, 12, tzinfo=UTC)
-SAID = ["We planted tulips", "Nice", "The tulips froze", "My bicycle was stolen", "Oh no"]
-
-
-class LetterEncoder:
-    """Counts letters."""
-
-    dimension = 32  # the letters, and what fills a whole number of blocks of eight
-    fingerprint = "letters"
-    thresholds = PAPER_THRESHOLDS
-
-    def embed(
-        self, texts: Sequence[str], threads: int = 1, progress: Any = None
-    ) -> NDArray[np.float32]:
-        return np.array([self.embed_query(text) for text in texts], np.float32)
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        counts = np.array([text.lower().count(chr(97 + n)) for n in range(32)], np.float32)
-        return counts / np.linalg.norm(counts)
-
-    def count_tokens(self, text: str) -> int:
-        return len(text.split())
-
-
-@pytest.fixture
-def kept(tmp_path: Path) -> KeptVectors:
-    return KeptVectors(LetterEncoder(), tmp_path / "vectors")  # type: ignore[arg-type]
+from tests.bench.made_up_bank import START, made_up_bank
 
 
 def bank(name: str, split: Split) -> Bank:
-    turns = tuple(
-        Turn(
-            id=f"t{n}",
-            text=text,
-            document=f"d{n // 2}",
-            speaker="AnnBen"[n % 2 * 3 :][:3],
-            at=START + timedelta(days=n),
-        )
-        for n, text in enumerate(SAID)
-    )
-    asked = START + timedelta(days=9)
-    queries = [
-        Query("a", "Who planted tulips?", frozenset({"t0"}), "first", asked, 3, split),
-        Query("b", "no evidence", frozenset(), "first", asked, 3, split),
-        Query("c", "What froze on 3 May 2024?", frozenset({"t2"}), "second", asked, 5, split),
-    ]
-    return Bank("made", name, "Ann", turns, tuple(queries), "turn")
+    return made_up_bank(name, split, "What froze on 3 May 2024?", "t2")
 
 
 def test_a_trial_holds_the_queries_with_evidence_of_all_banks(kept: KeptVectors) -> None:
