@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import recollex
+from tests.bindings.command_line import Shell, command_line
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
 
@@ -36,3 +37,10 @@ def address(tmp_path: Path) -> Iterator[str]:
     address = f"unix://{tmp_path / 'memory.sock'}"
     with serving(recollex.open(tmp_path / "memory", embedder=WordVectors()), address=address):
         yield address
+
+
+@pytest.fixture
+def shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Shell:
+    return command_line(tmp_path, monkeypatch, capsys)

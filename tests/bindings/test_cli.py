@@ -1,37 +1,18 @@
 import gc
-import io
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import recollex
-from recollex.cli import main
+from tests.bindings.command_line import Shell
 
-Shell = Callable[..., tuple[int, str, str]]
 TALK = [
     {"speaker": "Ann", "text": "I moved to Lisbon.", "at": "2024-05-01T10:00:00+00:00", "id": "a"},
     {"speaker": "Ben", "text": "Is Lisbon hot?", "at": "2024-05-01T10:00:10+00:00", "id": "b"},
 ]
-
-
-@pytest.fixture
-def shell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Shell:
-    """Return a function that runs a command line: its exit code, its output, its errors."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str, stdin: str = "") -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
-        capsys.readouterr()
-        code = main(words)
-        return code, *capsys.readouterr()
-
-    return run
 
 
 @pytest.fixture

@@ -1,17 +1,13 @@
 """The subcommands for an agent's past: log, diff, snapshot, replay."""
 
-import io
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import recollex
-from recollex.cli import main
+from tests.bindings.command_line import Shell
 
-Shell = Callable[..., tuple[int, str, str]]
 LINES = [
     {"id": "home", "text": "Ann lives in Oslo.", "event_at": "2024-05-01"},
     {
@@ -21,22 +17,6 @@ LINES = [
         "valid_until": "2024-06-01",
     },
 ]
-
-
-@pytest.fixture
-def shell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Shell:
-    """Return a function that runs a command line: its exit code, its output, its errors."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str, stdin: str = "") -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
-        capsys.readouterr()
-        code = main(words)
-        return code, *capsys.readouterr()
-
-    return run
 
 
 @pytest.fixture

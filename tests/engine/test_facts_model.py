@@ -7,7 +7,6 @@ import warnings
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
@@ -15,9 +14,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import recollex
 from recollex_engine.errors import InputError, MergeCycleError, UnknownIdError
-from recollex_engine.models.description import PAPER_THRESHOLDS
 from tests.engine.bitemporal_model import FACTS, NAMES, START, Model, year
 from tests.engine.model_comparison import ModelComparison
+from tests.engine.one_vector import OneVector
 
 OBJECTS = [*NAMES, recollex.Text("tea"), 3, 3.5, True, datetime(2000, 1, 1, tzinfo=UTC)]
 NAME = st.sampled_from(NAMES)
@@ -26,23 +25,6 @@ SPAN = st.tuples(st.none() | YEAR, st.none() | YEAR).filter(
     lambda span: None in span or span[0] < span[1]
 )
 PREDICATE = st.sampled_from(["likes", "lives_in", "likes", "alias_of"])
-
-
-class OneVector:
-    """An embedder to which all texts are one."""
-
-    dimension = 8
-    fingerprint = "one-1"
-    thresholds = PAPER_THRESHOLDS
-
-    def embed(self, texts, threads=1, progress=None):
-        return np.tile(np.eye(1, 8, dtype=np.float32), (len(texts), 1))
-
-    def embed_query(self, text):
-        return np.eye(1, 8, dtype=np.float32)[0]
-
-    def count_tokens(self, text):
-        return len(text.split())
 
 
 class Machine(RuleBasedStateMachine):

@@ -1,10 +1,8 @@
 """`recollex serve --otel` sends its spans to a collector, which is a few lines of HTTP here."""
 
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import pytest
 
 from tests.bindings.serving import VECTOR, Raw
 from tests.bindings.test_serve import process
+from tests.http_stub import QuietHandler, http_stub
 
 messages = pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
 pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
@@ -25,8 +24,8 @@ def collector() -> Iterator[tuple[str, list[tuple[str, Any]]]]:
     """Give the address of a collector, and the paths and requests that it receives."""
     received: list[tuple[str, Any]] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
+    class Handler(QuietHandler):
+        def answer(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             if self.headers.get("Content-Encoding") == "gzip":
                 import gzip
@@ -40,18 +39,8 @@ def collector() -> Iterator[tuple[str, list[tuple[str, Any]]]]:
             self.send_header("Content-Length", "0")
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with http_stub(Handler) as server:
         yield f"http://127.0.0.1:{server.server_port}", received
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def test_a_collector_gets_the_spans_and_no_text(

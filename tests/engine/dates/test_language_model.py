@@ -1,11 +1,9 @@
 """A language model as the reader of times, against a real server on the loopback."""
 
 import json
-import threading
 import time
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from zoneinfo import ZoneInfo
 
@@ -15,6 +13,7 @@ from recollex_engine.dates import language_model as language_model_dates
 from recollex_engine.dates.language_model import LanguageModelDates
 from recollex_engine.dates.time_range import EARLIEST, LATEST
 from recollex_engine.errors import InputError, ModelError
+from tests.http_stub import QuietHandler, http_stub
 
 if find_spec("openai") is None or find_spec("pydantic") is None:  # importing openai takes a second
     pytest.skip("needs the extra: recollex[llm]", allow_module_level=True)
@@ -46,8 +45,8 @@ def endpoint(body, status=200, kind="application/json", wait=0.0):
     """Serve one scripted answer on a free port; yield its address and what was asked."""
     asked = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
+    class Handler(QuietHandler):
+        def answer(self):
             sent = self.rfile.read(int(self.headers["Content-Length"]))
             asked.append((self.path, json.loads(sent)))
             time.sleep(wait)
@@ -60,18 +59,8 @@ def endpoint(body, status=200, kind="application/json", wait=0.0):
             except (BrokenPipeError, ConnectionResetError):
                 pass  # the client gave up
 
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with http_stub(Handler) as server:
         yield f"http://127.0.0.1:{server.server_port}/v1", asked
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 @contextmanager

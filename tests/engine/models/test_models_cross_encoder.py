@@ -9,46 +9,18 @@ from recollex_engine.errors import InputError, ModelError
 from recollex_engine.models.convert import prepare
 from recollex_engine.models.cross_encoder import _sigmoid, load_cross_encoder
 from recollex_engine.models.encoder import load_encoder
+from tests.engine.models.bert_oracle import encoded, linear
 
 WORDS = ["ann", "bob", "the", "cat", "sat", "moved", "to", "oslo", "rain", ".", ",", "?", "what"]
 SIZE, HEADS = 32, 4
-
-erf = np.vectorize(math.erf)
 
 
 def oracle(tensors, ids, types):
     """BERT with its sequence-classification head, in float64 and without batches."""
     w = {name.removeprefix("bert."): tensor.astype(float) for name, tensor in tensors.items()}
-
-    def linear(x, name):
-        return x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
-
-    def norm(x, name):
-        x = x - x.mean(axis=1, keepdims=True)
-        x = x / np.sqrt((x**2).mean(axis=1, keepdims=True) + 1e-12)
-        return x * w[f"{name}.weight"] + w[f"{name}.bias"]
-
-    x = w["embeddings.word_embeddings.weight"][ids]
-    x = x + w["embeddings.position_embeddings.weight"][: len(ids)]
-    x = norm(x + w["embeddings.token_type_embeddings.weight"][types], "embeddings.LayerNorm")
-    size = SIZE // HEADS
-    for n in range(2):
-        layer = f"encoder.layer.{n}"
-        q, k, v = (linear(x, f"{layer}.attention.self.{p}") for p in ("query", "key", "value"))
-        seen = np.empty_like(x)
-        for h in range(HEADS):
-            part = slice(h * size, (h + 1) * size)
-            scores = np.exp(q[:, part] @ k[:, part].T / math.sqrt(size))
-            seen[:, part] = scores / scores.sum(axis=1, keepdims=True) @ v[:, part]
-        x = norm(
-            x + linear(seen, f"{layer}.attention.output.dense"),
-            f"{layer}.attention.output.LayerNorm",
-        )
-        wide = linear(x, f"{layer}.intermediate.dense")
-        wide = wide * (1 + erf(wide / math.sqrt(2))) / 2
-        x = norm(x + linear(wide, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
-    pooled = np.tanh(linear(x[:1], "pooler.dense"))
-    return float(linear(pooled, "classifier")[0, 0])
+    x = encoded(w, ids, types, HEADS)
+    pooled = np.tanh(linear(w, x[:1], "pooler.dense"))
+    return float(linear(w, pooled, "classifier")[0, 0])
 
 
 @pytest.fixture

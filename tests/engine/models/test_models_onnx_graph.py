@@ -1,45 +1,15 @@
-import math
-
 import numpy as np
 import pytest
 
 from recollex_engine.models.bert import read_bert
 from recollex_engine.models.onnx_graph import float_graph, int8_graph, quantise
 from recollex_engine.models.session import open_session
-
-erf = np.vectorize(math.erf)
+from tests.engine.models.bert_oracle import encoded
 
 
 def oracle(tensors, ids, heads, pooling="mean"):
-    """BERT in float64: Vaswani et al., 2017, equations 1 and 2, with GELU; post-norm."""
-    w = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
-
-    def linear(x, name):
-        return x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
-
-    def norm(x, name):
-        x = x - x.mean(axis=1, keepdims=True)
-        x = x / np.sqrt((x**2).mean(axis=1, keepdims=True) + 1e-12)
-        return x * w[f"{name}.weight"] + w[f"{name}.bias"]
-
-    x = w["embeddings.word_embeddings.weight"][ids]
-    x = x + w["embeddings.position_embeddings.weight"][: len(ids)]
-    x = norm(x + w["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
-    size = x.shape[1] // heads
-    layers = {name.split(".")[2] for name in w if name.startswith("encoder.layer.")}
-    for n in range(len(layers)):
-        layer = f"encoder.layer.{n}"
-        q, k, v = (linear(x, f"{layer}.attention.self.{p}") for p in ("query", "key", "value"))
-        seen = np.empty_like(x)
-        for h in range(heads):
-            part = slice(h * size, (h + 1) * size)
-            scores = np.exp(q[:, part] @ k[:, part].T / math.sqrt(size))
-            seen[:, part] = scores / scores.sum(axis=1, keepdims=True) @ v[:, part]
-        attended = linear(seen, f"{layer}.attention.output.dense")
-        x = norm(x + attended, f"{layer}.attention.output.LayerNorm")
-        wide = linear(x, f"{layer}.intermediate.dense")
-        wide = wide * (1 + erf(wide / math.sqrt(2))) / 2
-        x = norm(x + linear(wide, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
+    """The vector of a text, or of each of its tokens, in float64."""
+    x = encoded({name: tensor.astype(float) for name, tensor in tensors.items()}, ids, 0, heads)
     if pooling == "tokens":
         return x / np.linalg.norm(x, axis=1, keepdims=True)
     vector = x[0] if pooling == "cls" else x.mean(axis=0)

@@ -1,35 +1,14 @@
 import json
 import socket
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
 
-import recollex
 from recollex_engine.errors import InputError, RerankError
-from recollex_engine.ranking.candidates import Candidates
 from recollex_engine.ranking.http_reranker import HttpReranker
 from recollex_engine.ranking.reranking import rerank
-
-TEXTS = ["Ann moved to Oslo.", "It rains.", "Bob naps."]
-
-
-@pytest.fixture(scope="module")
-def view(tmp_path_factory):
-    with recollex.open(
-        tmp_path_factory.mktemp("rerankers") / "s", embedder=recollex.GivenVectors(8)
-    ) as store:
-        agent = store.agent("a")
-        agent.retain(TEXTS, embedding=np.eye(8)[:3])
-        yield agent.engine.view()
-
-
-@pytest.fixture
-def candidates(view):
-    places, scores = np.array([2, 0, 1], np.uint32), np.array([3.0, 2.0, 1.0])
-    return Candidates("Where does Ann live?", view, places, scores, 0)
+from tests.http_stub import QuietHandler, http_stub
 
 
 def good(*scores):
@@ -37,10 +16,10 @@ def good(*scores):
     return json.dumps({"results": results[::-1]}).encode()
 
 
-class Scripted(BaseHTTPRequestHandler):
+class Scripted(QuietHandler):
     """Answers with the server's next (status, headers, body); a function acts for itself."""
 
-    def do_POST(self):
+    def answer(self):
         size = int(self.headers["Content-Length"])
         self.server.asked.append((self.path, dict(self.headers), json.loads(self.rfile.read(size))))
         self.server.moments.append(time.monotonic())
@@ -57,21 +36,13 @@ class Scripted(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *_):
-        pass
-
 
 @pytest.fixture
 def server():
-    with ThreadingHTTPServer(("127.0.0.1", 0), Scripted) as found:
+    with http_stub(Scripted) as found:
         found.asked, found.moments, found.script = [], [], [(200, {}, good(0.1, 0.9, 0.5))]
         found.url = f"http://127.0.0.1:{found.server_port}/v1/rerank"
-        found.daemon_threads = True
-        thread = threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
         yield found
-        found.shutdown()
-        thread.join()
 
 
 def test_a_server_is_asked_as_cohere_and_jina_are(server, candidates):

@@ -1,32 +1,12 @@
 import numpy as np
 import pytest
 
-import recollex
 from recollex_engine.errors import InputError, ModelError, RerankError
 from recollex_engine.models.cross_encoder import PairScores
 from recollex_engine.ranking import cross_encoder_reranker as module
-from recollex_engine.ranking.candidates import Candidates
 from recollex_engine.ranking.cross_encoder_reranker import CrossEncoderReranker
 from recollex_engine.ranking.function_reranker import FunctionReranker
 from recollex_engine.ranking.reranking import rerank
-
-TEXTS = ["Ann moved to Oslo.", "It rains.", "Bob naps."]
-
-
-@pytest.fixture(scope="module")
-def view(tmp_path_factory):
-    with recollex.open(
-        tmp_path_factory.mktemp("rerankers") / "s", embedder=recollex.GivenVectors(8)
-    ) as store:
-        agent = store.agent("a")
-        agent.retain(TEXTS, embedding=np.eye(8)[:3])
-        yield agent.engine.view()
-
-
-@pytest.fixture
-def candidates(view):
-    places, scores = np.array([2, 0, 1], np.uint32), np.array([3.0, 2.0, 1.0])
-    return Candidates("Where does Ann live?", view, places, scores, 0)
 
 
 def test_a_function_is_given_the_question_and_the_texts(candidates):

@@ -3,16 +3,15 @@
 import tempfile
 from datetime import UTC, datetime, timedelta
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recollex
 from recollex_engine.errors import MergeCycleError, UnknownIdError
-from recollex_engine.models.description import PAPER_THRESHOLDS
 from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.text.token_counter import open_counter
+from tests.engine.one_vector import OneVector
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 NAMES = ["Ann", "Bob", "Oslo", "Rome"]
@@ -20,23 +19,6 @@ PREDICATES = ["lives_in", "likes"]
 WORDS = ["ann", "bob", "oslo", "tea", "lives", "garden"]
 QUERIES = ["Where lives Ann?", "Who likes tea in the garden of Bob?", "?"]
 COUNTER = open_counter(lambda text: len(text.split()))
-
-
-class OneVector:
-    """An embedder to which all texts are one: words and order decide."""
-
-    dimension = 8
-    fingerprint = "one-1"
-    thresholds = PAPER_THRESHOLDS
-
-    def embed(self, texts, threads=1, progress=None):
-        return np.tile(np.eye(1, 8, dtype=np.float32), (len(texts), 1))
-
-    def embed_query(self, text):
-        return np.eye(1, 8, dtype=np.float32)[0]
-
-    def count_tokens(self, text):
-        return len(text.split())
 
 
 def day(number):
