@@ -46,25 +46,12 @@ def temporal(
         score = 1 - |middle of the event - middle of the range| / half the range, at least 0
     """
     inside, entries = _in_range(view, query, found, allowed, thresholds.temporal, budget)
-    if not len(entries.memories):
-        return ArmList.empty()
-    distance, length = _distances(view, found, entries.memories)
-    nearness: npt.NDArray[np.float32] = np.maximum(1 - distance / (length / 2), 0).astype(
-        np.float32
-    )
-    memories, scores = activate(
-        view,
-        entries.memories,
-        nearness,
-        entries,
-        query,
-        inside,
+    return _spread(
+        *(view, query, found, inside, entries, budget),
+        reach=0.5,
         decay=TEMPORAL_DECAY,
         min_cosine=thresholds.temporal,
-        budget=budget,
-        edges=False,
     )
-    return ArmList(memories, scores, np.empty(0, np.uint32))
 
 
 def memora_temporal(
@@ -83,24 +70,14 @@ def memora_temporal(
         score = 1 - |middle of the event - middle of the range| / the range, at least 0
     """
     inside, entries = _in_range(view, query, found, allowed, thresholds.temporal, budget)
-    if not len(entries.memories):
-        return ArmList.empty()
-    distance, length = _distances(view, found, entries.memories)
-    nearness: npt.NDArray[np.float32] = np.maximum(1 - distance / length, 0).astype(np.float32)
-    memories, scores = activate(
-        view,
-        entries.memories,
-        nearness,
-        entries,
-        query,
-        inside,
+    spread = _spread(
+        *(view, query, found, inside, entries, budget),
+        reach=1.0,
         decay=DECAY,
         min_cosine=ANY_COSINE,
-        budget=budget,
-        edges=False,
     )
-    kept = _similarity(view, memories, query) >= np.float32(thresholds.semantic)
-    return ArmList(memories[kept], scores[kept], np.empty(0, np.uint32))
+    kept = _similarity(view, spread.memories, query) >= np.float32(thresholds.semantic)
+    return ArmList(spread.memories[kept], spread.scores[kept], spread.rows)
 
 
 def _in_range(
@@ -115,6 +92,43 @@ def _in_range(
     start, end = view.of_memories("event_start"), view.of_memories("event_end")
     inside = view.columns.event_times.overlapping(start, end, found.start, found.end, allowed)
     return inside, scan(view, 0, view.rows, query, inside, floor, budget)
+
+
+def _spread(
+    view: View,
+    query: npt.NDArray[np.float32],
+    found: TimeRange,
+    inside: npt.NDArray[np.uint8],
+    entries: ArmList,
+    budget: int,
+    *,
+    reach: float,
+    decay: float,
+    min_cosine: float,
+) -> ArmList:
+    """Rank the entry points by nearness, and what time links inside the range lead to.
+
+    reach: the distance from the middle at which nearness is 0, as a share of the range's length.
+    """
+    if not len(entries.memories):
+        return ArmList.empty()
+    distance, length = _distances(view, found, entries.memories)
+    nearness: npt.NDArray[np.float32] = np.maximum(1 - distance / (reach * length), 0).astype(
+        np.float32
+    )
+    memories, scores = activate(
+        view,
+        entries.memories,
+        nearness,
+        entries,
+        query,
+        inside,
+        decay=decay,
+        min_cosine=min_cosine,
+        budget=budget,
+        edges=False,
+    )
+    return ArmList(memories, scores, np.empty(0, np.uint32))
 
 
 def _distances(
