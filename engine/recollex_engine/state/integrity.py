@@ -3,17 +3,21 @@
 MANIFEST holds a CRC-32 of each column, dictionary, segment and graph, and of the vectors. Small
 groups of files are compared before anything is read from them. Of an agent with more than `EAGER`
 bytes that would take longer than opening and asking it, so a thread compares the large ones beside
-the first recalls, and what kernels index by is looked through before (see `state.structure`).
+the first recalls, and what kernels index by is looked through before (see `state.structure`). The
+last segment, which is always compared first, is read by a thread while the columns are opened.
 """
 
 import contextlib
+import mmap
 import os
 import threading
 import warnings
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +33,8 @@ PAUSE = 0.05
 NICENESS = 10
 """Niceness of the thread that compares, of 19."""
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -38,41 +44,64 @@ class Part:
     later operations may have reached the file, but not the manifest.
     """
 
-    path: Path
+    folder: Path
+    name: str
+    """The path of the file below ``folder``: joined only for an error, since that costs 10 us."""
     items: npt.NDArray[Any]
     crc: int
     op: int | None = None
     is_truth: bool = False
     """Whether the log cannot restore the file: vectors."""
 
-    def damage(self) -> CorruptError | None:
-        """Return the difference from the checksum, None if there is none."""
-        found = crc32(known_at(self.items, self.op))
+    def damage(self, found: int | None = None) -> CorruptError | None:
+        """Return the difference from the checksum, None if there is none.
+
+        found: the CRC-32 of the items, if it was computed already.
+        """
+        found = crc32(known_at(self.items, self.op)) if found is None else found
         if found == self.crc:
             return None
-        return CorruptError(self.path, f"checksum {self.crc:08x}", f"{found:08x}")
+        return CorruptError(self.folder / self.name, f"checksum {self.crc:08x}", f"{found:08x}")
 
 
-class Beside:
-    """A check that runs on a thread of its own, beside the rest of an opening."""
+class Beside(Generic[T]):
+    """Work that runs on a thread of its own, beside the rest of an opening."""
 
-    def __init__(self, check: Callable[[], None]) -> None:
-        self._check = check
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work = work
+        self._found: list[T] = []
         self._error: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="check files", daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
         try:
-            self._check()
+            self._found.append(self._work())
         except Exception as error:
             self._error = error
 
-    def wait(self) -> None:
-        """Return when the check is done; raises what it raised."""
+    def wait(self) -> T:
+        """Return what the work returned, once it is done; raises what it raised."""
         self._thread.join()
         if self._error is not None:
             raise self._error
+        return self._found[0]
+
+
+def sum_beside(path: Path, size: int) -> Beside[int | None] | None:
+    """Begin to compute the CRC-32 of a file of about ``size`` bytes; None if that is up to `EAGER`.
+
+    The work returns None if the file cannot be read. Cost: .3 ms a megabyte, on its thread.
+    """
+    return None if size <= EAGER else Beside(partial(_sum, path))
+
+
+def _sum(path: Path) -> int | None:
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+            return zlib.crc32(whole)
+    except (OSError, ValueError):  # what opens the file says so
+        return None
 
 
 def known_at(items: npt.NDArray[Any], op: int | None) -> npt.NDArray[Any]:
@@ -109,17 +138,19 @@ class Integrity:
         self.damage: CorruptError | None = None
         self.lost: CorruptError | None = None
 
-    def compare(self, parts: Sequence[Part], *, now: bool = False) -> bool:
+    def compare(
+        self, parts: Sequence[Part], *, now: bool = False, found: int | None = None
+    ) -> bool:
         """Compare ``parts`` if they are small together, or wanted ``now``, else after `start`.
 
-        Returns whether they were compared. Raises `CorruptError` for the first that differs; of the
-        vectors, `lost` is set instead.
+        found: the CRC-32 of the only part, if it is known. Returns whether they were compared.
+        Raises `CorruptError` for the first that differs; of the vectors, `lost` is set instead.
         """
         if not (now or self._whole) and sum(part.items.nbytes for part in parts) > EAGER:
             self._left.extend(parts)
             return False
         for part in parts:
-            damage = part.damage()
+            damage = part.damage(found)
             if damage is not None and not part.is_truth:
                 raise damage
             self.lost = self.lost or damage

@@ -31,6 +31,7 @@ from recollex_engine.state.stored_checksums import (
     part_of_vectors,
     parts_of_columns,
     parts_of_indexes,
+    sum_of_last,
 )
 from recollex_engine.state.structure import check_structure
 from recollex_engine.state.vector_batches import VectorBatches, torn_position
@@ -136,7 +137,8 @@ class Replica:
         )
         self.position: Position = manifest.position if manifest else START
         self.integrity = Integrity(whole=self._whole)
-        self._looking: Beside | None = None
+        self._looking: Beside[None] | None = None
+        summing = sum_of_last(manifest, self.folder) if manifest else None
         moved = self._reembedded(self.position)
         self._settings = settings_of(moved.kind, moved.payload) if moved else None
         self._known = moved.op if moved else 0
@@ -146,7 +148,7 @@ class Replica:
         self.manifest = manifest
         self.columns = self._open_columns(stored)
         self.generation = manifest.generation if manifest else 0
-        self.indexes = self._open_indexes(manifest)
+        self.indexes = self._open_indexes(manifest, summing)
         if manifest is not None:
             self.integrity.compare(part_of_vectors(self.rows_of_file, manifest, self.folder))
         self._wait_for_structure()
@@ -200,7 +202,9 @@ class Replica:
                 partial(check_structure, columns.array, columns.dictionary, home)
             )
 
-    def _open_indexes(self, manifest: Manifest | None) -> Indexes:
+    def _open_indexes(
+        self, manifest: Manifest | None, summing: Beside[int | None] | None
+    ) -> Indexes:
         """Map the indexes; if one is damaged, all rows are tail, and recalls are slower."""
         folder, dimension = self.folder, self.columns.dimension
         words = self.columns.array("words")
@@ -219,7 +223,7 @@ class Replica:
             )
             if manifest is not None:
                 last, rest = parts_of_indexes(indexes, manifest, folder)
-                self.integrity.compare(last, now=True)
+                self.integrity.compare(last, now=True, found=summing.wait() if summing else None)
                 if not self.integrity.compare(rest):
                     for segment, entry in zip(indexes.segments, self.entries, strict=True):
                         segment.postings.check_lists(folder / entry.postings)

@@ -9,10 +9,13 @@ import numpy.typing as npt
 from recollex_engine.domain.schema import CLOSED
 from recollex_engine.errors import CorruptError, FormatError
 from recollex_engine.state.columns import Columns, Rows
-from recollex_engine.state.integrity import Part, known_at
+from recollex_engine.state.integrity import Beside, Part, known_at, sum_beside
 from recollex_engine.state.manifest import GraphEntry, Manifest, SegmentEntry
 from recollex_engine.state.view import Indexes
 from recollex_engine.storage.checksums import crc32
+
+_POSTING = 3
+"""Bytes of a posting in a segment's file."""
 
 
 def of_columns(columns: Columns, op: int, generation: int) -> dict[str, int]:
@@ -69,14 +72,14 @@ def parts_of_columns(columns: Columns, manifest: Manifest, folder: Path) -> tupl
         if (crc := sums.get(path := f"{home}/{name}")) is not None:
             column.vouch(crc)
             op = manifest.position.op if name in CLOSED else None
-            parts.append(Part(folder / path, column.array, crc, op))
+            parts.append(Part(folder, path, column.array, crc, op))
     for name, dictionary in columns.dictionary.items():
         for end, (items, held) in dictionary.stored_parts(manifest.generation).items():
             count += 1
             if (crc := sums.get(path := f"{home}/{name}.{end}")) is not None:
                 if held is not None:
                     held.vouch(crc)
-                parts.append(Part(folder / path, items, crc))
+                parts.append(Part(folder, path, items, crc))
     return parts, len(parts) == count
 
 
@@ -91,13 +94,24 @@ def parts_of_indexes(
     sums = manifest.checksums
     last = manifest.segments[-1].postings if manifest.segments else ""
     parts = [
-        (name, Part(folder / name, items, sums[name]))
+        (name, Part(folder, name, items, sums[name]))
         for name, _, items in _index_files(indexes, manifest)
         if name in sums
     ]
     return [part for name, part in parts if name == last], [
         part for name, part in parts if name != last
     ]
+
+
+def sum_of_last(manifest: Manifest, folder: Path) -> Beside[int | None] | None:
+    """Begin to read the last segment's file, which must be compared before anything reads it.
+
+    Returns None where it is small or has no checksum.
+    """
+    name = manifest.segments[-1].postings if manifest.segments else ""
+    if name not in manifest.checksums:
+        return None
+    return sum_beside(folder / name, manifest.columns.get("term", 0) * _POSTING)
 
 
 def part_of_vectors(replica_rows: Rows, manifest: Manifest, folder: Path) -> list[Part]:
@@ -107,7 +121,7 @@ def part_of_vectors(replica_rows: Rows, manifest: Manifest, folder: Path) -> lis
     if crc is None or not rows:
         return []
     try:
-        return [Part(folder / name, replica_rows(0, rows), crc, is_truth=True)]
+        return [Part(folder, name, replica_rows(0, rows), crc, is_truth=True)]
     except (CorruptError, FormatError):  # what opens the agent says so
         return []
 

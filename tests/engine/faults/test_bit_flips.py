@@ -13,6 +13,7 @@ import shutil
 import pytest
 
 from recollex_engine.state import integrity
+from recollex_engine.state.manifest import Manifest
 from recollex_engine.storage.array_file import read_arrays, whole_file
 from tests.engine.faults import flipped_store
 from tests.faults import flips
@@ -75,6 +76,24 @@ def test_closing_a_writer_rebuilds_what_was_not_compared_before(store, tmp_path,
         opened.agent("a")
     with flipped_store.opened(copy, read_only=True) as opened:
         assert opened.agent("a").verify().ok
+
+
+def test_the_last_segment_of_a_large_agent_is_compared_before_it_is_read(
+    store, tmp_path, monkeypatch
+):
+    """Its file is read beside the opening of the columns, and a second thread is not waited for."""
+    monkeypatch.setattr(integrity, "EAGER", 0)
+    monkeypatch.setattr(integrity, "PAUSE", 60)
+    copy = tmp_path / "store"
+    shutil.copytree(store, copy)
+    folder = copy / "agents" / "a"
+    last = folder / Manifest.read(folder).segments[-1].postings
+    flipped_store.flip(last, last.stat().st_size // 2, 3)
+    said = pytest.warns(
+        RuntimeWarning, match=r"an index is missing or damaged .*postings-.* checksum"
+    )
+    with flipped_store.opened(copy, read_only=True) as opened, said:
+        opened.agent("a").list()
 
 
 @pytest.mark.slow
