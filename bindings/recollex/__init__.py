@@ -167,6 +167,8 @@ def __getattr__(name: str) -> Any:
     if name == "presets":
         return import_module("recollex.presets")
     if name in _HOMES:
+        if name in ("open", "connect"):
+            import_module("recollex.wire.pickling")
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'recollex' has no attribute {name!r}")
 

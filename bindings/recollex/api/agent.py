@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final, TypeVar, overload
 
 from recollex.api import dsl
 from recollex.api.arguments import as_list, checked_id, checked_note, optional_micros
@@ -27,10 +27,14 @@ from recollex_engine.domain.packing_options import Packing, find_packing
 from recollex_engine.domain.roles import role_number
 from recollex_engine.domain.statement import network_number
 from recollex_engine.domain.trust import stamp, trust_number
-from recollex_engine.errors import InputError
+from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.ranking.presets import DEFAULT, Preset, find_preset
 from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.recall import Recall
+
+Default = TypeVar("Default")
+REQUIRED: Final = object()
+"""Stands for a default that was not given."""
 
 
 class Agent(History, Retaining, MemoryChanges, RetentionRules):
@@ -166,12 +170,23 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
             for query, vector in zip(questions, vectors, strict=True)
         ]
 
-    def get(self, id: str) -> Memory:
+    @overload
+    def get(self, id: str) -> Memory: ...
+    @overload
+    def get(self, id: str, default: Default) -> Memory | Default: ...
+    def get(self, id: str, default: Any = REQUIRED) -> Any:
         """Return the memory with this id, archived or not.
 
-        Raises `errors.UnknownIdError` for an id that does not exist, or was forgotten or replaced.
+        For an id that does not exist, or was forgotten or replaced, returns ``default`` if it is
+        given, and otherwise raises `errors.UnknownIdError`.
         """
-        return self.engine.get(checked_id(id))
+        checked = checked_id(id)
+        try:
+            return self.engine.get(checked)
+        except UnknownIdError:
+            if default is REQUIRED:
+                raise
+            return default
 
     def list(self, *, after: str | None = None, limit: int = 100) -> list[Memory]:
         """Return up to ``limit`` memories in the order in which they were recorded.

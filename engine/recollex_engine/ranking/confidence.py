@@ -83,6 +83,10 @@ class Signs:
         return BIAS + found + size
 
 
+NOTHING_FOUND = Signs(0.0, 0.0, named=0.0, misattributed=0.0, unknown=0.0, memories=0)
+"""Of a recall without a candidate, whose confidence is 0."""
+
+
 def read_signs(seen: npt.NDArray[np.float64], unknown: float, memories: int) -> Signs:
     """Return the signs of a list with at least one candidate.
 

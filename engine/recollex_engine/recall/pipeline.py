@@ -20,6 +20,7 @@ from recollex_engine.models.embedder import QueryEmbedder
 from recollex_engine.ranking import arms
 from recollex_engine.ranking.arms import ArmList
 from recollex_engine.ranking.candidates import Candidates
+from recollex_engine.ranking.confidence import NOTHING_FOUND
 from recollex_engine.ranking.diversity import Diversity, fold
 from recollex_engine.ranking.divided import lead_with_parts
 from recollex_engine.ranking.fusion import ARMS, Evidence, Fused
@@ -114,7 +115,7 @@ def recall(
         trace=trace,
         explain=explain,
         confidence=confidence,
-        signs=None if confidence is None else fused.signs,
+        signs=None if confidence is None else fused.signs or NOTHING_FOUND,
         subgraph=subgraph,
     )
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, overload
 
 from recollex_engine.domain.trust import prompt_line
 from recollex_engine.fork import cached_property
-from recollex_engine.ranking.confidence import Signs
+from recollex_engine.ranking.confidence import NOTHING_FOUND, Signs
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.recall.memory import Memory, looked_at
 from recollex_engine.recall.memory_columns import ALWAYS, Columns, MemoryColumns
@@ -23,9 +23,9 @@ class Recall(Sequence[Memory]):
     that the question names, None if it names none. trace: microseconds by stage. confidence: the
     probability that the agent holds an answer, in [0, 1]; 0 if nothing was found. It is None if the
     fusion reads no signs of it, or if an arm that it needs failed or is not in the preset. signs:
-    the evidence for the confidence, see `confidence.Signs`. subgraph: the packed subgraph, None
-    unless ``pack`` was given. Memories are read from the columns when they are first accessed; a
-    memory that is forgotten afterwards is still here.
+    the evidence for the confidence, see `confidence.Signs`; None only if the confidence is. subgraph: the packed
+    subgraph, None unless ``pack`` was given. Memories are read from the columns when they are first
+    accessed; a memory that is forgotten afterwards is still here.
 
     Threads: may be shared once it is returned.
     """
@@ -69,14 +69,24 @@ class Recall(Sequence[Memory]):
             time_range=None,
             trace=Trace(),
             confidence=0.0,
+            signs=NOTHING_FOUND,
             subgraph=subgraph,
         )
 
     def __len__(self) -> int:
         return len(self._ranking.memories)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> Memory: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Memory]: ...
+    def __getitem__(self, index: int | slice) -> Memory | list[Memory]:
         return self._memories[index]
+
+    def __copy__(self) -> "Recall":
+        copied = object.__new__(type(self))
+        copied.__dict__.update(self.__dict__)
+        return copied
 
     def __iter__(self) -> Iterator[Memory]:
         return iter(self._memories)
