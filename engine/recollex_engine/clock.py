@@ -25,24 +25,39 @@ def system_clock() -> int:
     return time.time_ns() // 1000
 
 
-def to_micros(value: datetime, name: str) -> int:
+Moment = datetime | str
+"""A time as callers give it: a datetime with a time zone, or one written in ISO 8601."""
+
+
+def to_micros(value: Moment, name: str) -> int:
     """Return ``value`` as microseconds UTC.
 
-    Raises `InputError` for anything but a datetime with a time zone, and for one before the year 1
-    or after 9999 in UTC, which could not be returned. The zone of a naive one is never guessed.
+    Raises `InputError` for anything but a datetime with a time zone, or a str that is one in ISO
+    8601, and for one before the year 1 or after 9999 in UTC, which could not be returned. The zone
+    of a naive one is never guessed.
 
     >>> to_micros(datetime(1970, 1, 2, tzinfo=UTC), "event_at")
     86400000000
+    >>> to_micros("1970-01-02T00:00:00Z", "event_at")
+    86400000000
     """
+    written = value if isinstance(value, str) else None
+    if written is not None:
+        try:
+            value = datetime.fromisoformat(written)
+        except ValueError:
+            raise InputError(
+                f"{name} is not ISO 8601: {written[:80]!r}; 2024-05-04T10:00:00Z is"
+            ) from None
     if not isinstance(value, datetime):
         raise InputError(
-            f"{name} must be a datetime with a time zone, got {type(value).__name__}: "
+            f"{name} must be a datetime or ISO 8601, got {type(value).__name__}: "
             "datetime(2023, 11, 6, tzinfo=UTC) is one"
         )
     if value.tzinfo is None or value.utcoffset() is None:
+        repair = f"{value.isoformat()}Z" if written is not None else f"{name}.replace(tzinfo=UTC)"
         raise InputError(
-            f"{name} has no time zone: {value.isoformat()}; "
-            f"write {name}.replace(tzinfo=UTC) if it is UTC"
+            f"{name} has no time zone: {value.isoformat()}; write {repair} if it is UTC"
         )
     micros = (value - _EPOCH) // _MICROSECOND
     if not _FIRST <= micros <= _LAST:

@@ -184,6 +184,21 @@ class ArgumentContract:
                     assert inspect.getdoc(offered) == inspect.getdoc(method)
         assert "thinking_budget: int = 100" in pydoc.render_doc(alice.recall)
 
+    def test_times_are_datetimes_or_iso_8601(self, alice: Any) -> None:
+        for id, at in ("a", day(1)), ("b", "2024-05-01T00:00:00Z"), ("c", "2024-05-01T02:00+02:00"):
+            alice.retain(f"Text of {id}.", id=id, event_at=at, valid_until=day(9).isoformat())
+            assert (alice.get(id).event_at, alice.get(id).valid_until) == (day(1), day(9))
+        before = alice.get("c").recorded_at
+        alice.retain(["Text of d.", "Text of e."], id=["d", "e"], event_at=[str(day(2)), day(3)])
+        found = alice.recall("Text", since="2024-05-01T12:00:00Z", until=day(3).isoformat())
+        assert found.ids == ["d"]
+        assert len(alice.recall("Text", as_recorded=before.isoformat())) == 3
+        assert len(alice.at(before.isoformat()).list()) == 3
+        assert len(alice.log(since=before.isoformat())) == 3
+        assert len(alice.diff(str(before)).added) == 2
+        alice.facts.add("Ann", "likes", "tea", valid=("2024-05-01T00:00:00Z", None))
+        assert alice.facts.snapshot(as_world="2024-05-02T00:00:00Z")[0].valid[0] == day(1)
+
 
 def _without_addresses(message: str) -> str:
     return message.split(" at 0x")[0]

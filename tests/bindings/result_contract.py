@@ -61,3 +61,18 @@ class ResultContract:
         for nothing in (empty, filtered):
             assert nothing.confidence == 0
             assert (nothing.signs.likeness, nothing.signs.memories) == (0, 0)
+
+    def test_a_limit_and_no_token_budget(self, alice: Any) -> None:
+        alice.retain([f"Bob {'drinks tea ' * n} in Oslo on day {n}." for n in range(1, 90)])
+        asked, query = {"thinking_budget": 1000}, "Where does Bob drink tea?"
+        within, every = alice.recall(query, **asked), alice.recall(query, max_tokens=None, **asked)
+        assert len(within) < len(every) == 89 and every.tokens > 4096 >= within.tokens
+        for limit in (1, 5, 89, 1000):
+            found = alice.recall(query, limit=limit, max_tokens=None, **asked)
+            assert list(found) == list(every)[:limit]
+            assert found.tokens == sum(memory.tokens for memory in found)
+            bounded = alice.recall(query, limit=limit, max_tokens=300, **asked)
+            assert list(bounded) == list(alice.recall(query, max_tokens=300, **asked))[:limit]
+        for wrong in (0, -1, 1.5, "3"):
+            with pytest.raises(errors.InputError, match="limit must"):
+                alice.recall(query, limit=wrong)

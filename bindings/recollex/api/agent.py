@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, Final, TypeVar, overload
 
 from recollex.api import dsl
@@ -21,7 +20,7 @@ from recollex_engine.agents.cut import AgentOrCut, Cut
 from recollex_engine.agents.log_head import LogHead, read_head
 from recollex_engine.agents.stats import Stats
 from recollex_engine.agents.verification import Verification, verify
-from recollex_engine.clock import from_micros, to_micros
+from recollex_engine.clock import Moment, from_micros, to_micros
 from recollex_engine.domain.checks import check_count, check_embedding, check_flag
 from recollex_engine.domain.packing_options import Packing, find_packing
 from recollex_engine.domain.roles import role_number
@@ -59,29 +58,32 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
         query: str,
         *,
         thinking_budget: int = 100,
-        max_tokens: int = 4096,
+        max_tokens: int | None = 4096,
+        limit: int | None = None,
         networks: Sequence[str] | str | None = None,
         roles: Sequence[str] | str | None = None,
         trust: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
         tags: Sequence[str] = (),
         where: Mapping[str, Any] | None = None,
         entities: Sequence[str] = (),
         document_id: str | None = None,
-        now: datetime | None = None,
+        now: Moment | None = None,
         exact: bool = False,
         query_embedding: Any = None,
         preset: Preset | str = DEFAULT,
         min_confidence: float = 0.0,
         explain: bool = False,
-        as_recorded: datetime | None = None,
-        as_world: datetime | None = None,
+        as_recorded: Moment | None = None,
+        as_world: Moment | None = None,
         pack: Packing | str | None = None,
     ) -> Recall:
-        """Return the memories that answer ``query``, best first, within ``max_tokens``.
+        """Return the memories that answer ``query``, best first.
 
-        thinking_budget: the most memories that each arm may find; more find more, and take longer.
+        max_tokens: their token budget; None for no budget. limit: the most memories; None for as
+        many as fit. thinking_budget: the most memories that each arm may find; more find more, and
+        take longer.
         networks, roles (of the speakers), since and until (of the event's time), tags, where
         (metadata), entities and document_id are filters; a memory must meet all of them. now: the
         time that words such as "last week" in the query are relative to. exact: compare with every
@@ -123,7 +125,7 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
         question = read_question(
             query,
             thinking_budget=thinking_budget,
-            max_tokens=max_tokens,
+            bounds=(max_tokens, limit),
             kinds=kinds,
             interval=(since, until),
             tags=tags,
@@ -201,7 +203,7 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
         *,
         by: str | None = None,
         why: str | None = None,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
     ) -> Transaction:
         """Return a `with` block whose operations are recorded together, or not at all.
 
@@ -215,7 +217,7 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
         *,
         by: str | None = None,
         why: str | None = None,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
         source: str | None = None,
         trust: str | None = None,
     ) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Set
 from datetime import datetime
 from typing import Any
 
-from recollex_engine.clock import to_micros
+from recollex_engine.clock import Moment, to_micros
 from recollex_engine.domain.act import note
 from recollex_engine.domain.checks import MAX_NAME, check_note, check_text
 from recollex_engine.errors import InputError
@@ -60,7 +60,9 @@ def one_or_more(value: Any, name: str) -> tuple[Any, ...]:
     return (value,) if isinstance(value, str) else tuple(as_list(value, name))
 
 
-def value_per_text(value: Any, name: str, whole: type, kind: str, count: int) -> list[Any]:
+def value_per_text(
+    value: Any, name: str, whole: type | tuple[type, ...], kind: str, count: int
+) -> list[Any]:
     """Return one value for each text: the items of ``value``, or ``value`` itself.
 
     whole: the type of a value that holds for all texts; None holds for all texts, too.
@@ -74,13 +76,13 @@ def value_per_text(value: Any, name: str, whole: type, kind: str, count: int) ->
 
 
 def micros_per_text(value: Any, name: str, count: int) -> list[int | None]:
-    """Return one time for each text, in microseconds or None, of one datetime or of a list."""
-    moments = value_per_text(value, name, datetime, "a datetime with a time zone", count)
+    """Return one time for each text, in microseconds or None, of one time or of a list."""
+    moments = value_per_text(value, name, (datetime, str), "a datetime or ISO 8601", count)
     return [None if moment is None else to_micros(moment, name) for moment in moments]
 
 
-def optional_micros(value: datetime | None, name: str) -> int | None:
-    """Return a datetime with a zone in microseconds, and None as it is."""
+def optional_micros(value: Moment | None, name: str) -> int | None:
+    """Return a time in microseconds, and None as it is."""
     return None if value is None else to_micros(value, name)
 
 

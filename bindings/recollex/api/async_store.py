@@ -4,7 +4,6 @@ import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -18,6 +17,7 @@ from recollex.api.proxies import AsyncProxy, Method
 from recollex_engine import fork
 from recollex_engine.backup.backup import BackupRun
 from recollex_engine.backup.opening import Place
+from recollex_engine.clock import Moment
 from recollex_engine.errors import ClosedError, InputError
 
 Result = TypeVar("Result")
@@ -66,7 +66,7 @@ class Agent(Pooled, AgentMethods):
         """The agent's id."""
         return self._agent.name
 
-    async def at(self, as_recorded: datetime) -> "Agent":
+    async def at(self, as_recorded: Moment) -> "Agent":
         """Return this agent as of a recorded time; see `recollex.Agent.at`."""
         work = functools.partial(self._agent.at, as_recorded)
         return Agent(self._store, await self._store._run(work))

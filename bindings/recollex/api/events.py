@@ -9,7 +9,7 @@ from recollex.api.arguments import checked_id, one_or_more, optional_micros
 from recollex.api.fact_operations import Submit
 from recollex.api.valid_times import Interval
 from recollex_engine.agents.cut import AgentOrCut
-from recollex_engine.clock import to_micros
+from recollex_engine.clock import Moment, to_micros
 from recollex_engine.domain.literals import Mention
 from recollex_engine.domain.operations import Link, UpsertEpisode, UpsertEvent
 from recollex_engine.errors import InputError, UnknownIdError
@@ -46,7 +46,7 @@ class EventOperations:
         id: str | None = None,
         by: str | None = None,
         why: str | None = None,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
     ) -> str:
         """Record an event and return its id (UPSERT_EVENT).
 
@@ -96,7 +96,7 @@ class EventOperations:
         qualifier: str | None = None,
         by: str | None = None,
         why: str | None = None,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
     ) -> None:
         """Link an event to another event, a participant, a time or a mention (LINK).
 
@@ -124,7 +124,7 @@ class EventOperations:
         id: str | None = None,
         by: str | None = None,
         why: str | None = None,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
     ) -> str:
         """Record an episode over events and return its id (UPSERT_EPISODE).
 
@@ -151,8 +151,8 @@ class Events(EventOperations):
         self,
         id: str,
         *,
-        as_recorded: datetime | None = None,
-        as_world: datetime | None = None,
+        as_recorded: Moment | None = None,
+        as_world: Moment | None = None,
     ) -> Event:
         """Return an event. Raises `errors.UnknownIdError` if the cut does not show it."""
         view = self._view(as_recorded, as_world)
@@ -170,8 +170,8 @@ class Events(EventOperations):
         status: str | None = None,
         during: Interval | None = None,
         overlaps: Interval | None = None,
-        as_recorded: datetime | None = None,
-        as_world: datetime | None = None,
+        as_recorded: Moment | None = None,
+        as_world: Moment | None = None,
     ) -> list[Event]:
         """Return the events that meet all of the conditions, in the order of their first record.
 
@@ -193,8 +193,8 @@ class Events(EventOperations):
         self,
         id: str,
         *,
-        as_recorded: datetime | None = None,
-        as_world: datetime | None = None,
+        as_recorded: Moment | None = None,
+        as_world: Moment | None = None,
     ) -> Episode:
         """Return an episode. Raises `errors.UnknownIdError` if the cut shows none of its events.
 
@@ -216,13 +216,13 @@ class Events(EventOperations):
         self,
         *,
         event: str | None = None,
-        as_recorded: datetime | None = None,
-        as_world: datetime | None = None,
+        as_recorded: Moment | None = None,
+        as_world: Moment | None = None,
     ) -> list[Episode]:
         """Return the episodes that the cut shows; with ``event``, an id, those that hold it."""
         return find_episodes(self._view(as_recorded, as_world), event)
 
-    def _view(self, as_recorded: datetime | None, as_world: datetime | None) -> FactView:
+    def _view(self, as_recorded: Moment | None, as_world: Moment | None) -> FactView:
         recorded = optional_micros(as_recorded, "as_recorded")
         return self._agent.facts(recorded, optional_micros(as_world, "as_world"))
 

@@ -1,14 +1,13 @@
 """The operations on facts and entities as methods, for an agent and for a transaction."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from types import EllipsisType
 from typing import Any
 
 from recollex.api import valid_times
 from recollex.api.arguments import as_list, one_or_more
 from recollex.api.valid_times import Interval
-from recollex_engine.clock import to_micros
+from recollex_engine.clock import Moment, to_micros
 from recollex_engine.domain.literals import Mention, Object, Source
 from recollex_engine.domain.operations import (
     ArchiveEdge,
@@ -19,7 +18,7 @@ from recollex_engine.domain.operations import (
     UpsertEntity,
 )
 
-Submit = Callable[[Operation, str | None, str | None, datetime | None], None]
+Submit = Callable[[Operation, str | None, str | None, Moment | None], None]
 """Takes an operation, who makes it, why, and when it is recorded."""
 
 
@@ -53,7 +52,7 @@ class FactOperations:
         id: str | None = None,
         by: str | None = None,
         why: str | None = None,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
     ) -> str:
         """Record that ``subject`` ``predicate`` ``object``, and return the fact's id (UPSERT_EDGE).
 
@@ -97,8 +96,8 @@ class FactOperations:
         *,
         object: Object | EllipsisType = ...,
         valid: Interval | EllipsisType = ...,
-        valid_start: datetime | EllipsisType | None = ...,
-        valid_end: datetime | EllipsisType | None = ...,
+        valid_start: Moment | EllipsisType | None = ...,
+        valid_end: Moment | EllipsisType | None = ...,
         evidence: str | Sequence[str] | EllipsisType = ...,
         source: Source | EllipsisType | None = ...,
         mentions: Sequence[Mention] | EllipsisType = ...,
@@ -106,7 +105,7 @@ class FactOperations:
         uncertainty: str | EllipsisType | None = ...,
         by: str | None = None,
         why: str | None = None,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
     ) -> None:
         """Correct a fact: close its version and open the next, both in its history (RETRO_CORRECT).
 
@@ -148,7 +147,7 @@ class FactOperations:
         during: Interval | None = None,
         by: str | None = None,
         why: str | None = None,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
     ) -> None:
         """Close a fact, for all of its valid time or for a part of it (ARCHIVE_EDGE).
 
@@ -173,7 +172,7 @@ class FactOperations:
         types: Sequence[str] = (),
         by: str | None = None,
         why: str | None = None,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
     ) -> None:
         """Record an entity, with its other names and its types (UPSERT_ENTITY).
 
@@ -193,7 +192,7 @@ class FactOperations:
         *,
         by: str | None = None,
         why: str | None = None,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
     ) -> None:
         """Record that two entities are one, called ``target`` from now on (MERGE_ENTITY).
 

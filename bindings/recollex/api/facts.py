@@ -1,13 +1,13 @@
 """Facts and entities: what an agent holds to be true, since when, and on which evidence."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from recollex.api import valid_times
 from recollex.api.arguments import checked_id, one_or_more, optional_micros
 from recollex.api.fact_operations import FactOperations, Submit
 from recollex.api.valid_times import Interval
 from recollex_engine.agents.cut import AgentOrCut
+from recollex_engine.clock import Moment
 from recollex_engine.domain.literals import Object
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.facts.conflicts import all_conflicts
@@ -28,9 +28,7 @@ class Facts(FactOperations):
         super().__init__(submit, agent.clock, agent.locale)
         self._agent = agent
 
-    def view(
-        self, as_recorded: datetime | None = None, as_world: datetime | None = None
-    ) -> FactView:
+    def view(self, as_recorded: Moment | None = None, as_world: Moment | None = None) -> FactView:
         """Return the cut that the methods read."""
         recorded = optional_micros(as_recorded, "as_recorded")
         return self._agent.facts(recorded, optional_micros(as_world, "as_world"))
@@ -39,8 +37,8 @@ class Facts(FactOperations):
         self,
         id: str,
         *,
-        as_recorded: datetime | None = None,
-        as_world: datetime | None = None,
+        as_recorded: Moment | None = None,
+        as_world: Moment | None = None,
     ) -> Fact:
         """Return the version of a fact that the cut shows. Raises `errors.UnknownIdError`."""
         view = self.view(as_recorded, as_world)
@@ -49,7 +47,7 @@ class Facts(FactOperations):
             raise UnknownIdError(checked_id(id), self._agent.name, "fact")
         return read_fact(view, version, id)
 
-    def history(self, id: str, *, as_recorded: datetime | None = None) -> list[Fact]:
+    def history(self, id: str, *, as_recorded: Moment | None = None) -> list[Fact]:
         """Return every version of a fact, oldest first. Raises `errors.UnknownIdError`."""
         view = self.view(as_recorded)
         versions = view.versions(id)
@@ -68,8 +66,8 @@ class Facts(FactOperations):
         overlaps: Interval | None = None,
         relation: str | None = None,
         to: Interval | None = None,
-        as_recorded: datetime | None = None,
-        as_world: datetime | None = None,
+        as_recorded: Moment | None = None,
+        as_world: Moment | None = None,
     ) -> FactList:
         """Return the facts that meet all of the conditions, in recorded order.
 
@@ -112,7 +110,7 @@ class Facts(FactOperations):
         return FactList(view, versions)
 
     def snapshot(
-        self, *, as_recorded: datetime | None = None, as_world: datetime | None = None
+        self, *, as_recorded: Moment | None = None, as_world: Moment | None = None
     ) -> FactList:
         """Return every fact that the cut shows, in recorded order; each is read when it is used."""
         view = self.view(as_recorded, as_world)
@@ -123,8 +121,8 @@ class Facts(FactOperations):
         *,
         subject: str | None = None,
         predicate: str | None = None,
-        as_recorded: datetime | None = None,
-        as_world: datetime | None = None,
+        as_recorded: Moment | None = None,
+        as_world: Moment | None = None,
     ) -> list[tuple[Fact, Fact]]:
         """Return the pairs of facts that contradict each other: see `Fact.conflicts`."""
         found = self.find(
@@ -139,8 +137,8 @@ class Facts(FactOperations):
         self,
         name: str,
         *,
-        as_recorded: datetime | None = None,
-        as_world: datetime | None = None,
+        as_recorded: Moment | None = None,
+        as_world: Moment | None = None,
     ) -> Entity:
         """Return the entity of a name. Raises `errors.UnknownIdError` if the cut hides it.
 
@@ -152,7 +150,7 @@ class Facts(FactOperations):
         return found
 
     def entities(
-        self, *, as_recorded: datetime | None = None, as_world: datetime | None = None
+        self, *, as_recorded: Moment | None = None, as_world: Moment | None = None
     ) -> list[Entity]:
         """Return every entity that the cut shows, in the order in which they were first named."""
         return all_entities(self.view(as_recorded, as_world))

@@ -3,7 +3,6 @@
 import builtins
 import os
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Self
 
@@ -13,7 +12,7 @@ from recollex_engine.agents import difference, logbook, snapshot
 from recollex_engine.agents.cut import AgentOrCut, Cut
 from recollex_engine.agents.difference import Difference
 from recollex_engine.agents.logbook import LogEntry
-from recollex_engine.clock import to_micros
+from recollex_engine.clock import Moment, to_micros
 from recollex_engine.errors import InputError
 from recollex_engine.recall.memory import Memory
 
@@ -24,7 +23,7 @@ class History:
     def __init__(self, agent: AgentOrCut) -> None:
         self.engine = agent
 
-    def at(self, as_recorded: datetime) -> Self:
+    def at(self, as_recorded: Moment) -> Self:
         """Return this agent as of a recorded time: what it knew then, read-only.
 
         It has every method of an agent; those that write raise `errors.ReadOnlyError`. Its recalls
@@ -56,8 +55,8 @@ class History:
     def log(
         self,
         *,
-        since: datetime | None = None,
-        until: datetime | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
         op: str | Sequence[str] | None = None,
     ) -> builtins.list[LogEntry]:
         """Return the operations of this agent's log, in order.
@@ -80,7 +79,7 @@ class History:
         kinds = None if op is None else one_or_more(op, "op")
         return list(logbook.entries(self.engine, first, end, kinds))
 
-    def diff(self, earlier: datetime, later: datetime | None = None) -> Difference:
+    def diff(self, earlier: Moment, later: Moment | None = None) -> Difference:
         """Return the difference of what was known at two recorded times.
 
         later: now, by default. Raises `errors.InputError` if ``earlier`` is after ``later``.
@@ -102,7 +101,7 @@ class History:
         after = (self.engine if end is None else Cut.at(self.engine, end)).view()
         return difference.difference(before, after)
 
-    def snapshot(self, as_recorded: datetime, path: str | os.PathLike[str]) -> None:
+    def snapshot(self, as_recorded: Moment, path: str | os.PathLike[str]) -> None:
         """Make a store in the folder ``path`` that holds this agent as of a recorded time.
 
         Its log is the beginning of this log, byte for byte. So it answers as `at` does, and can be

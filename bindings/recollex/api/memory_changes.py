@@ -1,13 +1,13 @@
 """How is a memory changed or removed? It is corrected, archived or forgotten."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from recollex.api.arguments import as_dict, as_list, as_names, checked_id, optional_micros
 from recollex.api.questions import read_kinds
 from recollex.api.statements import read_changes
 from recollex_engine.agents.cut import AgentOrCut
+from recollex_engine.clock import Moment
 from recollex_engine.domain.act import Act, note
 from recollex_engine.domain.checks import MAX_NAME, MAX_TEXT, check_flag, check_note, check_text
 from recollex_engine.domain.erasure import Erasure, Selection
@@ -26,7 +26,7 @@ class MemoryChanges:
         *,
         by: str | None = None,
         why: str | None = None,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
     ) -> None:
         """Forget one memory or several, as one transaction: nothing returns them from now on.
 
@@ -53,8 +53,8 @@ class MemoryChanges:
         tags: Sequence[str] = (),
         where: Mapping[str, Any] | None = None,
         networks: Sequence[str] | str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
         everything: bool = False,
         by: str,
         why: str,
@@ -111,7 +111,7 @@ class MemoryChanges:
         *,
         by: str | None = None,
         why: str | None = None,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
     ) -> None:
         """Archive one memory or several, as one transaction: they are kept, but not recalled.
 
@@ -127,7 +127,7 @@ class MemoryChanges:
         id: str | Sequence[str],
         by: str | None,
         why: str | None,
-        recorded_at: datetime | None,
+        recorded_at: Moment | None,
     ) -> None:
         ids = [id] if isinstance(id, str) else as_list(id, "id", "a str or a list of str")
         at = optional_micros(recorded_at, "recorded_at")
@@ -139,15 +139,15 @@ class MemoryChanges:
         id: str,
         text: str,
         *,
-        event_at: datetime | None = None,
+        event_at: Moment | None = None,
         network: str | None = None,
         context: str | None = None,
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
-        valid_until: datetime | None = None,
+        valid_until: Moment | None = None,
         by: str | None = None,
         why: str | None = None,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
         embedding: Any = None,
         source: str | None = None,
         trust: str | None = None,

@@ -1,15 +1,15 @@
 """Reads the arguments of `Agent.recall` as a question to the engine."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex.api.arguments import as_dict, as_list, as_names, optional_micros
+from recollex_engine.clock import Moment
 from recollex_engine.domain.checks import check_flag
-from recollex_engine.domain.question import Question
+from recollex_engine.domain.question import UNBOUNDED, Question
 from recollex_engine.errors import InputError
 
 Kinds = tuple[int, ...] | None
@@ -33,30 +33,31 @@ def read_question(
     query: str,
     *,
     thinking_budget: int,
-    max_tokens: int,
+    bounds: tuple[int | None, int | None],
     kinds: tuple[Kinds, Kinds],
-    interval: tuple[datetime | None, datetime | None],
+    interval: tuple[Moment | None, Moment | None],
     tags: Sequence[str],
     where: Mapping[str, Any] | None,
     entities: Sequence[str],
     document_id: str | None,
-    now: datetime | None,
+    now: Moment | None,
     exact: bool,
     embedding: npt.NDArray[np.float32] | None,
-    as_world: datetime | None,
+    as_world: Moment | None,
     min_confidence: float,
 ) -> Question:
     """Return the question that a recall's arguments ask; raises `InputError`.
 
-    kinds: numbers of networks and of roles. interval: since and until. embedding:
+    bounds: max_tokens and limit. kinds: numbers of networks and of roles. interval: since and until. embedding:
     of the caller, checked.
     """
-    (networks, roles), (since, until) = kinds, interval
+    (networks, roles), (since, until), (max_tokens, limit) = kinds, interval, bounds
     check_flag(exact, "exact")
     return Question(
         query,
         thinking_budget=thinking_budget,
-        max_tokens=max_tokens,
+        max_tokens=UNBOUNDED if max_tokens is None else max_tokens,
+        limit=limit,
         networks=networks,
         roles=roles,
         since=optional_micros(since, "since"),

@@ -1,7 +1,6 @@
 """How is a memory retained? A text, a list of texts, or the turns of a talk."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import Any, overload
 
 from recollex.api.arguments import as_list, as_names, micros_per_text, optional_micros
@@ -10,6 +9,7 @@ from recollex.api.retain_at_times import retain_at_times
 from recollex.api.sessions import Sessions
 from recollex.api.statements import read_statements
 from recollex_engine.agents.cut import AgentOrCut
+from recollex_engine.clock import Moment
 from recollex_engine.domain.checks import MAX_NAME, check_flag, check_text
 from recollex_engine.domain.statement import network_number
 from recollex_engine.domain.trust import TurnStamps
@@ -28,7 +28,7 @@ class Retaining:
         self,
         text: str | Sequence[str],
         *,
-        event_at: datetime | Sequence[datetime | None] | None = None,
+        event_at: Moment | Sequence[Moment | None] | None = None,
         context: str | Sequence[str | None] | None = None,
         network: str | Sequence[str] = "world",
         document_id: str | Sequence[str | None] | None = None,
@@ -36,8 +36,8 @@ class Retaining:
         tags: Sequence[str] | Sequence[Sequence[str]] = (),
         metadata: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         id: str | Sequence[str | None] | None = None,
-        valid_until: datetime | Sequence[datetime | None] | None = None,
-        recorded_at: datetime | Sequence[datetime] | None = None,
+        valid_until: Moment | Sequence[Moment | None] | None = None,
+        recorded_at: Moment | Sequence[Moment] | None = None,
         embedding: Any = None,
         source: str | Sequence[str | None] | None = None,
         trust: str | Sequence[str | None] | None = None,
@@ -100,7 +100,7 @@ class Retaining:
         network: str = "world",
         tags: Sequence[str] = (),
         replace: bool = False,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
         policy: None = None,
         source: str | Mapping[str, str] | None = None,
         trust: str | None = None,
@@ -114,7 +114,7 @@ class Retaining:
         context: str | None = None,
         network: str = "world",
         tags: Sequence[str] = (),
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
         policy: WritePolicy,
         source: str | Mapping[str, str] | None = None,
         trust: str | None = None,
@@ -128,7 +128,7 @@ class Retaining:
         network: str = "world",
         tags: Sequence[str] = (),
         replace: bool = False,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
         policy: WritePolicy | None = None,
         source: str | Mapping[str, str] | None = None,
         trust: str | None = None,

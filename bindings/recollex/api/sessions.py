@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from recollex.api.arguments import checked_id, optional_micros
 from recollex_engine.agents.cut import AgentOrCut
-from recollex_engine.clock import from_micros
+from recollex_engine.clock import Moment, from_micros
 from recollex_engine.domain.statement import Statement
 from recollex_engine.errors import InputError
 from recollex_engine.models.embedder import Progress
@@ -74,7 +74,7 @@ class Sessions:
         """
         return [_heard(turn, False) for turn in self._talk(document_id).session.working]
 
-    def end(self, document_id: str, *, recorded_at: datetime | None = None) -> list[str]:
+    def end(self, document_id: str, *, recorded_at: Moment | None = None) -> list[str]:
         """End a conversation's session, and return the ids of the memories that were written.
 
         The best turns of working memory are written as one memory, the others are dropped, and
@@ -91,7 +91,7 @@ class Sessions:
         query: str,
         *,
         document_id: str,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
         **options: Any,
     ) -> Recall:
         """Return `Agent.recall` within the policy's ``read_tokens``, after a backfill if needed.
@@ -116,7 +116,7 @@ class Sessions:
         document_id: str,
         because: "Because | None" = None,
         cut: "Cut | None" = None,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
     ) -> list[str]:
         """Write the turns that are similar to a question which ``recall`` leaves open.
 
@@ -141,7 +141,7 @@ class Sessions:
             optional_micros(recorded_at, "recorded_at"),
         )
 
-    def forget_expired(self, *, recorded_at: datetime | None = None) -> list[str]:
+    def forget_expired(self, *, recorded_at: Moment | None = None) -> list[str]:
         """Forget the sensitive turns whose time to live is over, and return their ids.
 
         `retain_dialogue` with a policy does this itself, unless it is given ``recorded_at``.

@@ -1,7 +1,6 @@
 """Several operations that are recorded together, at one time, or not at all."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from types import TracebackType
 from typing import Any
 from uuid import uuid4
@@ -11,6 +10,7 @@ from recollex.api.events import EventOperations
 from recollex.api.fact_operations import FactOperations, Submit
 from recollex.api.statements import read_changes
 from recollex_engine.agents.cut import AgentOrCut
+from recollex_engine.clock import Moment
 from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
 from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.statement import Statement, network_number
@@ -39,7 +39,7 @@ class Transaction:
         agent: AgentOrCut,
         by: str | None,
         why: str | None,
-        recorded_at: datetime | None,
+        recorded_at: Moment | None,
     ) -> None:
         self._agent = agent
         self._note = checked_note(by, why)
@@ -53,7 +53,7 @@ class Transaction:
         self,
         text: str,
         *,
-        event_at: datetime | None = None,
+        event_at: Moment | None = None,
         context: str | None = None,
         network: str = "world",
         document_id: str | None = None,
@@ -61,7 +61,7 @@ class Transaction:
         tags: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
         id: str | None = None,
-        valid_until: datetime | None = None,
+        valid_until: Moment | None = None,
         source: str | None = None,
         trust: str | None = None,
     ) -> str:
@@ -98,12 +98,12 @@ class Transaction:
         id: str,
         text: str,
         *,
-        event_at: datetime | None = None,
+        event_at: Moment | None = None,
         network: str | None = None,
         context: str | None = None,
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
-        valid_until: datetime | None = None,
+        valid_until: Moment | None = None,
         source: str | None = None,
         trust: str | None = None,
     ) -> None:
@@ -118,7 +118,7 @@ class Transaction:
         operation: Operation,
         by: str | None = None,
         why: str | None = None,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
     ) -> None:
         if recorded_at is not None:
             raise InputError("a transaction has one recorded_at: give it to transaction()")
@@ -146,7 +146,7 @@ def alone(agent: AgentOrCut) -> Submit:
     """Return a function that records each operation as a transaction of its own."""
 
     def submit(
-        operation: Operation, by: str | None, why: str | None, recorded_at: datetime | None
+        operation: Operation, by: str | None, why: str | None, recorded_at: Moment | None
     ) -> None:
         note, at = checked_note(by, why), optional_micros(recorded_at, "recorded_at")
         agent.writable().transact([operation], [note], at)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from recollex_engine.clock import to_micros
+from recollex_engine.clock import Moment, to_micros
 from recollex_engine.dates.locales import DAY_FIRST, puts_month_first
 from recollex_engine.dates.time_range import find_range
 from recollex_engine.errors import InputError
@@ -14,8 +14,8 @@ _ROUGHLY = re.compile(r"\b(?:around|about|circa|c\.|ca\.|roughly|approximately)\
 _FIRST = to_micros(datetime(1, 1, 2, tzinfo=UTC), "the first day")
 """A range that begins by then, such as that of "until 2010", has no start."""
 
-Interval = Sequence[datetime | None] | str
-"""(start, end), None for an open end; or words, such as "from 1811 to 1827"."""
+Interval = Sequence[Moment | None] | str
+"""(start, end) as datetimes or in ISO 8601, None for an open end; or words: "from 1811 to 1827"."""
 
 
 def interval(value: object, name: str) -> tuple[int | None, int | None]:

@@ -101,6 +101,7 @@ def recall(parser: Parser) -> None:
         help="candidates of each arm: the thinking budget (100)",
     )
     add("--tokens", type=count, default=4096, metavar="N", help="at most so many (4096)")
+    add("--limit", type=count, metavar="N", help="at most so many memories (as many as fit)")
     add_zone(parser)
     add("--since", metavar="TIME", help="only what happened at or after this")
     add("--until", metavar="TIME", help="only what happened before this")

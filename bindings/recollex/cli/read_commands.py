@@ -20,6 +20,7 @@ def recall(arguments: Arguments) -> int:
             arguments.query,
             thinking_budget=arguments.budget,
             max_tokens=arguments.tokens,
+            limit=arguments.limit,
             networks=arguments.network,
             roles=arguments.role,
             trust=arguments.trust,

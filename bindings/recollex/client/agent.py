@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any, Self, cast
 
 from recollex.api import agent as embedded
@@ -12,6 +11,7 @@ from recollex.client.call_options import CallOptions
 from recollex.client.recorder import Recorder
 from recollex.client.stubs import Remote
 from recollex_engine.agents import agent as engine
+from recollex_engine.clock import Moment
 from recollex_engine.dates.locales import DAY_FIRST
 
 Carry = Callable[[str, str | None, dict[str, Any], CallOptions], Any]
@@ -64,7 +64,7 @@ class Agent(Remote, AgentMethods):
         return type(self)(self._name, self._carry, self._options.within(seconds))
 
     @functools.wraps(embedded.Agent.at)
-    def at(self, as_recorded: datetime) -> Self:  # noqa: D102  # documented by what it wraps
+    def at(self, as_recorded: Moment) -> Self:  # noqa: D102  # documented by what it wraps
         cut = type(self)(self._name, self._carry, self._options.at_time(as_recorded))
         cut.list(limit=1)  # raises for a time in the future
         return cut
@@ -75,7 +75,7 @@ class Agent(Remote, AgentMethods):
         *,
         by: str | None = None,
         why: str | None = None,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
     ) -> Transaction:
         recorder = Recorder(
             lambda operations: self._send("transact", operations),

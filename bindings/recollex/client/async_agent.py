@@ -1,7 +1,6 @@
 """One agent's memory at a server, for asyncio: the methods of `recollex.Agent`, awaited."""
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, cast
 
@@ -11,6 +10,7 @@ from recollex.client.call_options import CallOptions
 from recollex.client.recorder import Recorder
 from recollex.client.stubs import AsyncRemote
 from recollex_engine.agents import agent as engine
+from recollex_engine.clock import Moment
 from recollex_engine.dates.locales import DAY_FIRST
 
 Carry = Callable[[str, str | None, dict[str, Any], CallOptions], Awaitable[Any]]
@@ -55,7 +55,7 @@ class Agent(AsyncRemote, AgentMethods):
         """Return this agent with a timeout for each call; then it raises `errors.DeadlineError`."""
         return type(self)(self._name, self._carry, self._options.within(seconds))
 
-    async def at(self, as_recorded: datetime) -> Self:
+    async def at(self, as_recorded: Moment) -> Self:
         """Return this agent as of a recorded time; see `recollex.Agent.at`."""
         cut = type(self)(self._name, self._carry, self._options.at_time(as_recorded))
         await cut.list(limit=1)  # raises for a time in the future
@@ -66,7 +66,7 @@ class Agent(AsyncRemote, AgentMethods):
         *,
         by: str | None = None,
         why: str | None = None,
-        recorded_at: datetime | None = None,
+        recorded_at: Moment | None = None,
     ) -> "Transaction":
         """Return an `async with` block; see `recollex.Agent.transaction`."""
         return Transaction(self._send, self._find_locale, by, why, recorded_at)
@@ -90,7 +90,7 @@ class Transaction:
         find_locale: Callable[[], Awaitable[str]],
         by: str | None,
         why: str | None,
-        recorded_at: datetime | None,
+        recorded_at: Moment | None,
     ) -> None:
         self._send = send
         self._find_locale = find_locale

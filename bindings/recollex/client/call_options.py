@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from recollex_engine.clock import from_micros, to_micros
+from recollex_engine.clock import Moment, from_micros, to_micros
 from recollex_engine.errors import InputError
 
 LONGEST = 365 * 24 * 3600.0
@@ -33,7 +33,7 @@ class CallOptions:
         """The time as of which calls read, in words; the empty string for the present."""
         return "" if self.at is None else f" as of {self.at}"
 
-    def at_time(self, as_recorded: datetime) -> "CallOptions":
+    def at_time(self, as_recorded: Moment) -> "CallOptions":
         """Return the same options as of another time."""
         return replace(self, at=from_micros(to_micros(as_recorded, "as_recorded")))
 

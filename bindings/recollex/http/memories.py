@@ -31,6 +31,7 @@ from recollex.http.schema import (
     whole,
 )
 from recollex.presets import CrossEncoderReranker, Heuristic
+from recollex_engine.domain.question import MAX_LIMIT
 from recollex_engine.domain.statement import MAX_BATCH
 from recollex_engine.ranking.presets import PRESETS, Preset, find_preset
 
@@ -68,6 +69,7 @@ _QUESTION: Mapping[str, Schema] = {
     "trust": LEAST_TRUST,
     "thinking_budget": BUDGET,
     "max_tokens": whole(1, 2**31, "Of the memories returned.", default=4096),
+    "limit": whole(1, MAX_LIMIT, "The most memories; as many as fit, if not given."),
     "reranker": one_of(
         "none", "heuristic", "cross-encoder", about="The preset's own, if not given."
     ),

@@ -2,7 +2,7 @@
 
 from recollex.server.calls import Call
 
-PLAIN = frozenset({"query", "max_tokens", "query_embedding", "min_confidence", "now"})
+PLAIN = frozenset({"query", "max_tokens", "limit", "query_embedding", "min_confidence", "now"})
 """Arguments that do not make a recall much slower than the agent's other recalls."""
 SHORT = 500
 """The most characters of a question that is not slower than others."""

@@ -22,6 +22,10 @@ MAX_QUERY = 20_000
 """Characters of a question."""
 MAX_BUDGET = 100_000
 """Memories that one arm may find."""
+MAX_LIMIT = 1_000_000
+"""Memories that one call may return."""
+UNBOUNDED = 2**31
+"""The largest token budget; stands for no budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,7 @@ class Question:
 
     thinking_budget: the most memories that each arm may find.
     max_tokens: the token budget of the returned memories.
+    limit: the most memories to return; None for as many as fit.
     networks, roles: numbers of networks and of speakers' roles, or None for all.
     trust: the number of the least level of trust; 0 for all memories.
     since, until: microseconds UTC; a memory's event time must overlap [since, until).
@@ -47,6 +52,7 @@ class Question:
     _: KW_ONLY
     thinking_budget: int = 100
     max_tokens: int = 4096
+    limit: int | None = None
     networks: tuple[int, ...] | None = None
     roles: tuple[int, ...] | None = None
     trust: int = 0
@@ -66,7 +72,9 @@ class Question:
     def __post_init__(self) -> None:
         check_text(self.text, "query", MAX_QUERY)
         check_count(self.thinking_budget, "thinking_budget", 1, MAX_BUDGET)
-        check_count(self.max_tokens, "max_tokens", 1, 2**31)
+        check_count(self.max_tokens, "max_tokens", 1, UNBOUNDED)
+        if self.limit is not None:
+            check_count(self.limit, "limit", 1, MAX_LIMIT)
         check_number(self.min_confidence, "min_confidence", 0, 1)
         if self.since is not None and self.until is not None and self.since >= self.until:
             raise InputError(

@@ -1,7 +1,6 @@
 """Turns of a conversation: reading one as a statement, and its passages for the embedder."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from recollex_engine.clock import to_micros
@@ -65,7 +64,7 @@ def read_turn(
     check_metadata(metadata, f"{name}['metadata']")
     return Statement(
         words,
-        said_at=_moment(turn.get("at"), f"{name}['at']"),
+        said_at=_moment(turn, name, "at"),
         id=id,
         network=network,
         context=context,
@@ -74,7 +73,7 @@ def read_turn(
         entities=(),
         tags=tags,
         metadata=dict(metadata),
-        valid_until=_moment(turn.get("valid_until"), f"{name}['valid_until']"),
+        valid_until=_moment(turn, name, "valid_until"),
         role=role,
         source=source,
         trust=trust,
@@ -140,16 +139,6 @@ def is_spoken(text: str, speaker: str | None) -> bool:
     return speaker is not None and text.startswith(f"{speaker}: ")
 
 
-def _moment(value: object, name: str) -> int | None:
-    if value is None:
-        return None
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value)
-        except ValueError:
-            raise InputError(
-                f"{name} is not ISO 8601: {value!r}; 2024-05-04T10:00:00Z is"
-            ) from None
-    if not isinstance(value, datetime):
-        raise InputError(f"{name} must be a datetime or ISO 8601, got {type(value).__name__}")
-    return to_micros(value, name)
+def _moment(turn: Mapping[str, Any], name: str, field: str) -> int | None:
+    value = turn.get(field)
+    return None if value is None else to_micros(value, f"{name}['{field}']")

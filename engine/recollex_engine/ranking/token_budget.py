@@ -9,8 +9,12 @@ from recollex_engine.state.view import View
 from recollex_kernels.fusing.token_budget import fill
 
 
-def within_budget(view: View, ranking: Ranking, max_tokens: int, stop: bool) -> tuple[Ranking, int]:
+def within_budget(
+    view: View, ranking: Ranking, max_tokens: int, stop: bool, limit: int | None = None
+) -> tuple[Ranking, int]:
     """Return the memories that fit ``max_tokens`` in rank order, and the tokens they take.
+
+    limit: the most memories.
 
     If a memory is too long for the remaining tokens, only its best passage is returned. If the
     passage is too long as well, the memory is left out, and later ones may fit. With ``stop`` the
@@ -27,6 +31,9 @@ def within_budget(view: View, ranking: Ranking, max_tokens: int, stop: bool) -> 
         max_tokens,
         stop,
     )
+    if limit is not None and len(memories) > limit:  # what fits does not depend on what follows
+        first = Ranking(memories[:limit], scores[:limit], ranking.lists, {}, ranking.collapsed)
+        return within_budget(view, first, max_tokens, stop)
     cut = {}
     if len(passages):
         cut = {place: (int(rows[place]),) for place in np.flatnonzero(rows != NONE).tolist()}

@@ -88,7 +88,7 @@ def recall(
         ranked = pipeline.refine(fused, query)
         with trace.stage("budget"):
             ranking, tokens = within_budget(
-                view, ranked, question.max_tokens, preset.overflow == "stop"
+                view, ranked, question.max_tokens, preset.overflow == "stop", question.limit
             )
             if ranking.cut:
                 left = question.max_tokens - tokens
@@ -315,10 +315,13 @@ class _Pipeline:
         )
 
     def _settled(self, lead: npt.NDArray[np.uint32], others: npt.NDArray[np.uint32]) -> bool:
-        """Return whether none of ``others`` fits into the token budget after ``lead``."""
+        """Return whether none of ``others`` can be returned after ``lead``."""
         stop, most = self.preset.overflow == "stop", self.question.max_tokens
         ranking = Ranking(lead, np.zeros(len(lead)), self.lists)
         kept, tokens = within_budget(self.view, ranking, most, stop)
+        limit = self.question.limit
+        if limit is not None and len(kept.memories) >= limit:
+            return True
         if stop and len(kept.memories) < len(lead):
             return True
         return bool(most - tokens < least_tokens(self.view, others))

@@ -23,9 +23,9 @@ class Recall(Sequence[Memory]):
     that the question names, None if it names none. trace: microseconds by stage. confidence: the
     probability that the agent holds an answer, in [0, 1]; 0 if nothing was found. It is None if the
     fusion reads no signs of it, or if an arm that it needs failed or is not in the preset. signs:
-    the evidence for the confidence, see `confidence.Signs`; None only if the confidence is. subgraph: the packed
-    subgraph, None unless ``pack`` was given. Memories are read from the columns when they are first
-    accessed; a memory that is forgotten afterwards is still here.
+    the evidence for the confidence, see `confidence.Signs`; None only if the confidence is.
+    subgraph: the packed subgraph, None unless ``pack`` was given. Memories are read from the
+    columns when they are first accessed; a memory that is forgotten afterwards is still here.
 
     Threads: may be shared once it is returned.
     """

@@ -27,7 +27,7 @@ RECALL = [
     bad("long", "query may have up to 20,000 characters, got 20,001", "x" * 20_001),
     bad("surrogate", "query has a lone surrogate at character 4", LONE),
     *(bad(f"{name} {value!r}", rf"{name} must {message}", "x", **{name: value})
-      for name, most in (("thinking_budget", 100_000), ("max_tokens", 2**31))
+      for name, most in (("thinking_budget", 100_000), ("max_tokens", 2**31), ("limit", 10**6))
       for value, message in (
         (0, rf"lie in \[1, {most}\], got 0"),
         (-1, rf"lie in \[1, {most}\], got -1"),
@@ -36,9 +36,9 @@ RECALL = [
         (True, "be an int, got bool"),
         (1.5, "be an int, got float"),
         ("5", "be an int, got str"),
-        (None, "be an int, got NoneType"),
         (float("nan"), "be an int, got float"),
     )),
+    bad("no thinking_budget", "thinking_budget must be an int", "x", thinking_budget=None),
     *(bad(f"networks {value!r}", message, "x", networks=value) for value, message in (
         ("none", "network must be one of world, agent, opinion, got 'none'"),
         (["world", "x"], "network must be one of"),
@@ -60,7 +60,8 @@ RECALL = [
       for value, message in (
         (NAIVE, "has no time zone"),
         (date(2024, 1, 1), "must be a datetime"),
-        ("2024-01-01T00:00:00Z", "must be a datetime"),
+        ("2024-01-01", "has no time zone: .*; write 2024-01-01T00:00:00Z"),
+        ("yesterday", "is not ISO 8601"),
         (0, "must be a datetime"),
     )),
     bad("interval empty", "since must be earlier than until, got since 2024-05-04 .*swap", "x",

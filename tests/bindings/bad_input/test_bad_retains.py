@@ -44,16 +44,17 @@ RETAIN = [
       for name, message, value in (
         ("naive", "event_at has no time zone: 2024-05-04T10:00:00", NAIVE),
         ("date", "event_at must be a datetime", date(2024, 5, 4)),
-        ("str", "event_at must be a datetime", "2024-05-04T10:00:00Z"),
+        ("words", "event_at is not ISO 8601: 'noon'; 2024-05-04T10:00:00Z is", "noon"),
+        ("naive str", "event_at has no time zone: .*.*write 2024-05-04T10:00:00Z", "2024-05-04T10"),
         ("number", "event_at must be a datetime", 1714816800),
         ("list of naive", "event_at has no time zone", [NAIVE]),
-        ("list of str", "event_at must be a datetime", ["2024"]),
+        ("list of a year", "event_at is not ISO 8601", ["2024"]),
         ("list of two", "event_at must have one item a text: 1 texts, got 2", [AT, AT]),
     )),
     *(bad(f"recorded_at {name}", message, "x", embedding=V, recorded_at=value)
       for name, message, value in (
         ("naive", "recorded_at has no time zone", NAIVE),
-        ("text", "recorded_at must be a datetime", "2024-05-04"),
+        ("text", "recorded_at has no time zone", "2024-05-04"),
         ("equal", r"recorded_at must be later than the last .* 20\d\d-.*, got 2024-05-04", AT),
         ("year 1", "recorded_at must be later than .*, got 0001-01-01", FIRST),
     )),
