@@ -13,13 +13,12 @@ from pathlib import Path
 
 import pytest
 
-import recollex
 from bench.datasets import locomo
 from bench.datasets.bank import Bank, Query, Turn
 from bench.lib.kept_vectors import KeptVectors
 from bench.tables.lib.evaluation import run_all
 from bench.tables.lib.scoring import Scored, score
-from recollex_engine.errors import ModelError
+from tests.default_model import default_model
 
 MEASURES = ("R@5", "NDCG@10")
 PRESETS = ("default", "tempr")
@@ -27,11 +26,7 @@ PRESETS = ("default", "tempr")
 
 @pytest.fixture(scope="module")
 def vectors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeptVectors]:
-    try:
-        encoder = recollex.load_encoder()
-    except ModelError as error:
-        pytest.skip(f"the default model is not at hand: {error}")
-    yield KeptVectors(encoder, tmp_path_factory.mktemp("vectors"))
+    yield KeptVectors(default_model(), tmp_path_factory.mktemp("vectors"))
 
 
 def made_talk() -> Bank:

@@ -15,6 +15,7 @@ from recollex import presets
 from recollex_engine.errors import InputError
 from recollex_engine.models.description import PAPER_THRESHOLDS
 from recollex_engine.ranking import arms
+from tests.default_model import default_model
 
 DIMENSION = 64
 TALK = [
@@ -76,17 +77,18 @@ def opened(path: Path, **options: Any) -> recollex.Store:
     return recollex.open(path / "s", embedder=WordVectors(), **options)
 
 
+def turns(said: list[tuple[str, str]]) -> list[dict[str, str]]:
+    return [
+        {"speaker": who, "text": text, "at": f"2024-05-{day:02}T10:00:00Z"}
+        for day, (who, text) in enumerate(said, 1)
+    ]
+
+
 @pytest.fixture
 def talk(tmp_path: Path) -> Any:
     with opened(tmp_path) as store:
         agent = store.agent("a")
-        agent.retain_dialogue(
-            [
-                {"speaker": who, "text": text, "at": f"2024-05-{day:02}T10:00:00Z"}
-                for day, (who, text) in enumerate(TALK, 1)
-            ],
-            document_id="talk",
-        )
+        agent.retain_dialogue(turns(TALK), document_id="talk")
         yield agent
 
 
@@ -99,6 +101,47 @@ def test_what_was_said_is_surer_than_what_was_not(talk: recollex.Agent) -> None:
     assert min(sure(ANSWERABLE)) > 0.6
     assert max(sure(WRONG_PERSON)) < 0.4
     assert max(sure(UNHEARD_OF)) < 0.1
+
+
+TRIP = [
+    ("Ann", "How was your summer?"),
+    ("Ben", "We went to Lisbon for ten days in August, my sister and I."),
+    ("Ann", "Lovely! Where did you stay?"),
+    ("Ben", "In a small guesthouse in Alfama, with a view of the river."),
+    ("Ann", "And what did you do all day?"),
+    ("Ben", "We took the tram to Belem and ate far too many custard tarts."),
+    ("Ben", "My sister lost her camera on the ferry to Cacilhas."),
+    ("Ann", "Oh no! Did it come back?"),
+    ("Ben", "A fisherman brought it to the guesthouse in the evening."),
+    ("Ann", "I stayed at home and painted the kitchen green."),
+    ("Ben", "Was that much work?"),
+    ("Ann", "Three weekends, and my brother helped me with the ceiling."),
+]
+TOLD = [
+    "How long was Ben in Lisbon?",
+    "Who went to Lisbon with Ben?",
+    "When did Ben go to Lisbon?",
+]
+UNTOLD = [
+    "How much did Ben's trip to Lisbon cost?",
+    "What was the price of Ben's trip to Lisbon?",
+    "How much did Ben pay for the guesthouse in Lisbon?",
+]
+
+
+@pytest.mark.parametrize("model", [True, False])
+def test_an_untold_price_of_a_told_trip_is_less_sure_than_what_was_told(
+    tmp_path: Path, model: bool
+) -> None:
+    embedder = default_model() if model else WordVectors()
+    with recollex.open(tmp_path / "s", embedder=embedder) as store:
+        agent = store.agent("a")
+        agent.retain_dialogue(turns(TRIP), document_id="talk")
+        untold, told = (
+            [agent.recall(query).confidence or 0 for query in queries] for queries in (UNTOLD, TOLD)
+        )
+    assert max(untold) < min(told)
+    assert sum(untold) / len(untold) < sum(told) / len(told) - 0.05
 
 
 def test_below_the_bound_nothing_is_returned_but_why(talk: recollex.Agent) -> None:

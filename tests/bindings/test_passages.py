@@ -61,13 +61,16 @@ def check(memory, retained):
     assert {end for span in split(retained) for end in span} >= {e for span in spans for e in span}
 
 
-def test_the_budget_is_used_for_the_best_passages_in_their_order(store):
+def test_of_a_text_of_300_kb_the_budget_is_used_for_the_best_passages_in_their_order(store):
     text = long_text(NEEDLES, 8000)
     assert 290_000 < len(text) < 310_000
     agent = store.agent("a")
     agent.retain([text, "The kettle is warm."], id=["long", "short"])
     for budget in (450, 1000, 4096, 20_000):
         check_recall(agent.recall(QUESTION, max_tokens=budget), budget, text)
+    recall = agent.recall(QUESTION)  # 4,096 tokens
+    check_recall(recall, 4096, text)
+    assert recall.tokens > 0.9 * 4096 and len(recall[0].passages) > 3
 
 
 def check_recall(recall, budget, text):
