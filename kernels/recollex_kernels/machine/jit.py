@@ -1,19 +1,16 @@
 """The one decorator that compiles every kernel, and the names of the array types."""
 
-import hashlib
-import os
-import platform
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numba
 import numpy as np
 import numpy.typing as npt
-from llvmlite import binding as llvm
+from numba import types
 from numba.core.event import Event, Listener, install_listener, register
+
+from recollex_kernels.machine.compiled_code import ROOT, KernelCache, folder_of_user
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -28,39 +25,10 @@ U64: TypeAlias = npt.NDArray[np.uint64]
 F32: TypeAlias = npt.NDArray[np.float32]
 F64: TypeAlias = npt.NDArray[np.float64]
 
-_ROOT = Path(__file__).parents[1]
-"""The folder of all kernels, named as their package is."""
-
-
-def _cache_folder() -> Path | None:
-    """Return the writable folder of compiled kernels for this source, processor and versions.
-
-    Numba's cache does not notice that a helper in another file changed, so the folder's name
-    carries a hash of every kernel file; a changed file compiles anew into a new folder.
-    Return None where nothing can be written: numba would silently fall back to a
-    ``__pycache__`` beside the source, which does not carry the hash.
-    """
-    digest = hashlib.sha256()
-    for path in sorted(_ROOT.rglob("*.py")):
-        digest.update(str(path.relative_to(_ROOT)).encode() + b"\0" + path.read_bytes())
-    digest.update(f"{numba.__version__} {platform.python_version()}".encode())
-    digest.update(f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}".encode())
-    try:
-        home = os.environ.get("RECOLLEX_CACHE") or Path.home() / ".cache" / "recollex"
-        folder = Path(home).absolute() / f"kernels-{digest.hexdigest()[:16]}"
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):  # permission bits alone do not tell
-            return folder
-    except (OSError, RuntimeError):  # read-only disk, or no home folder
-        return None
-
-
-_CACHE = _cache_folder()
-_OWN = f"{os.getpid():x}-{os.urandom(4).hex()}"
-"""The name of this process in the names of its cache files."""
+_FOLDER = folder_of_user()
+_UNLITERAL: Any = types.unliteral
 _REGISTER: Any = register
 _INSTALL: Any = install_listener
-_CONFIG: Any = numba.config  # its names are set at run time, out of mypy's sight
 
 
 class _Compiling(Listener):
@@ -95,7 +63,7 @@ class _Compiled(Listener):
 def _is_kernel(event: Event) -> bool:
     """Return whether it is one of our kernels that is compiled, not a function of numba's own."""
     home: str | None = event.data["dispatcher"].py_func.__module__  # None for what `exec` made
-    return home is not None and home.startswith(_ROOT.name)
+    return home is not None and home.startswith(ROOT.name)
 
 
 def tell_of_compiling(callback: Callable[[], None]) -> None:
@@ -117,15 +85,11 @@ def kernel(function: Function) -> Function:
     the rows. Helpers live beside their caller and use this decorator too. Where no cache folder
     can be written, the kernel is compiled in memory, once per process.
     """
-    if _CACHE is None:
-        return cast(Function, numba.njit(nogil=True, error_model="numpy")(function))
-    before = _CONFIG.CACHE_DIR
-    try:
-        _CONFIG.CACHE_DIR = str(_CACHE)  # read while decorating; other users of numba keep theirs
-        compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    finally:
-        _CONFIG.CACHE_DIR = before
-    _name_own_files(compiled)
+    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    module, _, name = function.__module__.partition(".")
+    if _FOLDER is not None and module == ROOT.name and function.__closure__ is None:
+        compiled._cache = KernelCache(f"{name}.{function.__qualname__}", _FOLDER)
+    _forget_literals(compiled)
     return cast(Function, compiled)
 
 
@@ -138,13 +102,17 @@ def inlined(function: Function) -> Function:
     return cast(Function, numba.njit(nogil=True, error_model="numpy", inline="always")(function))
 
 
-def _name_own_files(compiled: Any) -> None:
-    """Give the cache files names that no other process uses.
+def _forget_literals(compiled: Any) -> None:
+    """Compile one version for all numbers that kernels write out as an argument of a call.
 
-    Numba counts a kernel's files from 1 and writes the index before the file that it names. Of two
-    processes that compile one kernel for different types, the index of the one could name the file
-    of the other, and the wrong code would run. With names of its own the later index only forgets
-    the other's file, which is then compiled once more.
+    Numba makes a version for each such number, `f(x, 0)` and `f(x, 1)`, and they are the same.
     """
-    files = compiled._cache._cache_file
-    files._data_name_pattern = files._data_name_pattern.replace("{number", f"{_OWN}.{{number")
+    found = compiled.get_call_template
+
+    def get_call_template(arguments: Any, named: Any) -> Any:
+        return found(
+            tuple(_UNLITERAL(kind) for kind in arguments),
+            {name: _UNLITERAL(kind) for name, kind in named.items()},
+        )
+
+    compiled.get_call_template = get_call_template

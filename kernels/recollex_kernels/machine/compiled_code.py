@@ -1,0 +1,219 @@
+"""Compiled kernels on disk: where they lie, how they are named, read, written and removed.
+
+Numba's own cache names files by the source's path, so that every environment compiled anew, and it
+does not notice that a helper in another file changed. Here one folder holds all compiled code of
+one state of the kernels' sources, numba, llvmlite, Python and the processor; a hash of these is the
+folder's name. All environments of a user share it::
+
+    <cache>/kernels-<hash>/used                                 locked by who uses the folder
+    <cache>/kernels-<hash>/<module>.<function>-<signature>.nbc  one kernel for one signature
+
+``<cache>`` is ``RECOLLEX_CACHE``, or ``~/.cache/recollex``. A file is written under another name
+and renamed, so a compiler that is killed, or a second one at the same time, leaves no wrong file:
+the later of two replaces the code of the earlier by the same code.
+
+This is the one module that uses private parts of numba's cache; `pyproject.toml` caps numba at the
+versions that it was tried with.
+"""
+
+import fcntl
+import hashlib
+import os
+import pickle
+import shutil
+import sys
+import time
+import zlib
+from contextlib import suppress
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+from llvmlite import binding as llvm
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+ROOT = Path(__file__).parents[1]
+"""The folder of all kernels, named as their package is."""
+KEPT = 4
+"""Folders that are kept, the last used ones, whatever their age."""
+YOUNG = 24 * 3600
+"""Seconds for which an unused folder, or a file of a compiler that was killed, is kept."""
+_PREFIX, _SUFFIX, _UNFINISHED, _USED = "kernels-", ".nbc", ".part", "used"
+_FORMAT = b"1"
+_HOLDS_ADDRESSES = attrgetter("library.has_dynamic_globals")
+_REBUILD: Any = CompileResult._rebuild
+_SERIALIZED: Any = dumps
+_CONFIG: Any = numba.config  # its names are set at run time, out of mypy's sight
+
+
+def hash_of_sources() -> str:
+    """Return a hash of every kernel file, and of what compiles them."""
+    digest = hashlib.sha256(_FORMAT)
+    for path in sorted(ROOT.rglob("*.py")):
+        digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
+    python = f"{sys.implementation.cache_tag}{sys.abiflags}"
+    versions = numba.__version__, llvmlite.__version__, python
+    digest.update(" ".join(versions).encode())
+    return digest.hexdigest()
+
+
+def processor() -> str:
+    """Return what numba compiles for: a processor, its features, the level of optimisation."""
+    name = _CONFIG.CPU_NAME or llvm.get_host_cpu_name()
+    features = _CONFIG.CPU_FEATURES
+    if features is None:
+        features = llvm.get_host_cpu_features().flatten()
+    return f"{name} {features} {_CONFIG.OPT} {_CONFIG.ENABLE_AVX}"
+
+
+def folder_of_user() -> "Folder | None":
+    """Return the folder for this state of everything; None if there is no home folder."""
+    try:
+        home = Path(os.environ.get("RECOLLEX_CACHE") or Path.home() / ".cache" / "recollex")
+    except RuntimeError:
+        return None
+    name = hashlib.sha256(f"{hash_of_sources()} {processor()}".encode()).hexdigest()[:16]
+    return Folder(home.absolute() / f"{_PREFIX}{name}")
+
+
+class Folder:
+    """A folder of compiled kernels; where it cannot be written, it is only read.
+
+    While the process lives, a shared lock tells others that the folder is in use.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = -1
+        with suppress(OSError):
+            self._hold()
+
+    def load(self, kernel: str, signature: str) -> Any | None:
+        """Return what `save` was given, or None: no such file, or a damaged one."""
+        try:
+            stored = (self.path / _file_name(kernel, signature)).read_bytes()
+            if zlib.crc32(stored[4:]) != int.from_bytes(stored[:4], "little"):
+                return None
+            kept, compiled = pickle.loads(memoryview(stored)[4:])
+        except (OSError, EOFError):
+            return None
+        return compiled if kept == signature else None
+
+    def save(self, kernel: str, signature: str, compiled: Any) -> None:
+        """Write compiled code; nothing is written where the disk is full or cannot be written."""
+        content = _SERIALIZED((signature, compiled))
+        place = self.path / _file_name(kernel, signature)
+        own = f"{os.getpid():x}-{os.urandom(4).hex()}"
+        unfinished = place.with_name(f"{place.name}.{own}{_UNFINISHED}")
+        try:
+            if self._lock < 0:
+                self._create()
+            try:
+                with unfinished.open("xb") as file:
+                    file.write(zlib.crc32(content).to_bytes(4, "little") + content)
+                unfinished.replace(place)
+            finally:
+                unfinished.unlink(missing_ok=True)
+        except OSError:
+            pass
+
+    def _hold(self) -> None:
+        """Take the shared lock and note the time; raises `OSError` if there is no folder."""
+        self._lock = _locked(self.path, fcntl.LOCK_SH)
+        os.utime(self._lock)
+
+    def _create(self) -> None:
+        self.path.mkdir(parents=True, exist_ok=True)
+        (self.path / _USED).touch()
+        self._hold()
+        remove_unused(self.path)
+
+
+def remove_unused(used: Path) -> None:
+    """Remove old folders beside ``used``, and what compilers that were killed left.
+
+    The `KEPT` last used folders stay, those used within `YOUNG` seconds, and those of a running
+    process. What cannot be removed stays.
+    """
+    too_old = time.time() - YOUNG
+    for file in used.parent.glob(f"{_PREFIX}*/*{_UNFINISHED}"):
+        if _last_used(file) < too_old:
+            file.unlink(missing_ok=True)
+    others = [folder for folder in used.parent.glob(f"{_PREFIX}*") if folder != used]
+    for folder in sorted(others, key=_last_used, reverse=True)[KEPT - 1 :]:
+        if _last_used(folder) < too_old:
+            _remove(folder)
+
+
+def _last_used(path: Path) -> float:
+    """Return the time at which a folder was last used, or a file written; 0 if it is gone."""
+    for file in (path / _USED, path):
+        with suppress(OSError):
+            return file.stat().st_mtime
+    return 0
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder that no running process has locked."""
+    lock = -1
+    try:
+        lock = _locked(folder, fcntl.LOCK_EX)
+    except FileNotFoundError:  # of a version that took no lock
+        pass
+    except OSError:
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    if lock >= 0:
+        os.close(lock)
+
+
+def _locked(folder: Path, kind: int) -> int:
+    """Return the descriptor of a folder's lock; raises `OSError` if it cannot be had now."""
+    lock = os.open(folder / _USED, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise
+    return lock
+
+
+def _file_name(kernel: str, signature: str) -> str:
+    return f"{kernel}-{hashlib.sha256(signature.encode()).hexdigest()[:16]}{_SUFFIX}"
+
+
+class KernelCache(_Cache):
+    """What numba asks for compiled code of one kernel, and gives compiled code to."""
+
+    def __init__(self, kernel: str, folder: Folder) -> None:
+        self._kernel = kernel
+        self._folder = folder
+
+    @property
+    def cache_path(self) -> str:
+        """The folder."""
+        return str(self._folder.path)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled code of a signature, or None."""
+        target_context.refresh()
+        stored = self._folder.load(self._kernel, str(sig))
+        return None if stored is None else _REBUILD(target_context, *stored)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the compiled code of a signature, unless it holds addresses of this process."""
+        if not _HOLDS_ADDRESSES(data) and all(part.can_cache for part in data.lifted):
+            self._folder.save(self._kernel, str(sig), data._reduce())
+
+    def enable(self) -> None:
+        """Do nothing: the cache is never off."""
+
+    def disable(self) -> None:
+        """Do nothing: the cache is never off."""
+
+    def flush(self) -> None:
+        """Do nothing: another process may use the files."""

@@ -1,0 +1,218 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.kernels.machine.toy_kernel import ASK, TOY, ask, said, toy_package
+
+
+def test_the_cache_lands_in_the_given_folder_and_the_next_process_uses_it(source, tmp_path):
+    cache = tmp_path / "cache"
+    assert ask(source, RECOLLEX_CACHE=str(cache)) == (42, False)
+    (folder,) = cache.iterdir()
+    assert folder.name.startswith("kernels-")
+    assert list(folder.glob("toy.answer-*.nbc"))
+    assert not list(source.rglob("*.nb?"))
+    assert ask(source, RECOLLEX_CACHE=str(cache)) == (42, True)
+
+
+def test_a_change_in_any_kernel_file_compiles_into_a_new_folder(source, tmp_path):
+    cache = tmp_path / "cache"
+    ask(source, RECOLLEX_CACHE=str(cache))
+    (source / "toy.py").write_text(TOY.format(plus=42))
+    assert ask(source, RECOLLEX_CACHE=str(cache)) == (43, False)
+    (source / "other.py").write_text("X = 1\n")
+    assert ask(source, RECOLLEX_CACHE=str(cache)) == (43, False)
+    assert len(list(cache.iterdir())) == 3
+
+
+def test_kernels_run_uncached_where_nothing_can_be_written(source, tmp_path):
+    blocked = tmp_path / "file"
+    blocked.touch()  # a folder cannot be made under a file, whoever asks
+    assert ask(source, RECOLLEX_CACHE=str(blocked / "cache")) == (42, False)
+    assert ask(source, HOME=str(blocked)) == (42, False)
+    assert not list(tmp_path.rglob("*.nb?"))
+
+
+def compiled_files(cache):
+    return sorted(path.relative_to(cache) for path in cache.rglob("*.nbc"))
+
+
+def test_a_second_environment_uses_what_the_first_compiled(source, tmp_path):
+    cache = tmp_path / "cache"
+    ask(source, RECOLLEX_CACHE=str(cache))
+    elsewhere = toy_package(tmp_path / "another" / "place")
+    os.utime(elsewhere / "toy.py", (0, 0))
+    assert ask(elsewhere, RECOLLEX_CACHE=str(cache)) == (42, True)
+
+
+@pytest.mark.parametrize("version", ["numba", "llvmlite"])
+def test_another_version_of_a_compiler_compiles_into_a_new_folder(source, tmp_path, version):
+    other = f"import {version}; {version}.__version__ = '0.1'; "
+    for _ in range(2):
+        said(source, tmp_path / "cache", ASK)
+        said(source, tmp_path / "cache", other + ASK)
+    assert len(list((tmp_path / "cache").iterdir())) == 2
+
+
+def test_code_of_one_signature_is_not_used_for_another(source, tmp_path):
+    ask = "from recollex_kernels.toy import answer; print({0}, {1})"
+    for hits in ("{}", "{(int64,): 1, (float64,): 1}"):
+        script = ask.format("answer(1), answer(1.5)", "dict(answer.stats.cache_hits)")
+        assert said(source, tmp_path, script) == f"42 42.5 {hits}\n"
+
+
+DAMAGES = {
+    "cut off": lambda data: data[: len(data) // 2],
+    "empty": lambda data: b"",
+    "one bit": lambda data: data[:-500] + bytes([data[-500] ^ 1]) + data[-499:],
+    "of zeros": lambda data: bytes(len(data)),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_file_is_compiled_again(source, tmp_path, damage):
+    ask(source, RECOLLEX_CACHE=str(tmp_path))
+    (file,) = tmp_path.glob("kernels-*/*.nbc")
+    file.write_bytes(damage(file.read_bytes()))
+    assert ask(source, RECOLLEX_CACHE=str(tmp_path)) == (42, False)
+    assert ask(source, RECOLLEX_CACHE=str(tmp_path)) == (42, True)
+
+
+KILLED = """
+import os, signal
+from pathlib import Path
+Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+from recollex_kernels.toy import answer
+answer(1)
+"""
+
+
+def test_a_compiler_that_is_killed_leaves_nothing_wrong(source, tmp_path):
+    environment = {**os.environ, "PYTHONPATH": str(source.parent), "RECOLLEX_CACHE": str(tmp_path)}
+    killed = subprocess.run([sys.executable, "-c", KILLED], env=environment, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = tmp_path.glob("kernels-*/*.part")
+    assert not compiled_files(tmp_path)
+    assert ask(source, RECOLLEX_CACHE=str(tmp_path)) == (42, False)
+    os.utime(left, (0, 0))
+    (source / "other.py").write_text("X = 1\n")
+    ask(source, RECOLLEX_CACHE=str(tmp_path))  # a new folder: the others are looked through
+    assert not left.exists()
+    assert len(compiled_files(tmp_path)) == 2
+
+
+TOGETHER = """
+import sys
+from recollex_kernels.toy import answer
+print("ready", flush=True)
+sys.stdin.read(1)
+print(answer(1), answer(1.5), answer(1j))
+"""
+
+
+def test_two_processes_compile_at_once_and_a_third_uses_what_they_leave(source, tmp_path):
+    environment = {**os.environ, "PYTHONPATH": str(source.parent), "RECOLLEX_CACHE": str(tmp_path)}
+    command = [sys.executable, "-c", TOGETHER]
+    both = [
+        subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    assert [process.stdout.readline() for process in both] == [b"ready\n"] * 2
+    for process in both:
+        process.stdin.write(b".")
+        process.stdin.flush()
+    assert [process.communicate()[0] for process in both] == [b"42 42.5 (41+1j)\n"] * 2
+    assert len(compiled_files(tmp_path)) == 3
+    assert not list(tmp_path.glob("kernels-*/*.part"))
+    asked = "from recollex_kernels.toy import answer; print(answer(1), answer(1.5), answer(1j), "
+    script = asked + "len(answer.stats.cache_hits))"
+    assert said(source, tmp_path, script) == "42 42.5 (41+1j) 3\n"
+
+
+def unused_folders(cache, ages):
+    """Make folders of other hashes, unused for as many days."""
+    for days in ages:
+        folder = cache / f"kernels-{days:016d}"
+        folder.mkdir(parents=True)
+        (folder / "toy.answer-0.nbc").touch()
+        (folder / "used").touch()
+        then = time.time() - 24 * 3600 * days
+        os.utime(folder / "used", (then, then))
+
+
+def days_left(cache, current):
+    return sorted(int(path.name[8:]) for path in cache.glob("kernels-*") if path.name != current)
+
+
+def test_old_folders_go_when_a_new_one_is_made(source, tmp_path):
+    unused_folders(tmp_path, [2, 3, 4, 5, 6])
+    (tmp_path / "models").mkdir()
+    ask(source, RECOLLEX_CACHE=str(tmp_path))
+    (current,) = {
+        path.parent.name for path in tmp_path.glob("kernels-*/*.nbc") if path.stat().st_size
+    }
+    assert days_left(tmp_path, current) == [2, 3, 4]
+    assert (tmp_path / "models").exists()
+
+
+def test_folders_of_the_last_day_all_stay(source, tmp_path):
+    unused_folders(tmp_path, [2, 3, 4, 5])
+    for path in tmp_path.glob("kernels-*"):
+        (path / "used").touch()
+    ask(source, RECOLLEX_CACHE=str(tmp_path))
+    assert len(list(tmp_path.glob("kernels-*"))) == 5
+
+
+HOLD = """
+import sys
+from recollex_kernels.toy import answer
+print(answer(1), flush=True)
+sys.stdin.read(1)
+"""
+
+
+def test_a_folder_of_a_running_process_stays_and_goes_when_that_has_ended(source, tmp_path):
+    cache = tmp_path / "cache"
+    environment = {**os.environ, "PYTHONPATH": str(source.parent), "RECOLLEX_CACHE": str(cache)}
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert holder.stdout.readline() == b"42\n"
+    (held,) = cache.iterdir()
+    unused_folders(cache, [2, 3, 4])
+    for number, stays in enumerate((True, False)):
+        os.utime(held / "used", (0, 0))
+        (source / "other.py").write_text(f"X = {number}\n")
+        ask(source, RECOLLEX_CACHE=str(cache))
+        assert held.exists() == stays
+        if stays:
+            assert holder.communicate(b".")[1] is None
+
+
+def test_use_of_a_folder_is_noted(source, tmp_path):
+    ask(source, RECOLLEX_CACHE=str(tmp_path))
+    (folder,) = tmp_path.glob("kernels-*")
+    os.utime(folder / "used", (0, 0))
+    ask(source, RECOLLEX_CACHE=str(tmp_path))
+    assert (folder / "used").stat().st_mtime > 1e9
+
+
+UNCOVERED = """
+from recollex_kernels.machine.jit import kernel
+from recollex_kernels.toy import answer
+
+@kernel
+def both(x):
+    return answer(x) + answer(0)
+
+print(both(1), both.stats.cache_path)
+"""
+
+
+def test_a_function_that_the_hash_does_not_cover_is_not_kept(source, tmp_path):
+    assert said(source, tmp_path, UNCOVERED) == "83 None\n"
+    assert [file.name[:10] for file in compiled_files(tmp_path)] == ["toy.answer"]
