@@ -28,7 +28,7 @@ UNBOUNDED = 2**31
 """The largest token budget; stands for no budget."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # made in each recall: a frozen class costs three times as long
 class Question:
     """A question to one agent.
 

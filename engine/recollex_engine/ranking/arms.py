@@ -58,6 +58,8 @@ class ArmList:
 
     def first(self, count: int) -> "ArmList":
         """Return the best ``count`` memories."""
+        if count >= len(self.memories):
+            return self
         return ArmList(self.memories[:count], self.scores[:count], self.rows[:count])
 
 

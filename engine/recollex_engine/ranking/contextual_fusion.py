@@ -171,11 +171,8 @@ class Contextual:
             view.mentions,
             view.talk,
             evidence.allowed,
-            (view.buffer("text"), view.buffer("text_offset"), view.buffer("words"), _BREVITY),
-            (
-                *(view.buffer("event_start"), view.buffer("event_end")),
-                *((found.start, found.end) if found else (0, 0)),
-            ),
+            (*view.texts, _BREVITY),
+            (*view.events, found.start, found.end) if found else (*view.events, 0, 0),
             (
                 named,
                 ASSISTANT if evidence.cues.second_person else USER,
@@ -196,7 +193,7 @@ class Contextual:
         memories, scores, associated, activation, seen, _ = contextual(*arguments, False, hubs)
         own = {}
         if self.associates:
-            own["graph"] = ArmList(associated, activation, np.empty(0, np.uint32))
+            own["graph"] = ArmList(associated, activation, _NO_ROWS)
         signs = None
         if evidence.query is not None and evidence.words is not None:
             seen[0] /= _known(evidence)
@@ -209,7 +206,7 @@ class Contextual:
     def _weights(self, evidence: Evidence) -> npt.NDArray[np.float64]:
         """Return the weight of each part for this question, 0 for parts that do not apply to it."""
         cues = evidence.cues
-        weights = np.array(_IN_ORDER(self))
+        weights = list(_IN_ORDER(self))  # an item of an array takes four times as long
         if cues.supposes or cues.addressed:
             weights[_MOMENT] = 0.0
         if cues.addressed:
@@ -230,12 +227,13 @@ class Contextual:
         small = smallness(evidence.view.memories if words is None else words.population)
         weights[_SEMANTIC] *= 1 + SIMILARITY * small
         weights[_ASSOCIATION] *= 1 - small
-        return weights
+        return np.array(weights, np.float64)
 
 
 _BREVITY = np.minimum(np.log1p(np.arange(FEW_WORDS + 1.0)) - np.log1p(FEW_WORDS), 0)
 _NOTHING = ArmList.empty()
-_NO_QUOTES = np.empty(0, np.uint32), np.empty(0, np.float32)
+_NO_ROWS = np.empty(0, np.uint32)
+_NO_QUOTES = _NO_ROWS, np.empty(0, np.float32)
 _NO_WORDS = Words.none()
 _IN_ORDER = attrgetter(*PARTS)
 _KEYWORD, _SEMANTIC, _ASSOCIATION, _QUESTION, _MOMENT, _IN_RANGE, _PHRASE = map(
@@ -287,8 +285,7 @@ def _asked(evidence: Evidence, names_one: bool) -> Question:
         scale *= word_certainty(view, said)
     return (
         (
-            *(view.posting_lists, said.tail),
-            *(view.buffer("words"), view.buffer("term_offset"), view.buffer("term")),
+            *(view.posting_lists, said.tail, *view.own_words),
             *(said.fixed, said.per_word, said.terms, said.idf),
         ),
         scale,

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any
 
@@ -194,14 +195,14 @@ def fold(view: View, memories: npt.NDArray[np.uint32]) -> Diversified | None:
                 break
         else:
             stay.append(later)
-    left = np.delete(
-        np.arange(len(memories)), [place for group in into.values() for place in group]
-    )
+    gone = sorted(place for group in into.values() for place in group)
+    stays = np.ones(len(memories), np.bool_)
+    stays[gone] = False
     collapsed = {
-        int(np.searchsorted(left, kept)): tuple(memories[group].tolist())
+        kept - bisect_left(gone, kept): tuple(memories[group].tolist())
         for kept, group in into.items()
     }
-    return Diversified(left, collapsed)
+    return Diversified(np.flatnonzero(stays), collapsed)
 
 
 class _Said:
@@ -210,13 +211,14 @@ class _Said:
     def __init__(self, view: View, memories: npt.NDArray[np.uint32]) -> None:
         self._view = view
         self._memories = memories.tolist()
+        self._bytes, self._offsets = view.buffer("text").data, view.buffer("text_offset")
         self._words: dict[int, str] = {}
         self._particulars: dict[int, tuple[object, ...]] = {}
 
     def raw(self, place: int) -> bytes:
         """Return the text in UTF-8."""
-        offsets, memory = self._view.buffer("text_offset"), self._memories[place]
-        return self._view.buffer("text")[offsets.item(memory) : offsets.item(memory + 1)].tobytes()
+        offsets, memory = self._offsets, self._memories[place]
+        return self._bytes[offsets.item(memory) : offsets.item(memory + 1)].tobytes()
 
     def words(self, place: int) -> str:
         if place not in self._words:
@@ -237,9 +239,7 @@ class _Said:
         return self._particulars[place]
 
     def _text(self, place: int) -> str:
-        view, memory = self._view, self._memories[place]
-        first, end = view.buffer("text_offset")[memory : memory + 2].tolist()
-        return str(view.buffer("text").data[first:end], "utf-8", "replace") if end > first else ""
+        return str(self.raw(place), "utf-8", "replace")
 
 
 def normalised(text: str) -> str:

@@ -11,7 +11,7 @@ from recollex_engine.ranking.arms import ArmList
 from recollex_kernels.fusing.ranks import ranks_in
 
 
-@dataclass(frozen=True)
+@dataclass  # made in each recall: a frozen class costs three times as long
 class Ranking:
     """The memories that a recall chose, best first, before any memory is read.
 

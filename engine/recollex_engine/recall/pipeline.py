@@ -64,13 +64,13 @@ def recall(
     """
     started = time.perf_counter_ns()
     trace = Trace()
-    search = partial(search_words, view, question, preset, analyzer, now, trace)
     query = question.embedding
     if query is None and view.memories:
         dimension = view.columns.dimension
+        search = partial(search_words, view, question, preset, analyzer, now, trace)
         query, words = embed_beside(search, question.text, embedder, dimension, latency, trace)
     else:
-        words = search()
+        words = search_words(view, question, preset, analyzer, now, trace)
     pipeline = _Pipeline(view, question, preset, embedder.thresholds, now, words, trace)
     if query is not None:
         pipeline.search_vectors(query)

@@ -6,7 +6,7 @@ a recall works on it without a lock while the writer appends and checkpoints.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from recollex_kernels.vectors.codes import FourBits, OneBit
 from recollex_kernels.words.segments import places, table
 
 _NO_TAIL = Tail(0).now
+_Numbers: TypeAlias = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +280,21 @@ class View:
         """The document, time, speaker and role of each memory, and whether it is open."""
         said_at, speaker, role = map(self.buffer, ("said_at", "speaker", "role"))
         return self.of_memories("document"), said_at, speaker, role, self.open
+
+    @cached_property
+    def texts(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint64], _Numbers]:
+        """The texts, where each begins, and the number of words of each."""
+        return self.buffer("text"), self.buffer("text_offset"), self.buffer("words")
+
+    @cached_property
+    def own_words(self) -> tuple[_Numbers, npt.NDArray[np.uint64], _Numbers]:
+        """The number of words of each memory, where the terms of each row begin, and the terms."""
+        return self.buffer("words"), self.buffer("term_offset"), self.buffer("term")
+
+    @cached_property
+    def events(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The start and the end of each memory's event."""
+        return self.buffer("event_start"), self.buffer("event_end")
 
     @cached_property
     def four_bits(self) -> FourBits:
