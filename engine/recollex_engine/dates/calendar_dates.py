@@ -57,6 +57,7 @@ booked forecast report records data figures summary arranged due set
 """
 _FOR_A_MONTH = frozenset(_FOR_A_MONTH_WORDS.split())
 _NTH_AFTER = _BOUNDS | {"on", "by", "around", *WEEKDAYS}
+_is_quarter = re.compile("q[1-4]").fullmatch
 _TIME_OFF = frozenset({"vacation", "holiday", "holidays", "break", "semester", "term", "season"})
 
 
@@ -81,7 +82,7 @@ class CalendarDateParser(MonthDayParser):
         if token.kind == "span":
             first, last = token.text.split("/")
             return self._two_years(i + 1, int(first), last)
-        if re.fullmatch("q[1-4]", token.text):
+        if _is_quarter(token.text):
             m = int(token.text[1]) * 3 - 2
             return self.yearless(i + 1, lambda y: periods.month(y, m, 3), MONTH_AFTER)
         if token.kind != "word":

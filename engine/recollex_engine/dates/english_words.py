@@ -66,9 +66,13 @@ def tokens_of(text: str) -> list[Token]:
     """Return the tokens of `text`, in order. Cost: linear, about 0.7 us a token."""
     found = []
     for match in _TOKEN.finditer(text.replace("\u2019", "'")):
-        small = match[0].lower()
-        if match.lastgroup == "word":
+        kind, said = match.lastgroup or "", match[0]
+        small = said.lower()
+        if kind == "word":
             small = small.removesuffix("'s")
-        capital = "A" <= match[0][0] <= "Z"
-        found.append(Token(match.lastgroup or "", small, match.start(), match.end(), capital))
+        start, end = match.span()
+        found.append(_made(Token, (kind, small, start, end, "A" <= said[0] <= "Z")))
     return found
+
+
+_made = tuple.__new__  # half the time of a call of the class

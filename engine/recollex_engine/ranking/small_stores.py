@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from recollex_engine.ranking.arms import Words
 from recollex_engine.state.view import View
-from recollex_engine.text.analyzer import Analyzer
+from recollex_engine.text.analyzer import Analyzer, terms_of_name
 
 CHANCE = 1.5
 """The number of shared words, each in one memory, at which keyword evidence counts half."""
@@ -89,18 +89,13 @@ def word_certainty(view: View, words: Words) -> float:
     return found if shared.isdisjoint(_names(view, memory)) else 1.0
 
 
-def _names(view: View, memory: int) -> set[str | None]:
+def _names(view: View, memory: int) -> set[str]:
     """Return the terms of the names of a memory: its entities and who said it."""
     offsets = view.offsets("mention_offset")
     first, end = int(offsets[memory]), int(offsets[memory + 1])
     names = list(view.entity_names(view.buffer("mention_entity")[first:end].tolist()))
     said = view.columns.label(int(view.buffer("speaker")[memory]))
-    return {term for name in [*names, said or ""] for term in _terms(name)}
-
-
-@lru_cache(maxsize=4096)
-def _terms(name: str) -> tuple[str | None, ...]:
-    return tuple(_ANALYZER.sequence(name))
+    return {term for name in [*names, said or ""] for term in terms_of_name(_ANALYZER, name)}
 
 
 _ANALYZER = Analyzer()

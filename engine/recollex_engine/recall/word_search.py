@@ -4,7 +4,6 @@ It runs while the model computes the question's vector.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +20,10 @@ from recollex_engine.ranking.filters import admitted_memories
 from recollex_engine.ranking.fusion import Quoted
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.recall.arm_runner import ArmRunner, Mask
+from recollex_engine.recall.question_reading import read_question
 from recollex_engine.state.view import View
-from recollex_engine.text.analyzer import Analyzer, ParsedQuery
-from recollex_engine.text.question_cues import Cues, read_cues
+from recollex_engine.text.analyzer import Analyzer, ParsedQuery, terms_of_name
+from recollex_engine.text.question_cues import Cues
 from recollex_engine.trace import Trace
 
 NAME_IDF = 1.5
@@ -63,12 +63,8 @@ def search_words(
             time_range = parser.find(question.text, now)
         except Exception as error:  # as with an arm, the others still answer
             trace.errors["parse"] = f"{type(error).__name__}: {error}"
-        cues = read_cues(question.text)
-        parsed = analyzer.query(question.text)
-        searched = parsed.terms
-        if cues.present not in ("", "current"):  # "now" is no word of the answer
-            said = analyzer.query(cues.present).terms
-            searched = tuple(term for term in searched if term not in said)
+        reading = read_question(analyzer, question.text)
+        cues, parsed, searched = reading.cues, reading.parsed, reading.searched
     quoted = None
     with trace.stage("filter"):
         allowed = filtered = admitted_memories(view, question)
@@ -109,16 +105,10 @@ def _caps(
     names = view.columns.speakers.names(view.of_memories("speaker"), naming)
     if not names:
         return None
-    terms = {term for name in names for term in _terms(analyzer, name)}
+    terms = {term for name in names for term in terms_of_name(analyzer, name)}
     if terms.isdisjoint(searched):
         return None
     return np.array([NAME_IDF if term in terms else np.inf for term in searched], np.float32)
-
-
-@lru_cache(maxsize=4096)
-def _terms(analyzer: Analyzer, name: str) -> tuple[str, ...]:
-    """Return the words of a speaker's name; the same speakers are named again and again."""
-    return analyzer.query(name).terms
 
 
 def _search_quotes(view: View, parsed: ParsedQuery, allowed: Mask) -> tuple[Mask, Quoted | None]:

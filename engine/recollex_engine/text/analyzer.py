@@ -21,7 +21,7 @@ import re
 import threading
 import unicodedata
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 import Stemmer
@@ -163,6 +163,16 @@ text='who said the Grand Canyon?')
 
     def _terms(self, text: str) -> tuple[str, ...]:
         return tuple(filter(None, dict.fromkeys(self.sequence(text))))
+
+
+@lru_cache(maxsize=4096)
+def terms_of_name(analyzer: Analyzer, name: str) -> tuple[str, ...]:
+    """Return the terms of a name, each once. The same names are read again and again.
+
+    >>> terms_of_name(Analyzer(), "The Ann of Oslo")
+    ('ann', 'oslo')
+    """
+    return analyzer.query(name).terms
 
 
 class _Memo(dict[str, str | None]):

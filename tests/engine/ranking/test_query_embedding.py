@@ -23,11 +23,11 @@ class Steady(LatencyEstimate):
 def asked(tmp_path, average, monkeypatch, times=4):
     """Return the answers to one question, and the threads that read it."""
     threads = []
-    read = word_search.read_cues
+    read = word_search.read_question
     monkeypatch.setattr(
         word_search,
-        "read_cues",
-        lambda text: threads.append(threading.current_thread()) or read(text),
+        "read_question",
+        lambda *asked: threads.append(threading.current_thread()) or read(*asked),
     )
     with recollex.open(tmp_path, embedder=WordVectors()) as store:
         alice = store.agent("alice")

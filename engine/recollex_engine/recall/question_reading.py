@@ -1,0 +1,62 @@
+"""What do the words of a question say? Its cues, its terms and its quotes.
+
+They depend on the words alone, so the readings of recent questions are kept: an agent asks again
+when a caller pages, retries or asks several agents. The time that a question names depends on when
+it is asked, and is read each time (see `time_range`).
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from recollex_engine.dates.time_range import forget_questions
+from recollex_engine.text.analyzer import Analyzer, ParsedQuery
+from recollex_engine.text.question_cues import Cues, read_cues
+
+KEPT = 512
+"""Number of recent questions whose readings are kept."""
+LONGEST = 1_000
+"""Number of characters of the longest question that is kept: all of them take 4 MB at most."""
+
+
+@dataclass(slots=True)  # a frozen class costs three times as long; recalls share it unchanged
+class Reading:
+    """What the words of a question say.
+
+    searched: the terms of ``parsed`` that are searched. A word that only asks for the present
+    ("now") is no word of the answer, and is left out.
+    """
+
+    cues: Cues
+    parsed: ParsedQuery
+    searched: tuple[str, ...]
+
+
+def read_question(analyzer: Analyzer, text: str) -> Reading:
+    """Return what the words of a question say.
+
+    Cost: 7 us for a new question of 50 characters, three times that within a recall, where caches
+    are cold; 0.2 us for a recent one.
+
+    >>> read_question(Analyzer(), "Where does Ann live now?").searched
+    ('ann', 'live')
+    """
+    return _recent(analyzer, text) if len(text) <= LONGEST else _read(analyzer, text)
+
+
+def _read(analyzer: Analyzer, text: str) -> Reading:
+    cues = read_cues(text)
+    parsed = analyzer.query(text)
+    searched = parsed.terms
+    if cues.present not in ("", "current"):
+        said = analyzer.query(cues.present).terms
+        searched = tuple(term for term in searched if term not in said)
+    return Reading(cues, parsed, searched)
+
+
+_recent = lru_cache(maxsize=KEPT)(_read)
+
+
+def forget_readings() -> None:
+    """Forget what was read of recent questions, so that a benchmark asks each as a new one."""
+    _recent.cache_clear()
+    forget_questions()
