@@ -3,9 +3,10 @@
 import json
 from pathlib import Path
 
-from tests.bindings.test_cli_history import Shell, shell, store
+from tests.bindings.command_line import Shell
+from tests.bindings.test_cli_history import store
 
-__all__ = ["shell", "store"]
+__all__ = ["store"]
 
 
 def test_a_backup_is_made_listed_verified_and_restored(shell: Shell, store: str) -> None:

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from tests.bindings.test_cli_history import Shell, shell, store
+from tests.bindings.command_line import Shell
+from tests.bindings.test_cli_history import store
 
-__all__ = ["shell", "store"]
+__all__ = ["store"]
 
 
 def test_the_doctor_says_what_is_wrong_and_what_it_mended(shell: Shell, store: str) -> None:

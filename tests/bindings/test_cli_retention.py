@@ -2,9 +2,10 @@
 
 import json
 
-from tests.bindings.test_cli_history import Shell, shell, store
+from tests.bindings.command_line import Shell
+from tests.bindings.test_cli_history import store
 
-__all__ = ["shell", "store"]
+__all__ = ["store"]
 
 
 def test_rules_are_shown_set_added_applied_and_taken_away(shell: Shell, store: str) -> None:

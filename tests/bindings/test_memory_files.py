@@ -12,10 +12,11 @@ import pytest
 import recollex
 from recollex.api import parquet
 from recollex_engine.errors import InputError
-from tests.bindings.test_cli_history import Shell, shell, store
+from tests.bindings.command_line import Shell
+from tests.bindings.test_cli_history import store
 from tests.bindings.word_vectors import WordVectors
 
-__all__ = ["shell", "store"]
+__all__ = ["store"]
 
 KINDS = ["jsonl", "parquet"]
 NOT_MEMORY = {"score", "tokens", "ranks", "scores", "parts"}
