@@ -21,6 +21,8 @@ def test_erase_asks_first(shell: Shell, store: str) -> None:
     assert "Ann" not in shell("log", store)[1]
     code, out, err = shell("erase", store, "--tag", "none", *BY, "--yes")
     assert (code, out) == (1, "") and "nothing erased" in err
+    code, out, err = shell("erase", store, "--source", "web", *BY, "--yes")
+    assert (code, out) == (1, "") and "nothing erased" in err
     code, _, err = shell("erase", store, *BY, "--yes")
     assert code == 2 and "say what to erase" in err
     code, _, err = shell("erase", store, "--id", "home", *BY, "--yes")

@@ -49,6 +49,7 @@ class MemoryChanges:
         *,
         document_id: str | None = None,
         speaker: str | None = None,
+        source: str | None = None,
         entities: Sequence[str] = (),
         tags: Sequence[str] = (),
         where: Mapping[str, Any] | None = None,
@@ -62,11 +63,12 @@ class MemoryChanges:
     ) -> Erasure:
         """Erase memories: their bytes are taken out of every file of the agent, for good.
 
-        The memories are those that meet all filters, which are those of `recall`, and ``id`` and
-        ``speaker``: open and closed ones, with every version of their ids. ``everything=True``
-        erases all that the agent holds instead. Facts and events whose only sources are erased go
-        with them. `at` an earlier time these memories are missing, too. Objects that the caller
-        holds, such as a `Recall`, keep what they hold; copies of the store are not reached.
+        The memories are those that meet all filters, which are those of `recall`, and ``id``,
+        ``speaker`` and ``source``: open and closed ones, with every version of their ids.
+        ``everything=True`` erases all that the agent holds instead. Facts and events whose only
+        sources are erased go with them. `at` an earlier time these memories are missing, too.
+        Objects that the caller holds, such as a `Recall`, keep what they hold; copies of the store
+        are not reached.
 
         by, why: who erases them and for which reason. The log keeps both, the time and the
         numbers, and nothing of the content. preview: only count what would
@@ -92,6 +94,7 @@ class MemoryChanges:
         selection = Selection(
             ids=tuple(checked_id(one) for one in ids),
             speaker=speaker,
+            source=source,
             networks=read_kinds(networks, "networks", network_number),
             since=optional_micros(since, "since"),
             until=optional_micros(until, "until"),

@@ -23,6 +23,7 @@ def erase(arguments: Arguments) -> int:
         "id": arguments.id,
         "document_id": arguments.document,
         "speaker": arguments.speaker,
+        "source": arguments.source,
         "entities": arguments.entity,
         "tags": arguments.tag,
         "networks": arguments.network,

@@ -12,6 +12,7 @@ def erase(parser: Parser) -> None:
     add("--id", action="append", metavar="ID", help="this memory; may be given again")
     add("--document", metavar="ID", help="memories of this document")
     add("--speaker", metavar="NAME", help="memories of what this speaker said")
+    add("--source", metavar="SOURCE", help="memories from there: user, assistant, tool, web, yours")
     add("--entity", action="append", metavar="NAME", help="memories that name it; all, if several")
     add("--tag", action="append", metavar="TAG", help="memories with it; with all, if several")
     add("--network", action="append", metavar="NETWORK", help="world, agent or opinion")

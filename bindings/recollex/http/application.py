@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from recollex.http import facts_and_log, memories, openapi, profiles, rpc, think
+from recollex.http import facts_and_log, memories, openapi, profiles, retention, rpc, think
 from recollex.http.chat_model import ChatModel
 from recollex.http.endpoint import Endpoint
 from recollex.http.problems import RequestError, problem
@@ -30,6 +30,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *memories.ENDPOINTS,
     *profiles.ENDPOINTS,
     *facts_and_log.ENDPOINTS,
+    *retention.ENDPOINTS,
     *think.ENDPOINTS,
 )
 JSON = {"content-type": "application/json"}

@@ -31,6 +31,7 @@ from recollex.http.schema import (
     whole,
 )
 from recollex.presets import CrossEncoderReranker, Heuristic
+from recollex_engine.domain.erasure import Erasure
 from recollex_engine.domain.question import MAX_LIMIT
 from recollex_engine.domain.statement import MAX_BATCH
 from recollex_engine.ranking.presets import PRESETS, Preset, find_preset
@@ -115,6 +116,7 @@ ERASE = members(
         "id": listed(ID, "These memories."),
         "document_id": text(about="Memories of this document."),
         "speaker": text(about="Memories of what this speaker said."),
+        "source": SOURCE,
         "entities": _NAMES,
         "tags": _NAMES,
         "where": METADATA,
@@ -211,8 +213,7 @@ async def forget(backend: Backend, request: CheckedRequest) -> Any:
 
 async def erase(backend: Backend, request: CheckedRequest) -> Any:
     """Erase memories."""
-    arguments = dict(request.body)
-    return await backend.call("erase", request.agent, arguments, lambda done: done.to_dict())
+    return await backend.call("erase", request.agent, dict(request.body), Erasure.to_dict)
 
 
 _OF_AGENT = {"agent_id": AGENT}

@@ -160,6 +160,11 @@ ERASURE = record(
     op=_or_null(_WHOLE),
     recorded_at=_or_null(_MOMENT),
 )
+EXPIRY = record(
+    "How many memories were forgotten, and how many versions erased.",
+    forgotten=_WHOLE,
+    erased=_WHOLE,
+)
 
 COMPONENTS: Mapping[str, Schema] = MappingProxyType(
     {

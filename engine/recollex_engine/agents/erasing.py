@@ -27,12 +27,16 @@ def select(view: View, selection: Selection, agent: str) -> Erasing:
         keys = [_key(view, id, agent) for id in selection.ids]
         mask[~np.isin(ids, np.array(keys, ids.dtype))] = 0
     labels = view.columns.dictionary["labels"]
-    if selection.speaker is not None:
-        speaker = labels.get(f"s:{selection.speaker}")
-        if speaker is None:
+    for column, prefix, name in (
+        ("speaker", "s", selection.speaker),
+        ("source", "w", selection.source),
+    ):
+        if name is None:
+            continue
+        if (label := labels.get(f"{prefix}:{name}")) is None:
             mask[:] = 0
         else:
-            mask_equal(view.of_memories("speaker"), speaker, mask)
+            mask_equal(view.of_memories(column), label, mask)
     mask = passing(view, selection.question, mask)
     found = np.isin(ids, np.unique(ids[mask == 1]))
     return erasing_of(view, np.flatnonzero(found))

@@ -6,6 +6,7 @@ from typing import Any
 
 from recollex_engine.domain.checks import MAX_NAME, check_text
 from recollex_engine.domain.question import Question
+from recollex_engine.domain.trust import stamp
 from recollex_engine.errors import InputError
 
 
@@ -13,12 +14,14 @@ from recollex_engine.errors import InputError
 class Selection:
     """Memories to erase: those that meet every filter, open or not, with all versions of their ids.
 
-    ids: any of these. speaker: who said it. networks, since, until, tags, where, entities and
-    document: as of a `Question`. everything: all of the agent, without a filter.
+    ids: any of these. speaker: who said it. source: where it comes from, as stamped. networks,
+    since, until, tags, where, entities and document: as of a `Question`. everything: all of the
+    agent, without a filter.
     """
 
     ids: tuple[str, ...] = ()
     speaker: str | None = None
+    source: str | None = None
     networks: tuple[int, ...] | None = None
     since: int | None = None
     until: int | None = None
@@ -31,7 +34,9 @@ class Selection:
     def __post_init__(self) -> None:
         if self.speaker is not None:
             check_text(self.speaker, "speaker", MAX_NAME)
-        filters = any((self.ids, self.speaker, self.tags, self.where, self.entities, self.document))
+        stamp(self.source)
+        said = self.ids, self.speaker, self.source, self.tags, self.where, self.entities
+        filters = any((*said, self.document))
         bounds = (self.networks, self.since, self.until)
         filters = filters or any(each is not None for each in bounds)
         if filters == self.everything:

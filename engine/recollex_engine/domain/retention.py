@@ -18,6 +18,7 @@ from recollex_engine.errors import InputError
 RETENTION = "retention"
 """The kind of the operation that sets the rules; also the name of who forgets by them."""
 MOST_RULES = 32
+MOST_COUNT = 2**32
 MOST_AGE = timedelta(days=366 * 1000)
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -52,7 +53,7 @@ class Retention:
             if not timedelta() < self.age <= MOST_AGE:
                 raise InputError(f"age must be longer than 0 and up to {MOST_AGE}, got {self.age}")
         if self.count is not None:
-            check_count(self.count, "count", 0, 2**32)
+            check_count(self.count, "count", 0, MOST_COUNT)
         check_flag(self.erase, "erase")
 
     @property

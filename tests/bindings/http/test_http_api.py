@@ -163,6 +163,41 @@ def test_memories_are_erased(http: httpx.Client) -> None:
     assert http.post(f"{base}/erase", json=who).status_code == 422
 
 
+def test_memories_of_a_source_are_erased(http: httpx.Client) -> None:
+    items = [{"content": "The page says tea.", "id": "page", "source": "web"}]
+    items += [{"content": "I like tea.", "id": "said", "source": "user"}]
+    ok(http.post("/api/memories/batch", json={"agent_id": "sources", "items": items}))
+    base, who = "/api/agents/sources", {"by": "ann", "why": "a poisoned site"}
+    assert ok(http.post(f"{base}/erase", json={"source": "web", **who}))["memories"] == 1
+    assert [each["id"] for each in ok(http.get(f"{base}/memories"))["memories"]] == ["said"]
+    told = refused(http.post(f"{base}/erase", json={"source": "A B", **who}), 422, "InputError")
+    assert "source must be a word" in told["detail"]
+
+
+def test_retention_rules_are_set_read_and_applied(http: httpx.Client) -> None:
+    base = "/api/agents/retained"
+    assert ok(http.get(f"{base}/retention")) == {"rules": []}
+    rules = [
+        {"network": "opinion", "age_seconds": 86_400.5, "erase": False},
+        {"count": 2, "erase": True},
+    ]
+    body = {"rules": rules, "by": "ann", "why": "policy 7"}
+    assert ok(http.put(f"{base}/retention", json=body)) == {"done": True}
+    assert ok(http.get(f"{base}/retention")) == {"rules": rules}
+    items = [{"content": f"Number {n}.", "id": f"r{n}"} for n in range(4)]
+    ok(http.post("/api/memories/batch", json={"agent_id": "retained", "items": items}))
+    assert [each["id"] for each in ok(http.get(f"{base}/memories"))["memories"]] == ["r2", "r3"]
+    assert ok(http.post(f"{base}/expire")) == {"forgotten": 0, "erased": 2}
+    (entry,) = ok(http.get(f"{base}/log", params={"op": "retention"}))["entries"]
+    assert (entry["by"], entry["why"]) == ("ann", "policy 7")
+    before = {"as_recorded": "2000-01-01T00:00:00Z"}
+    assert ok(http.get(f"{base}/retention", params=before)) == {"rules": []}
+    for wrong in ({"rules": [{}]}, {"rules": [{"count": -1}]}, {"rules": [{"age_seconds": 0}]}, {}):
+        assert http.put(f"{base}/retention", json=wrong).status_code == 422
+    assert ok(http.put(f"{base}/retention", json={"rules": []})) == {"done": True}
+    assert ok(http.get(f"{base}/retention")) == {"rules": []}
+
+
 def test_memories_come_a_page_at_a_time_and_are_forgotten(http: httpx.Client) -> None:
     items = [{"content": f"Number {n}.", "id": f"n/{n}"} for n in range(3)]
     ok(http.post("/api/memories/batch", json={"agent_id": "a/b", "items": items}))

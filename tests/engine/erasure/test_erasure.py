@@ -147,6 +147,8 @@ def test_a_cut_is_a_store_rebuilt_from_the_erased_log(path, tmp_path):
         ({"document_id": "call"}, ["m0", "m3"]),
         ({"speaker": "Ann"}, ["m0", "m2", "m3"]),
         ({"tags": ["red"]}, ["m1", "m2", "m3"]),
+        ({"source": "web"}, ["m1", "m2", "m3"]),
+        ({"source": "tool"}, ["m0", "m1", "m2", "m3"]),
         ({"where": {"k": 1}}, ["m0", "m1", "m2"]),
         ({"entities": ["Oslo"]}, ["m1", "m2"]),
         ({"networks": "opinion"}, ["m0", "m1", "m2"]),
@@ -157,7 +159,7 @@ def test_a_cut_is_a_store_rebuilt_from_the_erased_log(path, tmp_path):
 )
 def test_filters_choose(path, filters, left):
     with opened(path, embedder=Model()) as agent:
-        agent.retain("I flew to Oslo.", id="m0", tags=["red"], event_at=day(0))
+        agent.retain("I flew to Oslo.", id="m0", tags=["red"], event_at=day(0), source="web")
         agent.retain_dialogue(
             [
                 {"speaker": "Ann", "text": "I have tea.", "id": "m1", "at": day(1)},
@@ -191,6 +193,8 @@ def test_what_is_not_said_or_not_there_is_refused(path):
             agent.erase(**BY)
         with pytest.raises(errors.InputError, match="without a filter"):
             agent.erase("m1", everything=True, **BY)
+        with pytest.raises(errors.InputError, match="source must be a word"):
+            agent.erase(source="", **BY)
         with pytest.raises(errors.UnknownIdError):
             agent.erase(["m1", "m9"], **BY)
         with pytest.raises(errors.InputError):
