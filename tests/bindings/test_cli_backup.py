@@ -11,7 +11,7 @@ __all__ = ["store"]
 
 def test_a_backup_is_made_listed_verified_and_restored(shell: Shell, store: str) -> None:
     code, out, _ = shell("backup", store, "b")
-    assert code == 0 and out.startswith("backup 1 in b: 1 agents, 6 operations, 6 of them new; ")
+    assert code == 0 and out.startswith("backup 1 in b: 1 agent, 6 operations, 6 of them new; ")
     assert shell("retain", store, "Ann sings.", "--id", "song")[0] == 0
     code, out, _ = shell("backup", store, "b")
     assert code == 0 and "7 operations, 1 of them new" in out
@@ -19,10 +19,10 @@ def test_a_backup_is_made_listed_verified_and_restored(shell: Shell, store: str)
     told = [json.loads(line) for line in shell("backups", "b", "--json")[1].splitlines()]
     assert [each["agents"] for each in told] == [{"default": 6}, {"default": 7}]
     code, out, _ = shell("verify", "b")
-    assert code == 0 and out.startswith("backup 2 in b is sound: 1 agents, 7 operations")
+    assert code == 0 and out.startswith("backup 2 in b is sound: 1 agent, 7 operations")
     assert json.loads(shell("verify", "b", "--number", "1", "--json")[1])["problems"] == []
     code, out, _ = shell("restore", "b", "again", "--at", "2024-05-02T12:00", "--zone", "UTC")
-    assert code == 0 and out.startswith("1 agents as of 2024-05-02T12:00:00+00:00 are in again")
+    assert code == 0 and out.startswith("1 agent as of 2024-05-02T12:00:00+00:00 restored to again")
     assert shell("export", "again")[1].count("\n") == 2 and shell("verify", "again")[0] == 0
     code, out, err = shell("restore", "b", "none", "--at", "2024-05-01")
     assert (code, out) == (1, "") and "nothing restored" in err
@@ -52,7 +52,7 @@ def test_an_agent_that_cannot_be_read_is_named(shell: Shell, store: str) -> None
     log = next(Path(store, "agents/ben/log").iterdir())
     log.write_bytes(log.read_bytes().replace(b"Tea", b"Ink"))
     code, out, err = shell("backup", store, "b")
-    assert code == 1 and "not backed up as it is now: ben: " in err and "1 agents" in out
+    assert code == 1 and "not backed up as it is now: ben: " in err and "1 agent" in out
 
 
 def test_an_erasure_reaches_a_backup(shell: Shell, store: str) -> None:

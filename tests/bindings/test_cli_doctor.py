@@ -28,7 +28,7 @@ def test_what_cannot_be_mended_is_saved(shell: Shell, store: str) -> None:
     code, out, err = shell("doctor", store)
     assert code == 1 and "default is not mended: " in out and "--salvage DIR" in err
     code, out, err = shell("doctor", store, "--salvage", "saved")
-    assert code == 1 and "default: 4 operations are saved in saved" in out and err == ""
+    assert code == 1 and "default: 4 operations saved in saved" in out and err == ""
     assert "Oslo" in shell("export", "saved")[1] and shell("verify", "saved")[0] == 0
     assert shell("doctor", "nowhere")[0] == 1
     code, _, err = shell("doctor", store, "--agent", "bob")

@@ -20,7 +20,7 @@ def test_rules_are_shown_set_added_applied_and_taken_away(shell: Shell, store: s
     assert told == [{"age": 36500 * 86400 * 10**6}, {"count": 0, "erase": True}]
     assert "Ann" in shell("export", store)[1]
     code, _, err = shell("retention", store, "--apply")
-    assert code == 0 and "1 memories forgotten, 3 versions erased" in err
+    assert code == 0 and "1 memory forgotten, 3 versions erased" in err
     assert shell("export", store)[1] == ""
     assert "by retention" in shell("audit", store)[1] and "(policy 7)" in shell("audit", store)[1]
     code, out, err = shell("retention", store, "--none", "--by", "eve")

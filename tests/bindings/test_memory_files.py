@@ -169,9 +169,9 @@ def test_recollex_does_not_import_pyarrow_before_it_is_needed() -> None:
 def test_on_the_command_line(shell: Shell, store: str) -> None:
     for name in ("x.parquet", "x.jsonl"):
         code, _, err = shell("export", store, "--output", name)
-        assert code == 0 and f"1 memories written to {name}" in err
+        assert code == 0 and f"1 memory written to {name}" in err
         code, out, _ = shell("import", name[2:], name)
-        assert (code, out) == (0, "1 memories stored for default\n")
+        assert (code, out) == (0, "1 memory stored for default\n")
         assert shell("export", name[2:])[1] == shell("export", store)[1]
     (line,) = shell("export", store)[1].splitlines()
     assert json.loads(line)["id"] == "home"

@@ -352,6 +352,6 @@ def test_the_command_line_names_the_line_and_keeps_what_was_before(tmp_path, cap
     assert main(["memowrite", str(store), str(bad)]) == 2
     error = capsys.readouterr().err
     assert "line 2 (ARCHIVE_EDGE): agent 'default' has no fact with id 'x'" in error
-    assert "1 transactions before it were recorded" in error
+    assert "recorded before it: 1 transaction" in error
     assert main(["memoread", str(store), "f"]) == 0
     assert main(["apply", str(store), str(write(tmp_path, [""]))]) == 1

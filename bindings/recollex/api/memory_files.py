@@ -10,6 +10,7 @@ from typing import Any
 from recollex.api import jsonl, parquet
 from recollex.api.agent import Agent
 from recollex.api.line_batches import batches, store_batch
+from recollex.api.plurals import counted
 from recollex.api.progress import progress_bar
 from recollex_engine.agents.cut import Cut
 from recollex_engine.errors import InputError, StoreFullError, UnknownIdError
@@ -97,7 +98,7 @@ def import_memories(
                 if progress is not None:
                     progress(len(batch))
         except InputError as error:
-            before = f"; {stored:,} memories before it were stored" if stored else ""
+            before = f"; stored before it: {counted(stored, 'memory')}" if stored else ""
             raise InputError(f"{path}: {error}{before}") from error
         except UnicodeDecodeError as error:
             raise InputError(f"{path} is not a file of JSON lines in UTF-8: {error}") from error

@@ -5,6 +5,7 @@ import time
 from dataclasses import asdict
 
 import recollex
+from recollex.api.plurals import counted
 from recollex.cli.existing_store import existing_store
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable, say
@@ -23,9 +24,9 @@ def backup(arguments: Arguments) -> int:
     for name in run.gone:
         say(f"no longer in {arguments.store}: {name} (backup {run.number - 1} has it)")
     print(
-        f"backup {run.number} in {arguments.target}: {run.agents:,} agents, {run.operations:,} "
-        f"operations, {run.new_operations:,} of them new; {run.objects:,} objects of "
-        f"{run.bytes:,} bytes written"
+        f"backup {run.number} in {arguments.target}: {counted(run.agents, 'agent')}, "
+        f"{counted(run.operations, 'operation')}, {run.new_operations:,} of them new; "
+        f"{counted(run.objects, 'object')} of {counted(run.bytes, 'byte')} written"
     )
     return 1 if run.problems else 0
 
@@ -37,7 +38,8 @@ def backups(arguments: Arguments) -> int:
         if arguments.json:
             print(json.dumps(asdict(each) | {"taken_at": at}, ensure_ascii=False))
             continue
-        line = f"{each.number:>6}  {at}  {len(each.agents):,} agents, {operations:,} operations"
+        held = f"{counted(len(each.agents), 'agent')}, {counted(operations, 'operation')}"
+        line = f"{each.number:>6}  {at}  {held}"
         if note := {name: printable(said) for name, said in each.note.items()}:
             line += f"  {note['agent']} erased by {note['by']} ({note['why']})"
         print(line)
@@ -59,8 +61,8 @@ def restore(arguments: Arguments) -> int:
         return 1
     then = "" if at is None else f" as of {at.isoformat()}"
     print(
-        f"{len(done.agents):,} agents{then} are in {arguments.folder}, with "
-        f"{sum(done.agents.values()):,} operations (backup {done.number} of "
+        f"{counted(len(done.agents), 'agent')}{then} restored to {arguments.folder}, with "
+        f"{counted(sum(done.agents.values()), 'operation')} (backup {done.number} of "
         f"{done.taken_at.isoformat()})"
     )
     return 0
@@ -73,7 +75,7 @@ def verify(arguments: Arguments) -> int:
     seconds = time.perf_counter() - started
     what = f"backup {found.number} in {arguments.store}"
     read = (
-        f"{found.agents:,} agents, {found.operations:,} operations, {found.objects:,} objects "
-        f"({seconds:.2f} s)"
+        f"{counted(found.agents, 'agent')}, {counted(found.operations, 'operation')}, "
+        f"{counted(found.objects, 'object')} ({seconds:.2f} s)"
     )
     return print_verification(found, what, read, as_json=arguments.json)

@@ -1,6 +1,7 @@
 """The subcommand doctor: it says what is wrong with a store, and what it could mend."""
 
 import recollex
+from recollex.api.plurals import counted
 from recollex.cli.existing_store import is_missing
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable, say
@@ -23,14 +24,16 @@ def doctor(arguments: Arguments) -> int:
         for problem in each.found:
             print(f"{name}: {printable(problem)}")
         if not each.found and each.agent is not None:
-            print(f"{name} is sound: {each.operations:,} operations, {each.memories:,} memories")
+            held = f"{counted(each.operations, 'operation')}, {counted(each.memories, 'memory')}"
+            print(f"{name} is sound: {held}")
         elif each.found and each.ok:
             print(f"{name} is mended")
         elif not arguments.look:
             for problem in each.left:
                 print(f"{name} is not mended: {printable(problem)}")
         if each.salvaged:
-            print(f"{name}: {each.salvaged:,} operations are saved in {arguments.salvage}")
+            saved = counted(each.salvaged, "operation")
+            print(f"{name}: {saved} saved in {arguments.salvage}")
     left = sum(not each.ok for each in diagnoses)
     if left and not arguments.look and not arguments.salvage:
         say("--salvage DIR copies what a damaged log says before the damage")

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 import recollex
+from recollex.api.plurals import counted
 from recollex.cli.existing_store import existing_agent
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable, say
@@ -67,8 +68,8 @@ def _erase(arguments: Arguments, given: dict[str, Any]) -> int:
 
 def _said(erasure: Erasure) -> str:
     return (
-        f"{erasure.memories:,} memories ({erasure.passages:,} passages), {erasure.facts:,} facts "
-        f"and {erasure.events:,} events"
+        f"{counted(erasure.memories, 'memory')} ({counted(erasure.passages, 'passage')}), "
+        f"{counted(erasure.facts, 'fact')} and {counted(erasure.events, 'event')}"
     )
 
 

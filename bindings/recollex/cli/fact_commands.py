@@ -14,6 +14,7 @@ from typing import Any
 import recollex
 from recollex.api import dsl
 from recollex.api.iso_times import find_zone
+from recollex.api.plurals import counted
 from recollex.cli.existing_store import existing_agent
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable, say
@@ -54,12 +55,12 @@ def apply(arguments: Arguments) -> int:
                     group.operations, notes, group.recorded_at, group.where
                 )
             except InputError as error:
-                before = f"; {done:,} transactions before it were recorded" if done else ""
+                before = f"; recorded before it: {counted(done, 'transaction')}" if done else ""
                 raise InputError(f"{file}: {error}{before}") from error
     operations = sum(len(group.operations) for group in groups)
     print(
-        f"{operations:,} operations in {len(groups):,} transactions for {arguments.agent}: "
-        f"{records:,} new records"
+        f"{counted(operations, 'operation')} in {counted(len(groups), 'transaction')} for "
+        f"{arguments.agent}: {counted(records, 'new record')}"
     )
     return 0
 
@@ -216,11 +217,12 @@ def _line(kind: str, item: dict[str, Any]) -> str:
             item["status"],
             _span(item["span"]),
             f"with {names}" if names else "",
-            f"{len(item['facts'])} facts",
+            counted(len(item["facts"]), "fact"),
             item["id"],
         ]
     elif kind == "episode":
-        parts = [item["title"], _span(item["window"]), f"{len(item['events'])} events", item["id"]]
+        events = counted(len(item["events"]), "event")
+        parts = [item["title"], _span(item["window"]), events, item["id"]]
     elif kind == "entity":
         parts = [item["name"], ", ".join(item["types"]), ", ".join(item["aliases"])]
     else:

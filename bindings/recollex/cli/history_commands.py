@@ -7,6 +7,7 @@ from typing import Any
 
 import recollex
 from recollex.api.iso_times import find_zone, parse_time
+from recollex.api.plurals import counted
 from recollex.cli.existing_store import existing_agent
 from recollex.cli.parser import Arguments, did_you_mean
 from recollex.cli.terminal import printable, say, terminal_width
@@ -72,7 +73,7 @@ def snapshot(arguments: Arguments) -> int:
         counts = agent.at(then).stats()
         print(
             f"{arguments.agent} as of {then.isoformat()} is in {arguments.folder}: "
-            f"{counts.operations:,} operations, {counts.memories:,} memories"
+            f"{counted(counts.operations, 'operation')}, {counted(counts.memories, 'memory')}"
         )
         return 0
 
@@ -82,7 +83,7 @@ def replay(arguments: Arguments) -> int:
     count = recollex.replay(
         arguments.log, arguments.folder, agent_id=arguments.agent, embedder=arguments.embedder
     )
-    print(f"{count:,} operations replayed for {arguments.agent} in {arguments.folder}")
+    print(f"{counted(count, 'operation')} replayed for {arguments.agent} in {arguments.folder}")
     return 0
 
 

@@ -3,6 +3,7 @@
 import time
 
 import recollex
+from recollex.api.plurals import counted
 from recollex.cli import backup_commands
 from recollex.cli.existing_store import existing_agent, existing_store
 from recollex.cli.parser import Arguments
@@ -32,8 +33,8 @@ def verify(arguments: Arguments) -> int:
         found = agent.verify(head=arguments.head)
         seconds = time.perf_counter() - started
         read = (
-            f"{found.operations:,} operations, {found.memories:,} memories, {found.passages:,} "
-            f"passages ({seconds:.2f} s)"
+            f"{counted(found.operations, 'operation')}, {counted(found.memories, 'memory')}, "
+            f"{counted(found.passages, 'passage')} ({seconds:.2f} s)"
         )
         return print_verification(found, arguments.agent, read, as_json=arguments.json)
 
@@ -45,7 +46,7 @@ def checkpoint(arguments: Arguments) -> int:
             return 1
         before = agent.stats().tail_passages
         agent.checkpoint()
-        print(f"{arguments.agent}: {before:,} passages folded into the index")
+        print(f"{arguments.agent}: {counted(before, 'passage')} folded into the index")
         return 0
 
 
@@ -64,5 +65,5 @@ def reembed(arguments: Arguments) -> int:
         made = recollex.reembed(
             arguments.store, name, embedder=arguments.model, threads=arguments.threads
         )
-        print(f"{name}: {made:,} passages embedded with {arguments.model}")
+        print(f"{name}: {counted(made, 'passage')} embedded with {arguments.model}")
     return 0

@@ -3,6 +3,7 @@
 import recollex
 from recollex.api import jsonl
 from recollex.api.memory_files import objects_of
+from recollex.api.plurals import counted
 from recollex.cli.existing_store import existing_agent
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say
@@ -24,7 +25,7 @@ def export(arguments: Arguments) -> int:
         if kind is None and not arguments.output.endswith(".parquet"):
             kind = "jsonl"
         written = recollex.export_memories(agent, arguments.output, format=kind)
-        say(f"{written:,} memories written to {arguments.output}")
+        say(f"{counted(written, 'memory')} written to {arguments.output}")
         return 0
 
 
@@ -35,5 +36,5 @@ def import_(arguments: Arguments) -> int:
     ) as store:
         agent = store.agent(arguments.agent)
         stored = recollex.import_memories(agent, arguments.file, format=arguments.format)
-    print(f"{stored:,} memories stored for {arguments.agent}")
+    print(f"{counted(stored, 'memory')} stored for {arguments.agent}")
     return 0

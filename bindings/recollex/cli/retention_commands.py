@@ -4,6 +4,7 @@ import json
 from datetime import timedelta
 
 import recollex
+from recollex.api.plurals import counted
 from recollex.cli.existing_store import existing_agent
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say
@@ -23,7 +24,8 @@ def retention(arguments: Arguments) -> int:
             agent.set_retention(new, by=arguments.by, why=arguments.why)
         if arguments.apply:
             done = agent.expire()
-            say(f"{done.forgotten:,} memories forgotten, {done.erased:,} versions erased")
+            forgotten, erased = counted(done.forgotten, "memory"), counted(done.erased, "version")
+            say(f"{forgotten} forgotten, {erased} erased")
         rules = agent.retention()
         for each in rules:
             print(json.dumps(each.to_dict()) if arguments.json else _said(each))

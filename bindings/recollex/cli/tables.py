@@ -3,6 +3,7 @@
 import textwrap
 
 import recollex
+from recollex.api.plurals import counted
 from recollex.cli.terminal import printable, terminal_width
 
 _BAR = "█"
@@ -56,7 +57,8 @@ def stage_table(trace: recollex.Trace) -> str:
 
 def summary_lines(recall: recollex.Recall) -> str:
     """Return a summary of a recall: its time range, memories, tokens and confidence."""
-    lines = [f"    {len(recall)} memories, {recall.tokens:,} tokens ({recall.token_counter})"]
+    held, tokens = counted(len(recall), "memory"), counted(recall.tokens, "token")
+    lines = [f"    {held}, {tokens} ({recall.token_counter})"]
     if recall.confidence is not None:
         lines[0] += f", an answer is there with probability {recall.confidence:.2f}"
     if recall.time_range:

@@ -8,6 +8,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from recollex.api.plurals import counted
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable
 from recollex.client import sockets
@@ -89,9 +90,9 @@ def frame_lines(address: str, now: MetricsSnapshot, grown: MetricsSnapshot) -> l
         f"{calls / seconds:,.0f} calls/s, {failed / seconds:,.1f} with an error   "
         f"{now.value('recollex_queue_depth'):,.0f} waiting, "
         f"{now.value('recollex_running_calls'):,.0f} running   "
-        f"{now.value('recollex_connections'):,.0f} connections, "
+        f"{counted(now.value('recollex_connections'), 'connection')}, "
         f"{now.value('recollex_http_connections'):,.0f} of HTTP   "
-        f"{now.value('recollex_open_agents'):,.0f} agents open",
+        f"{counted(now.value('recollex_open_agents'), 'agent')} open",
         "",
         f"{'calls':<24}{'per s':>10}{'p50':>12}{'p99':>12}{'errors/s':>12}",
     ]

@@ -12,6 +12,7 @@ import recollex
 from recollex.api.iso_times import find_zone
 from recollex.api.jsonl import Line, read
 from recollex.api.line_batches import batches, store_batch
+from recollex.api.plurals import counted
 from recollex.cli import locomo
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say
@@ -70,9 +71,9 @@ def ingest(arguments: Arguments) -> int:
                 for batch in batches(_chained(first, source), arguments.batch):
                     stored += store_batch(agent, batch, stamped)
             except InputError as error:
-                before = f"; {stored:,} memories before it were stored" if stored else ""
+                before = f"; stored before it: {counted(stored, 'memory')}" if stored else ""
                 raise InputError(f"{arguments.file}: {error}{before}") from error
-    print(f"{stored:,} memories stored for {arguments.agent or 'default'}")
+    print(f"{counted(stored, 'memory')} stored for {arguments.agent or 'default'}")
     return 0
 
 
@@ -100,8 +101,9 @@ def _ingest_locomo(arguments: Arguments) -> int:
                     trust=arguments.trust,
                 )
                 progress.update(len(batch))
-            progress.write(f"{len(turns):>6,} turns of {conversation.id} for {name}", sys.stdout)
-    print(f"{total:,} memories stored")
+            read = f"{counted(len(turns), 'turn'):>12} of {conversation.id} for {name}"
+            progress.write(read, sys.stdout)
+    print(f"{counted(total, 'memory')} stored")
     return 0
 
 

@@ -6,6 +6,7 @@ import time
 from contextlib import nullcontext
 
 import recollex
+from recollex.api.plurals import counted
 from recollex.cli.demo.conversation import DOCUMENT, NOW, QUESTIONS, turns
 from recollex.cli.parser import Arguments
 from recollex.cli.tables import recall_table, stage_table, summary_lines
@@ -35,15 +36,15 @@ def demo(arguments: Arguments) -> int:
         people = sorted({turn["speaker"] for turn in talk})
         first, last = talk[0]["at"].date(), talk[-1]["at"].date()
         print(
-            f"{arguments.agent} heard {len(talk)} turns of {', '.join(people)}\n"
+            f"{arguments.agent} heard {counted(len(talk), 'turn')} of {', '.join(people)}\n"
             f"from {first} to {last}, and stored them in {seconds:.2f} s.\n"
         )
         agent.recall(_FIRST, now=NOW)
         firsts, agains = _ask(agent, arguments.top)
         print(
             f"p50 of a recall: {statistics.median(firsts):,.0f} µs with the question's embedding "
-            f"({len(firsts)} questions), {statistics.median(agains):,.0f} µs when asked again "
-            f"({len(agains)} times)"
+            f"({counted(len(firsts), 'question')}), {statistics.median(agains):,.0f} µs when "
+            f"asked again ({counted(len(agains), 'time')})"
         )
         if kept:
             print(f'kept: recollex recall {kept} --agent {arguments.agent} "{QUESTIONS[0]}"')
