@@ -48,8 +48,8 @@ def read_question(
 ) -> Question:
     """Return the question that a recall's arguments ask; raises `InputError`.
 
-    bounds: max_tokens and limit. kinds: numbers of networks and of roles. interval: since and until. embedding:
-    of the caller, checked.
+    bounds: max_tokens and limit. kinds: numbers of networks and of roles. interval: since and
+    until. embedding: of the caller, checked.
     """
     (networks, roles), (since, until), (max_tokens, limit) = kinds, interval, bounds
     check_flag(exact, "exact")
