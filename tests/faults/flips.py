@@ -1,11 +1,12 @@
 """Flips bits in the files of a store: `python -m tests.faults.flips --places 20000`.
 
-One bit is flipped in each place, as many places in small files as in large ones. Processes open the
-store with it, for reading and for writing, and ask everything; a process that dies or hangs counts.
-What is answered is compared with what was answered before. It may be the same, or come with a
-warning, or be an error of recollex. What is the same after opening for writing has nothing to say
-when it is opened again. Half of the places are tried as in a large agent, whose files are compared
-with their checksums beside the first recalls.
+One bit is flipped in each place, as many places in small files as in large ones. Processes that
+stay open the store with it, for reading and for writing, and ask everything; a process that dies or
+hangs is a fault, and another goes on after that place. What is answered is compared with what was
+answered before. It may be the same, or be an error of recollex. What is the same after opening for
+writing has nothing to say when it is opened again. Half of the places are tried as in a large
+agent, whose files are compared with their checksums beside the first recalls: these may differ,
+but then a warning comes, and after it the answers are the same.
 """
 
 import argparse
@@ -16,19 +17,22 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections import Counter
 from pathlib import Path
 
 from recollex_engine.state import integrity
 from tests.engine.faults import flipped_store
+from tests.faults.checking import SHM
+from tests.faults.progress import Progress
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 300
 """Seconds after which a process counts as hanging."""
 BATCH = 50
-UNSAID = ("wrong", "foreign", "UnknownIdError", "InputError")
-"""Results that are wrong unless a warning came with them."""
+UNSAID = ("foreign", "UnknownIdError", "InputError")
+"""Results that are faults unless a warning came with them."""
+LOST = "similarities to some passages are wrong"
+"""A warning: vectors that a caller gave cannot be made again."""
 
 
 def places_in(store, count, seed):
@@ -45,8 +49,10 @@ def places_in(store, count, seed):
 class Flipping:
     """Processes that try places, and what came of each."""
 
-    def __init__(self, store, folder, eager=integrity.EAGER):
+    def __init__(self, store, folder, eager=integrity.EAGER, heard=lambda found: None):
+        """``heard(found)`` is called with what came of each opening."""
         self.eager = eager
+        self.heard = heard
         self.store = store
         self.folder = folder
         self.found = []
@@ -80,7 +86,7 @@ class Flipping:
                     child.kill()
                     how = child.wait()
                     result = f"death by {how}"
-                    self.found.append({"place": places[0], "mode": mode, "result": result})
+                    self._hear({"place": places[0], "mode": mode, "result": result})
                     places, child = places[1:], None
         if child is not None:
             child.stdin.close()
@@ -91,7 +97,12 @@ class Flipping:
         return subprocess.Popen(
             [sys.executable, "-m", "tests.engine.faults.flipped_store"],
             cwd=ROOT,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "EAGER": str(self.eager)},
+            env=os.environ
+            | {
+                "PYTHONPATH": os.pathsep.join(sys.path),
+                "EAGER": str(self.eager),
+                "OPENBLAS_NUM_THREADS": "1",
+            },
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -111,28 +122,31 @@ class Flipping:
             if not line:
                 return done
             if line.startswith("{"):
-                self.found.append(json.loads(line))
+                self._hear(json.loads(line))
                 done += 1
             elif line.startswith("done"):
                 return len(places)
 
+    def _hear(self, found):
+        with self._lock:
+            self.found.append(found)
+            self.heard(found)
 
-def faults(found):
-    """Return what must not happen.
 
-    An error of Python must have come with a warning of the damaged file: a large agent may read
-    text that is no UTF-8 before it is compared.
+def is_fault(found):
+    """Return whether this must not happen.
+
+    Of a flipped vector there is only a warning, if its caller gave it. An error of Python must have
+    come with a warning of the damaged file: a large agent may read text that is no UTF-8 before it
+    is compared.
     """
-    wrong = []
-    for each in found:
-        result, said = each["result"], each.get("warnings", ())
-        bad = result.startswith("death") or (result.startswith(UNSAID) and not said)
-        again, said_again = each.get("again", ("same", []))
-        if all("similarities to some passages are wrong" in each for each in said_again):
-            said_again = []  # vectors that a caller gave cannot be made again
-        if bad or again != "same" or said_again:
-            wrong.append(each)
-    return wrong
+    result, said = found["result"], found.get("warnings", ())
+    if result.startswith("death") or (result.startswith(UNSAID) and not said):
+        return True
+    if result == "wrong" and not any(LOST in each for each in said):
+        return True
+    again, said_again = found.get("again", ("same", []))
+    return again != "same" or not all(LOST in each for each in said_again)
 
 
 def kind_of(name):
@@ -147,21 +161,27 @@ def run(store, folder, count, seed=1, tell=print):
     """Try ``count`` places; return what must not have happened, and a table of what did."""
     places = places_in(store, count, seed)
     wrong, table = [], Counter()
+    progress = Progress("openings with a flipped bit", 2 * count, tell)
+
+    def heard(found):
+        fault = is_fault(found)
+        if fault:
+            wrong.append(found)
+            tell("FAILED " + json.dumps(found)[:2000])
+        said = "warned" if found.get("warnings") else "silent"
+        result = found["result"].split(":")[0]
+        table[kind_of(found["place"][0]), f"{result}, {said}"] += 1
+        progress.add(failed=fault)
+
     for eager, part in ((integrity.EAGER, places[::2]), (0, places[1::2])):
         jobs = [
             (mode, part[first : first + BATCH])
             for first in range(0, len(part), BATCH)
             for mode in ("ro", "rw")
         ]
-        began = time.monotonic()
-        found = Flipping(store, folder, eager).run(jobs, os.cpu_count() or 1)
+        found = Flipping(store, folder, eager, heard).run(jobs, os.cpu_count() or 1)
         assert len(found) == 2 * len(part)
-        wrong += faults(found)
-        for each in found:
-            said = "warned" if each.get("warnings") else "silent"
-            result = each["result"].split(":")[0].split(" ")[0]
-            table[kind_of(each["place"][0]), f"{result}, {said}"] += 1
-        tell(f"{len(found):,} openings in {time.monotonic() - began:.0f} s, {len(wrong)} wrong")
+    progress.end(f" in {count:,} places")
     return wrong, table
 
 
@@ -170,15 +190,14 @@ def main():
     parser.add_argument("--places", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="flips-") as folder:
+    memory = SHM if SHM.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="recollex-flips-", dir=memory) as folder:
         store = Path(folder) / "store"
-        flipped_store.make(store)
+        with flipped_store.small_parts():
+            flipped_store.make(store)
         wrong, table = run(store, Path(folder), options.places, options.seed)
     for (kind, result), count in sorted(table.items()):
         print(f"{kind:16} {result:28} {count:7,}")
-    for each in wrong:
-        print(json.dumps(each)[:2000])
-    print(f"{options.places:,} places, each opened twice: {len(wrong)} wrong")
     return bool(wrong)
 
 

@@ -16,8 +16,9 @@ from tests.engine.faults.small_store import answers, fill, opened
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     path = tmp_path_factory.mktemp("refused") / "store"
-    flipped_store.make(path)
-    return path
+    with flipped_store.small_parts():
+        flipped_store.make(path)
+        yield path
 
 
 COLUMNS = ("term", "first_row", "closed_by", "ids.heap", "ids.offsets", "ids.index", "text")
