@@ -31,6 +31,7 @@ import recollex
 from recollex_engine.errors import ClosedError
 from recollex_engine.writing import checkpoint
 from recollex_engine.writing import graph_building as graphs
+from tests.faults.progress import Progress
 
 D = 32
 CONSTANTS = {
@@ -44,6 +45,10 @@ CONSTANTS = {
 """A checkpoint every few calls, several segments, graphs and log files within a second."""
 CHAIN = 10
 """Writers that are killed in one store."""
+HEARD = 40
+"""A writer is killed after it said so many lines at most, and a moment later."""
+PATIENCE = 300.0
+"""Seconds after which a writer that says nothing counts as hanging."""
 DURABILITIES = ("always", "interval", "off")
 _SUBREAPER = 36
 
@@ -216,15 +221,20 @@ def kill_one(path: Path, run: int, durability: str, rng: random.Random, expected
     os.close(theirs)
     with os.fdopen(ours, "rb") as pipe:
         lines = []
+        hung = threading.Timer(PATIENCE, os.kill, (child, signal.SIGKILL))
         try:
+            hung.start()
             if rng.random() < 0.75:  # else it may be killed while it opens and recovers
-                lines.append(pipe.readline())
-            time.sleep(rng.uniform(0, 0.15))
+                lines += [pipe.readline() for _ in range(1 + rng.randrange(HEARD))]
+            time.sleep(rng.uniform(0, 0.03))
         finally:
+            assert not hung.finished.is_set(), f"it said nothing in {PATIENCE} s"
+            hung.cancel()
+            hung.join()
             os.kill(child, signal.SIGKILL)
         lines += pipe.readlines()
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    said = [line.decode().strip() for line in lines]
+    said = [line.decode().strip() for line in lines if line]
     assert status == -signal.SIGKILL, (status, said[-3:])
     for line in said:
         if line and line != "open":
@@ -291,36 +301,21 @@ def main(arguments: list[str] | None = None) -> int:
     with suppress(OSError):
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)  # orphans are waited for here
     warm_up()
-    began = shown = time.monotonic()
-    kills = said = failed = 0
-
-    def told() -> None:
-        nonlocal kills, shown
-        kills += 1
-        if time.monotonic() - shown > 10:
-            shown = time.monotonic()
-            print(f"{kills} kills, {shown - began:.0f} s", flush=True)
-
-    chain = options.first
-    while kills < options.kills:
+    progress = Progress("kills of writers", options.kills)
+    said, chain = 0, options.first
+    while progress.done < options.kills and progress.failed <= 20:
         durability = DURABILITIES[chain % len(DURABILITIES)]
         path = Path(tempfile.mkdtemp(prefix="recollex-kills-"))
-        before = kills
+        before = progress.done
         try:
-            said += storm(path / "s", durability, CHAIN, f"{options.seed} {chain}", told)[0]
+            said += storm(path / "s", durability, CHAIN, f"{options.seed} {chain}", progress.add)[0]
             shutil.rmtree(path)
         except Exception as error:
-            failed += 1
-            kills = max(kills, before + 1)
+            progress.add(int(progress.done == before), failed=1)
             print(f"FAILED chain {chain}, {durability}, kept in {path}: {error!r}", flush=True)
-            if failed > 20:
-                break
         chain += 1
-    print(
-        f"{kills} kills of writers in {time.monotonic() - began:.0f} s, "
-        f"{said} acknowledgements, {failed} failed"
-    )
-    return 1 if failed else 0
+    progress.end(f", {said:,} lines heard of them")
+    return 1 if progress.failed else 0
 
 
 if __name__ == "__main__":

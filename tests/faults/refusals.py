@@ -13,9 +13,9 @@ import random
 import shutil
 import sys
 import tempfile
-import time
 import traceback
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from recollex_engine.errors import RecollexError
 from tests.engine.faults.small_store import vectors
 from tests.faults.checking import SHM, laid_out, last_op, opened
 from tests.faults.digests import Digest, digest
+from tests.faults.progress import Progress
 from tests.faults.recorder import Recording, recording, refusal
 from tests.faults.states import KILLED, states
 from tests.faults.workloads import WORKLOADS, Work, small_files
@@ -126,13 +127,25 @@ def check_state(path: Path, least: int, expected: dict[int, Digest], known: int)
         assert agent.get("more").text == "One more."
 
 
-def run(name: str, durability: str, step: int, seed: int, kinds: tuple[str, ...]) -> list[str]:
-    """Refuse every ``step``-th call of a workload; return what went wrong, as text."""
+def run(
+    name: str,
+    durability: str,
+    step: int,
+    seed: int,
+    kinds: tuple[str, ...],
+    counted: tuple[int, dict[int, Digest]] | None = None,
+    told: Callable[..., None] = lambda failed: None,
+) -> list[str]:
+    """Refuse every ``step``-th call of a workload; return what went wrong, as text.
+
+    ``counted``: what `count_calls` returned. ``told(failed=)`` is called after each.
+    """
     failures = []
     rng = random.Random(f"{seed} {name} {durability}")
-    calls, whole = in_folder(count_calls, name, durability)
+    calls, whole = counted or in_folder(count_calls, name, durability)
     for call in range(1 + rng.randrange(step), calls + 1, step):
         kind = rng.choice(kinds)
+        before = len(failures)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)
@@ -142,6 +155,7 @@ def run(name: str, durability: str, step: int, seed: int, kinds: tuple[str, ...]
                 f"{name}, {durability}: call {call} of {calls}, {kind}\n"
                 + traceback.format_exc(limit=-6)
             )
+        told(failed=len(failures) - before)
     return failures
 
 
@@ -163,19 +177,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--durabilities", nargs="+", default=["always", "off"])
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     options = parser.parse_args(arguments)
-    began, failures = time.monotonic(), []
-    for name in options.workloads:
-        for durability in options.durabilities:
-            found = run(name, durability, options.step, options.seed, tuple(options.kinds))
-            failures += found
-            for each in found[:5]:
-                print(f"FAILED {each}")
-            print(
-                f"{name}, {durability}: {len(found)} failed, {time.monotonic() - began:.0f} s",
-                flush=True,
-            )
-    print(f"{len(failures)} failed")
-    return 1 if failures else 0
+    cases = [
+        (name, durability) for name in options.workloads for durability in options.durabilities
+    ]
+    counted = {case: in_folder(count_calls, *case) for case in cases}
+    progress = Progress("refused calls", sum(n // options.step for n, _ in counted.values()))
+    for case in cases:
+        rest = options.step, options.seed, tuple(options.kinds), counted[case]
+        for each in run(*case, *rest, told=lambda failed: progress.add(failed=failed))[:5]:
+            print(f"FAILED {each}", flush=True)
+    progress.end()
+    return 1 if progress.failed else 0
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from typing import Any
 from zlib import crc32
 
 from tests.faults.checking import SHM, Checker, laid_out
+from tests.faults.progress import Progress
 from tests.faults.recorder import Promise
 from tests.faults.states import BYTES, KILLED, NAMES, State, states
 from tests.faults.workloads import WORKLOADS, record, small_files
@@ -317,23 +318,16 @@ def main(arguments: list[str] | None = None) -> int:
 
     failures: list[tuple[int, str]] = []
     counts: Counter[str] = Counter()
-    began = shown = time.monotonic()
+    progress = Progress("different states", len(planned) - options.first)
 
     def hear(_: tuple, said: tuple) -> None:
-        nonlocal shown
         _, number, error, more = said
         counts.update(more)
-        counts["checked"] += 1
         if error is not None:
             failures.append((number, error))
             if len(failures) <= 20:
                 print(f"FAILED {planned[number]}:\n{error}", flush=True)
-        if time.monotonic() - shown > 10:
-            shown = time.monotonic()
-            left = len(planned) - options.first - counts["checked"]
-            seconds = left * (shown - began) / counts["checked"]
-            print(f"{counts['checked']} checked, {len(failures)} failed, {seconds:.0f} s left")
-            sys.stdout.flush()
+        progress.add(failed=int(error is not None))
 
     chosen = planned[options.first :]
     checks = [("check", group, options.seed, options.draws) for group in chunks(chosen)]
@@ -345,11 +339,8 @@ def main(arguments: list[str] | None = None) -> int:
     for kind, count in kinds.most_common(30):
         first = min(n for n, e in failures if e.strip().splitlines()[-1][:160] == kind)
         print(f"{count} times, first in {planned[first]}: {kind}")
-    print(
-        f"{counts['checked']} different states checked in {time.monotonic() - began:.0f} s, "
-        f"{len(failures)} failed"
-    )
-    return 1 if failures or not counts["checked"] else 0
+    progress.end()
+    return 1 if failures or not progress.done else 0
 
 
 if __name__ == "__main__":
