@@ -76,7 +76,8 @@ class cached_property(functools.cached_property[Result]):  # noqa: N801 - as the
 
     def __init__(self, compute: Callable[[Any], Result]) -> None:
         super().__init__(compute)
-        self.lock = nullcontext()  # Python 3.11 enters it, later versions ignore it
+        # Python 3.11 enters it, later versions ignore it.
+        self.lock: nullcontext[None] = nullcontext()
 
 
 class ThreadPool:

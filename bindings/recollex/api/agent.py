@@ -44,9 +44,9 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
 
     def __init__(self, agent: AgentOrCut) -> None:
         super().__init__(agent)
-        self.facts = Facts(agent, alone(agent))
-        self.events = Events(agent, alone(agent))
-        self.sessions = Sessions(agent, self.recall)
+        self.facts: Facts = Facts(agent, alone(agent))
+        self.events: Events = Events(agent, alone(agent))
+        self.sessions: Sessions = Sessions(agent, self.recall)
 
     @property
     def name(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from recollex.api import agent as embedded
 from recollex.api import store as stores
@@ -40,7 +40,7 @@ class Pooled(AsyncProxy):
 class Facts(Pooled, FactMethods):
     """The facts of an agent; each method is `recollex.api.facts.Facts`'s, awaited."""
 
-    view = Method(EmbeddedFacts.view)
+    view: Final = Method(EmbeddedFacts.view)
 
 
 class Events(Pooled, EventMethods):
@@ -57,9 +57,9 @@ class Agent(Pooled, AgentMethods):
     def __init__(self, store: "Store", agent: embedded.Agent) -> None:
         super().__init__(store, agent)
         self._agent = agent
-        self.facts = Facts(store, agent.facts)
-        self.events = Events(store, agent.events)
-        self.sessions = Sessions(store, agent.sessions)
+        self.facts: Facts = Facts(store, agent.facts)
+        self.events: Events = Events(store, agent.events)
+        self.sessions: Sessions = Sessions(store, agent.sessions)
 
     @property
     def name(self) -> str:
@@ -75,7 +75,7 @@ class Agent(Pooled, AgentMethods):
         """Return an `async with` block; see `recollex.Agent.transaction`."""
         return Transaction(self._store, self._agent.transaction(**options))
 
-    snapshot = Method(embedded.Agent.snapshot)
+    snapshot: Final = Method(embedded.Agent.snapshot)
 
 
 class Transaction:

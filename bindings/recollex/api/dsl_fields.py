@@ -38,7 +38,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     }.items()
 }
 """Operation -> its fields. None is a source of a memory: that is the caller's to give."""
-NEEDED = {
+NEEDED: dict[str, tuple[str, ...]] = {
     "RETAIN": ("text",),
     "FORGET": ("id",),
     "ARCHIVE": ("id",),

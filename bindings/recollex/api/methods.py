@@ -5,6 +5,8 @@ A method is written in `recollex.api.agent`, or beside it for `Agent.facts`, `Ag
 server, and of the protocol, with the same signature and documentation.
 """
 
+from typing import Final
+
 from recollex.api.agent import Agent
 from recollex.api.events import Events
 from recollex.api.facts import Facts
@@ -15,70 +17,70 @@ from recollex.api.sessions import Sessions
 class AgentMethods(Table):
     """The methods of `recollex.Agent`."""
 
-    retain = Method(Agent.retain, "write", grouped=True)
-    retain_dialogue = Method(Agent.retain_dialogue, "write")
-    recall = Method(Agent.recall)
-    recall_many = Method(Agent.recall_many, chunks=True)
-    get = Method(Agent.get, brief=True)
-    list = Method(Agent.list, chunks=True)
-    history = Method(Agent.history, chunks=True)
-    log = Method(Agent.log, chunks=True)
-    diff = Method(Agent.diff)
-    stats = Method(Agent.stats, owner=True)
-    head = Method(Agent.head, owner=True)
-    verify = Method(Agent.verify, cut=False, owner=True)
-    checkpoint = Method(Agent.checkpoint, "write")
-    forget = Method(Agent.forget, "write", grouped=True)
-    erase = Method(Agent.erase, "write")
-    archive = Method(Agent.archive, "write", grouped=True)
-    retention = Method(Agent.retention)
-    set_retention = Method(Agent.set_retention, "write")
-    expire = Method(Agent.expire, "write")
-    correct = Method(Agent.correct, "write", grouped=True)
-    apply = Method(Agent.apply, "write", grouped=True)
+    retain: Final = Method(Agent.retain, "write", grouped=True)
+    retain_dialogue: Final = Method(Agent.retain_dialogue, "write")
+    recall: Final = Method(Agent.recall)
+    recall_many: Final = Method(Agent.recall_many, chunks=True)
+    get: Final = Method(Agent.get, brief=True)
+    list: Final = Method(Agent.list, chunks=True)
+    history: Final = Method(Agent.history, chunks=True)
+    log: Final = Method(Agent.log, chunks=True)
+    diff: Final = Method(Agent.diff)
+    stats: Final = Method(Agent.stats, owner=True)
+    head: Final = Method(Agent.head, owner=True)
+    verify: Final = Method(Agent.verify, cut=False, owner=True)
+    checkpoint: Final = Method(Agent.checkpoint, "write")
+    forget: Final = Method(Agent.forget, "write", grouped=True)
+    erase: Final = Method(Agent.erase, "write")
+    archive: Final = Method(Agent.archive, "write", grouped=True)
+    retention: Final = Method(Agent.retention)
+    set_retention: Final = Method(Agent.set_retention, "write")
+    expire: Final = Method(Agent.expire, "write")
+    correct: Final = Method(Agent.correct, "write", grouped=True)
+    apply: Final = Method(Agent.apply, "write", grouped=True)
 
 
 class FactMethods(Table):
     """The methods of `Agent.facts`."""
 
     _group = "facts"
-    get = Method(Facts.get, brief=True)
-    history = Method(Facts.history, chunks=True)
-    find = Method(Facts.find, chunks=True)
-    snapshot = Method(Facts.snapshot, chunks=True)
-    conflicts = Method(Facts.conflicts, chunks=True, pairs=True)
-    entity = Method(Facts.entity, brief=True)
-    entities = Method(Facts.entities, chunks=True)
-    add = Method(Facts.add, "write", grouped=True)
-    correct = Method(Facts.correct, "write", grouped=True)
-    archive = Method(Facts.archive, "write", grouped=True)
-    add_entity = Method(Facts.add_entity, "write", grouped=True)
-    merge = Method(Facts.merge, "write", grouped=True)
+    get: Final = Method(Facts.get, brief=True)
+    history: Final = Method(Facts.history, chunks=True)
+    find: Final = Method(Facts.find, chunks=True)
+    snapshot: Final = Method(Facts.snapshot, chunks=True)
+    conflicts: Final = Method(Facts.conflicts, chunks=True, pairs=True)
+    entity: Final = Method(Facts.entity, brief=True)
+    entities: Final = Method(Facts.entities, chunks=True)
+    add: Final = Method(Facts.add, "write", grouped=True)
+    correct: Final = Method(Facts.correct, "write", grouped=True)
+    archive: Final = Method(Facts.archive, "write", grouped=True)
+    add_entity: Final = Method(Facts.add_entity, "write", grouped=True)
+    merge: Final = Method(Facts.merge, "write", grouped=True)
 
 
 class EventMethods(Table):
     """The methods of `Agent.events`."""
 
     _group = "events"
-    get = Method(Events.get)
-    find = Method(Events.find, chunks=True)
-    get_episode = Method(Events.get_episode)
-    episodes = Method(Events.episodes, chunks=True)
-    add = Method(Events.add, "write", grouped=True)
-    link = Method(Events.link, "write", grouped=True)
-    add_episode = Method(Events.add_episode, "write", grouped=True)
+    get: Final = Method(Events.get)
+    find: Final = Method(Events.find, chunks=True)
+    get_episode: Final = Method(Events.get_episode)
+    episodes: Final = Method(Events.episodes, chunks=True)
+    add: Final = Method(Events.add, "write", grouped=True)
+    link: Final = Method(Events.link, "write", grouped=True)
+    add_episode: Final = Method(Events.add_episode, "write", grouped=True)
 
 
 class SessionMethods(Table):
     """The methods of `Agent.sessions`."""
 
     _group = "sessions"
-    short_term = Method(Sessions.short_term, cut=False, chunks=True, owner=True)
-    working = Method(Sessions.working, cut=False, chunks=True, owner=True)
-    end = Method(Sessions.end, "write")
-    recall = Method(Sessions.recall, "write")
-    backfill = Method(Sessions.backfill, "write")
-    forget_expired = Method(Sessions.forget_expired, "write")
+    short_term: Final = Method(Sessions.short_term, cut=False, chunks=True, owner=True)
+    working: Final = Method(Sessions.working, cut=False, chunks=True, owner=True)
+    end: Final = Method(Sessions.end, "write")
+    recall: Final = Method(Sessions.recall, "write")
+    backfill: Final = Method(Sessions.backfill, "write")
+    forget_expired: Final = Method(Sessions.forget_expired, "write")
 
 
 AGENT = rows(AgentMethods)

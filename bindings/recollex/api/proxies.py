@@ -60,10 +60,10 @@ class Method(Generic[P, Result]):
         owner: bool = False,
     ) -> None:
         self.function = function
-        self.name = function.__name__
-        self.group = ""
+        self.name: str = function.__name__
+        self.group: str = ""
         self.scope: Scope = scope
-        self.cut = scope == "read" if cut is None else cut
+        self.cut: bool = scope == "read" if cut is None else cut
         self.chunks = chunks
         self.pairs = pairs
         self.store = store

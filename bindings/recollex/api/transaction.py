@@ -46,8 +46,8 @@ class Transaction:
         self._recorded_at = optional_micros(recorded_at, "recorded_at")
         self._operations: list[Operation] = []
         self._notes: list[dict[str, str]] = []
-        self.facts = FactOperations(self._submit, agent.clock, agent.locale)
-        self.events = EventOperations(self._submit, agent.clock, agent.locale)
+        self.facts: FactOperations = FactOperations(self._submit, agent.clock, agent.locale)
+        self.events: EventOperations = EventOperations(self._submit, agent.clock, agent.locale)
 
     def retain(
         self,

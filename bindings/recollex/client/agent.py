@@ -47,9 +47,9 @@ class Agent(Remote, AgentMethods):
         self._name = name
         self._carry = carry
         self._options = options
-        self.facts = Facts(send)
-        self.events = Events(send)
-        self.sessions = Sessions(send)
+        self.facts: Facts = Facts(send)
+        self.events: Events = Events(send)
+        self.sessions: Sessions = Sessions(send)
 
     @property
     def name(self) -> str:

@@ -42,9 +42,9 @@ class Agent(AsyncRemote, AgentMethods):
         self._carry = carry
         self._options = options
         self._locale: str | None = None
-        self.facts = Facts(send)
-        self.events = Events(send)
-        self.sessions = Sessions(send)
+        self.facts: Facts = Facts(send)
+        self.events: Events = Events(send)
+        self.sessions: Sessions = Sessions(send)
 
     @property
     def name(self) -> str:

@@ -35,8 +35,8 @@ class AsyncConnection(asyncio.Protocol):
         self._flowing.set()
         self._gone = asyncio.Event()
         self._transport = cast(asyncio.Transport, None)
-        self.instance = ""
-        self.is_open = False
+        self.instance: str = ""
+        self.is_open: bool = False
 
     async def greet(self, token: str | None, seconds: float) -> None:
         """Send hello, the first call of a connection, and read the answer."""

@@ -40,10 +40,10 @@ class Call:
         options: Mapping[str, Any],
         seconds: float | None = None,
     ) -> None:
-        self.method = method
-        self.deadline = None if seconds is None else time.monotonic() + seconds
+        self.method: str = method
+        self.deadline: float | None = None if seconds is None else time.monotonic() + seconds
         self.progress: ProgressListener | None = None
-        self.idempotent = True
+        self.idempotent: bool = True
         self._agent = agent
         self._named = named
         self._options = options

@@ -46,9 +46,9 @@ class Connection:
         self._last = -1
         self._timeout: float | None = None
         self._most = MOST_ID
-        self.instance = ""
-        self.reports_progress = False
-        self.is_idle = True
+        self.instance: str = ""
+        self.reports_progress: bool = False
+        self.is_idle: bool = True
         made.settimeout(None)
         try:
             welcome = self.exchange("hello", [None, hello(token), {}], end - GRACE)

@@ -42,9 +42,9 @@ class HttpChannel:
         if token is not None:
             self._headers["Authorization"] = f"Bearer {token}"
         self._most = MOST_ID
-        self.instance = ""
-        self.reports_progress = False  # an answer comes as one body
-        self.is_idle = True
+        self.instance: str = ""
+        self.reports_progress: bool = False  # an answer comes as one body
+        self.is_idle: bool = True
         try:
             welcome = self.exchange("hello", [None, hello(None), {}], end - GRACE)
             self.instance, self._most, _ = read_welcome(welcome)

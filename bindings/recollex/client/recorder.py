@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from recollex_engine.clock import system_clock
+from recollex_engine.clock import Clock, system_clock
 from recollex_engine.domain.operations import Operation
 
 
@@ -17,7 +17,7 @@ class Recorder:
     def __init__(self, send: Callable[[dict[str, Any]], Any], locale: Callable[[], str]) -> None:
         self._send = send
         self.locale = locale
-        self.clock = system_clock
+        self.clock: Clock = system_clock
 
     def writable(self) -> "Recorder":
         """Return what can be written to: the recorder itself."""

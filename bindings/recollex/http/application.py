@@ -54,7 +54,7 @@ class ServiceBackend:
         options: Options,
         chat: ChatModel | None,
     ) -> None:
-        self.chat = chat
+        self.chat: ChatModel | None = chat
         self._service = service
         self._principal = principal
         self._client = client

@@ -8,7 +8,7 @@ from recollex.http.endpoint import Backend, CheckedRequest, Endpoint
 from recollex.http.schema import AGENT, listed, members, moment, text
 from recollex_engine.domain.checks import MAX_IDS
 
-OPERATION = {
+OPERATION: dict[str, object] = {
     "type": "object",
     "properties": {"op": {"type": "string"}},
     "required": ["op"],

@@ -62,7 +62,9 @@ class RequestError(Exception):
         super().__init__(detail)
         self.status = status
         self.title = title
-        self.headers = {name.replace("_", "-").lower(): value for name, value in headers.items()}
+        self.headers: dict[str, str] = {
+            name.replace("_", "-").lower(): value for name, value in headers.items()
+        }
 
 
 def status_of(error: BaseException) -> int:

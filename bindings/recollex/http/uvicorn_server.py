@@ -22,7 +22,7 @@ class LimitedProtocol(HttpToolsProtocol):
     within `stall` seconds. At most `connections` are open.
     """
 
-    limits = Limits()
+    limits: Limits = Limits()
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -130,27 +130,27 @@ class Call:
         convert: Callable[[Any], Any] | None,
         tag: int,
     ) -> None:
-        self.principal = principal
-        self.method = method
-        self.agent = agent
-        self.arguments = arguments
-        self.options = options
-        self.client = client
-        self.convert = convert
-        self.requester = requester
-        self.tag = tag
+        self.principal: Principal = principal
+        self.method: Method[..., Any] = method
+        self.agent: str = agent
+        self.arguments: Mapping[str, Any] = arguments
+        self.options: Options = options
+        self.client: object = client
+        self.convert: Callable[[Any], Any] | None = convert
+        self.requester: Requester = requester
+        self.tag: int = tag
         self._claimed = threading.Lock()
-        self.entered_at = time.perf_counter()
-        self.begun_at = 0.0
-        self.answered_at = 0.0
-        self.deadline = 0.0
+        self.entered_at: float = time.perf_counter()
+        self.begun_at: float = 0.0
+        self.answered_at: float = 0.0
+        self.deadline: float = 0.0
         self.result: Any = None
         self.error: BaseException | None = None
-        self.settled = False
-        self.suspect = False
+        self.settled: bool = False
+        self.suspect: bool = False
         self.timer: Any = None
         self.trace: Trace | None = None
-        self.seconds = 0.0
+        self.seconds: float = 0.0
 
     @property
     def over(self) -> bool:

@@ -71,7 +71,7 @@ class Connection(asyncio.Protocol):
         self._service = owner.service
         self._limits = owner.service.limits
         self.number = number
-        self.name = f"connection {number}"
+        self.name: str = f"connection {number}"
         self._principal: Principal | None = None
         self._encoder = WHOLE
         self._decoder = Decoder(ARGUMENTS)
@@ -83,9 +83,11 @@ class Connection(asyncio.Protocol):
         self._leaving = False  # nothing more is read or begun
         self._passing = False
         self._turn = 0  # look-ups that may run before other clients get their turn
-        self.lost = False
-        self.why = "the client left"
-        self.heard_at = self.begun_at = self.full_since = 0.0
+        self.lost: bool = False
+        self.why: str = "the client left"
+        self.heard_at: float = 0.0
+        self.begun_at: float = 0.0
+        self.full_since: float = 0.0
         self._transport: asyncio.Transport = cast(Any, None)
         self._writer: ResponseWriter | TlsResponseWriter = cast(Any, None)
 

@@ -41,7 +41,9 @@ class Counter:
     """
 
     def __init__(self, name: str, about: str, labels: Labels = ()) -> None:
-        self.name, self.about, self.labels = name, about, labels
+        self.name: str = name
+        self.about: str = about
+        self.labels: Labels = labels
         self._lock = threading.Lock()
         self._values: dict[Labels, float] = {} if labels else {(): 0}
 
@@ -68,7 +70,9 @@ class Gauge:
     """A number that goes up and down, read at each scrape."""
 
     def __init__(self, name: str, about: str, read: Callable[[], float]) -> None:
-        self.name, self.about, self._read = name, about, read
+        self.name: str = name
+        self.about: str = about
+        self._read = read
 
     def lines(self) -> Iterator[str]:
         """Give the lines of the text, without line ends."""
@@ -93,7 +97,10 @@ class Histogram:
     def __init__(
         self, name: str, about: str, labels: Labels = (), bounds: tuple[float, ...] = SECONDS
     ) -> None:
-        self.name, self.about, self.labels, self.bounds = name, about, labels, bounds
+        self.name: str = name
+        self.about: str = about
+        self.labels: Labels = labels
+        self.bounds: tuple[float, ...] = bounds
         self._lock = threading.Lock()
         self._series: dict[Labels, list[float]] = {}  # counts of the buckets, then the sum
         if not labels:

@@ -32,7 +32,7 @@ class Listener:
     def __init__(self, service: Service, version: str) -> None:
         prepare()
         self.service = service
-        self.hello_answer = hello_answer(service, version)
+        self.hello_answer: dict[str, Any] = hello_answer(service, version)
         self.addresses: list[str] = []
         self._connections: set[Connection] = set()
         self._numbers = count(1)

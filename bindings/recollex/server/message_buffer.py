@@ -20,7 +20,7 @@ class MessageBuffer:
         self._count_bytes = count_bytes
         self._kept = bytearray()
         self._framing = Framing()
-        self.max_bytes = MAX_HELLO
+        self.max_bytes: int = MAX_HELLO
 
     def __len__(self) -> int:
         return len(self._kept)

@@ -24,35 +24,35 @@ class Metrics:
     """
 
     def __init__(self) -> None:
-        self.requests = Counter(
+        self.requests: Counter = Counter(
             "recollex_requests_total",
             "Requests answered, by method and outcome: ok or an error's class.",
             ("method", "outcome"),
         )
-        self.request_seconds = Histogram(
+        self.request_seconds: Histogram = Histogram(
             "recollex_request_seconds", "From a request's arrival to its answer.", ("method",)
         )
-        self.queue_seconds = Histogram(
+        self.queue_seconds: Histogram = Histogram(
             "recollex_queue_seconds", "How long a request waited for a thread."
         )
-        self.recall_stage_seconds = Histogram(
+        self.recall_stage_seconds: Histogram = Histogram(
             "recollex_recall_stage_seconds",
             "Time of each stage of a recall; stages may overlap. total is the whole recall.",
             ("stage",),
         )
-        self.arm_errors = Counter(
+        self.arm_errors: Counter = Counter(
             "recollex_recall_arm_errors_total", "Arms of recalls that failed.", ("arm",)
         )
-        self.batch_size = Histogram(
+        self.batch_size: Histogram = Histogram(
             "recollex_write_batch_size", "Writes that shared one transaction.", bounds=COUNTS
         )
-        self.fsync_seconds = Histogram(
+        self.fsync_seconds: Histogram = Histogram(
             "recollex_log_fsync_seconds", "How long making the log durable took."
         )
-        self.received_bytes = Counter(
+        self.received_bytes: Counter = Counter(
             "recollex_received_bytes_total", "Bytes that came in.", ("transport",)
         )
-        self.sent_bytes = Counter(
+        self.sent_bytes: Counter = Counter(
             "recollex_sent_bytes_total", "Bytes that went out.", ("transport",)
         )
         self._instruments: list[Instrument] = [

@@ -206,8 +206,8 @@ class Reader(asyncio.Protocol):
         self._pool = pool
         self.process = process
         self.in_flight: deque[Call] = deque()
-        self.ready = False
-        self.since = time.monotonic()
+        self.ready: bool = False
+        self.since: float = time.monotonic()
         self._frames = Frames()
         self._number = 0
         self._transport: asyncio.Transport | None = None

@@ -101,7 +101,7 @@ class TlsResponseWriter:
         self._thread = threading.get_ident()
         self._transport = transport
         self._changed = changed
-        self.full = False
+        self.full: bool = False
 
     def send(self, data: bytes) -> None:
         """Send a message; see `ResponseWriter.send`."""

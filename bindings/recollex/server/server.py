@@ -47,8 +47,8 @@ class Server:
         observer: Observer | None = None,
         opener: Opener | None = None,
     ) -> None:
-        self.service = Service(store, limits, access, observer, opener)
-        self.listener = Listener(self.service, recollex.__version__)
+        self.service: Service = Service(store, limits, access, observer, opener)
+        self.listener: Listener = Listener(self.service, recollex.__version__)
 
     @property
     def addresses(self) -> list[str]:

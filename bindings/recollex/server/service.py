@@ -64,10 +64,10 @@ class Service:
         opener: Opener | None = None,
     ) -> None:
         self.store = store
-        self.limits = limits or Limits()
-        self.access = access or Access()
-        self.observer = observer or Observer()
-        self.instance = secrets.token_hex(8)
+        self.limits: Limits = limits or Limits()
+        self.access: Access = access or Access()
+        self.observer: Observer = observer or Observer()
+        self.instance: str = secrets.token_hex(8)
         self._loop = asyncio.get_running_loop()
         self._agents = AgentCache(store, self.limits.open_agents, self.observer)
         self._latency = LatencyEstimate()
@@ -93,7 +93,7 @@ class Service:
         self._idle.set()
         self._stopping = False
         self._stopped = False
-        self.inherited = False
+        self.inherited: bool = False
         fork.register(self)
         self._sole_client = SoleClient()
         self._telemetry_batch = TelemetryBatch(self._note)

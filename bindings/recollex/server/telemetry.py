@@ -15,8 +15,8 @@ class Telemetry(Observer):
     def __init__(
         self, metrics: Metrics | None = None, log: Log | None = None, spans: Spans | None = None
     ) -> None:
-        self.metrics = metrics or Metrics()
-        self.log = log or Log()
+        self.metrics: Metrics = metrics or Metrics()
+        self.log: Log = log or Log()
         self.spans = spans
         self._connections = 0
         self._open_agents = 0

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recollex.wire import codec
 from recollex.wire.codec import Undecoded
@@ -52,11 +53,11 @@ class ReceivedRecall(Recall):
         if type(get("trace")) not in _TRACES:
             raise ProtocolError("trace of a recall must be a Trace, or nil")
         span = get("time_range")
-        self.query = values["query"]
-        self.tokens = values["tokens"]
-        self.token_counter = values["token_counter"]
-        self.time_range = None if span is None else (span[0], span[1])
-        self.confidence = get("confidence")
+        self.query: Any = values["query"]
+        self.tokens: Any = values["tokens"]
+        self.token_counter: Any = values["token_counter"]
+        self.time_range: tuple[Any, Any] | None = None if span is None else (span[0], span[1])
+        self.confidence: Any | None = get("confidence")
         self._values = values
         self._columns: Columns | None = None
 
@@ -135,15 +136,15 @@ class ReceivedFact(Fact):
     __slots__ = ("_values",)
     _values: dict[str, Any]
 
-    source = property(lambda self: self._values["source"])
-    trust = property(lambda self: self._values.get("trust"))
-    mentions = property(lambda self: self._values["mentions"])
-    uncertainty = property(lambda self: self._values["uncertainty"])
-    by = property(lambda self: self._values["by"])
-    why = property(lambda self: self._values["why"])
-    closed_by = property(lambda self: self._values["closed_by"])
-    closed_why = property(lambda self: self._values["closed_why"])
-    conflicts = property(lambda self: self._values["conflicts"])
+    source: property = property(lambda self: self._values["source"])
+    trust: property = property(lambda self: self._values.get("trust"))
+    mentions: property = property(lambda self: self._values["mentions"])
+    uncertainty: property = property(lambda self: self._values["uncertainty"])
+    by: property = property(lambda self: self._values["by"])
+    why: property = property(lambda self: self._values["why"])
+    closed_by: property = property(lambda self: self._values["closed_by"])
+    closed_why: property = property(lambda self: self._values["closed_why"])
+    conflicts: property = property(lambda self: self._values["conflicts"])
 
     def active_at(self, moment: datetime) -> bool:
         """Return whether the valid time holds ``moment``."""
@@ -163,7 +164,7 @@ class ReceivedFacts(FactList):
         self._facts = facts
         self._entities = entities
         self._op = op
-        self.versions = np.array([fact.version for fact in facts], np.int64)
+        self.versions: NDArray[np.int64] = np.array([fact.version for fact in facts], np.int64)
 
     @classmethod
     def emptied(cls, facts: FactList) -> "ReceivedFacts":
@@ -205,8 +206,8 @@ class ReceivedEvent(Event):
     __slots__ = ("_values",)
     _values: dict[str, Any]
 
-    evidence = property(lambda self: self._values["evidence"])
-    trust = property(lambda self: self._values.get("trust"))
+    evidence: property = property(lambda self: self._values["evidence"])
+    trust: property = property(lambda self: self._values.get("trust"))
 
     def active_fact_count(self, moment: datetime) -> int:
         """Return how many of its facts are valid at ``moment``."""

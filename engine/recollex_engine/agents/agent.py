@@ -49,7 +49,7 @@ class Agent(ReadableAgent):
 
     def __init__(self, name: str, folder: Path, context: StoreContext) -> None:
         super().__init__(name, folder, context)
-        self.files = AgentFiles(name, folder, context)
+        self.files: AgentFiles = AgentFiles(name, folder, context)
         self._counter: TokenCounter | None = None
 
     def writable(self) -> "Agent":

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 
 from recollex_engine.agents.stats import Stats, count
+from recollex_engine.clock import Clock
 from recollex_engine.domain.question import Question
 from recollex_engine.domain.retention import Retention
 from recollex_engine.facts.fact_view import FactView
@@ -33,7 +34,7 @@ class ReadableAgent(ABC):
         self.name = name
         self.folder = folder
         self.context = context
-        self.clock = context.clock
+        self.clock: Clock = context.clock
         self._facts: FactView | None = None
         self._mapped_ahead = False
 

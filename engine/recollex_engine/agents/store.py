@@ -75,7 +75,7 @@ class Store:
         check_flag(read_only, "read_only")
         check_language(language)
         check_locale(locale)
-        self.path = _folder_path(path)
+        self.path: Path = _folder_path(path)
         self.read_only = read_only
         self._check_format()
         self._agents: dict[str, Agent] = {}

@@ -11,7 +11,7 @@ version of an id is open after any operation, so a cut never sees two versions o
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from recollex_engine.domain.literals import KINDS, to_column, to_record
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.entity_merges import Identities
+from recollex_engine.state.fact_state import FactState, FactTables
 
 Ordinals = npt.NDArray[np.int64]
 
@@ -46,9 +47,9 @@ class FactView:
         self.op = op
         self.world = world
         self.least_trust = trust
-        self.state = columns.facts
-        self.tables = self.state.tables()
-        self.data = self.tables.data
+        self.state: FactState = columns.facts
+        self.tables: FactTables = self.state.tables()
+        self.data: Callable[[str], Any] = self.tables.data
         self._names: dict[int, str] = {}
         self._identities: Identities | None = None
         self._counts: dict[str, int] = {}

@@ -64,7 +64,7 @@ class LogFollower:
         self._verify = verify
         self._head = None if head is None or head.op < start.op else head
         self._file: LogFile | None = None
-        self.position = start
+        self.position: Position = start
 
     def read_new(self, until_op: int | None = None) -> Iterator[Transaction]:
         """Yield the transactions after `position`, moving it past each before it is yielded.

@@ -29,8 +29,8 @@ class GivenVectors:
     ) -> None:
         check_dimension(dimension, "dimension")
         self.dimension = dimension
-        self.thresholds = thresholds if links else replace(thresholds, link=None)
-        self.fingerprint = f"given-{dimension}"
+        self.thresholds: Thresholds = thresholds if links else replace(thresholds, link=None)
+        self.fingerprint: str = f"given-{dimension}"
 
     def embed(
         self,

@@ -39,16 +39,16 @@ class SentenceTransformersEncoder:
             ) from error
         try:
             self._model: Any = sentence_transformers.SentenceTransformer(name_or_folder)
-            self.dimension = int(self._model.get_sentence_embedding_dimension())
+            self.dimension: int = int(self._model.get_sentence_embedding_dimension())
         except Exception as error:  # a download or a file may raise any error
             raise ModelError(
                 f"{PREFIX}{name_or_folder}: {type(error).__name__}: {error}"
             ) from error
-        self.name = f"{PREFIX}{name_or_folder}"
-        self.fingerprint = f"{self.name}@{_digest(self._model)}"
+        self.name: str = f"{PREFIX}{name_or_folder}"
+        self.fingerprint: str = f"{self.name}@{_digest(self._model)}"
         known = known_model(name_or_folder)
         self.thresholds: Thresholds = known.thresholds if known else PAPER_THRESHOLDS
-        self.max_length = int(getattr(self._model, "max_seq_length", None) or 1 << 30)
+        self.max_length: int = int(getattr(self._model, "max_seq_length", None) or 1 << 30)
         self._running = fork.lock()
         self._query = lru_cache(maxsize=_QUERIES)(self._embed_query)
 

@@ -35,7 +35,7 @@ class LatencyEstimate:
     """
 
     def __init__(self) -> None:
-        self.average = 2 * WORTH
+        self.average: float = 2 * WORTH
 
     def add(self, spent: float) -> None:
         """Add the microseconds of one query's embedding."""

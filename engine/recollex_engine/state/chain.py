@@ -20,7 +20,7 @@ class Chain:
     """
 
     def __init__(self, keys: npt.NDArray[np.uint32], count: int) -> None:
-        self.head = np.full(max(16, count), NONE, np.uint32)
+        self.head: npt.NDArray[np.uint32] = np.full(max(16, count), NONE, np.uint32)
         if len(keys):
             self.head[keys] = np.arange(len(keys), dtype=np.uint32)  # the last one written stays
 

@@ -72,11 +72,11 @@ class Columns:
         check: Callable[["Columns"], None] | None = None,
     ) -> None:
         """Open the columns of ``folder``; ``check`` is called before anything relies on them."""
-        self.settings = stored.settings if stored else None
+        self.settings: Settings | None = stored.settings if stored else None
         counts = stored.columns if stored else {}
         generation = stored.generation if stored else 0
-        self.column = ColumnSet(folder, counts)
-        self.dictionary = {
+        self.column: ColumnSet = ColumnSet(folder, counts)
+        self.dictionary: dict[str, Dictionary] = {
             name: Dictionary(
                 folder, name, stored.dictionaries.get(name, 0) if stored else 0, generation
             )
@@ -87,10 +87,10 @@ class Columns:
         for name in ("first_row", "term_offset", *(f"{name}_offset" for name in LISTS)):
             if not self.column[name].count:
                 self.column[name].append(0)
-        self.tail = Tail(0)
-        self.label_lists = LabelLists()
-        self.speakers = Speakers(self.label)
-        self.event_times = EventTimeIndex()
+        self.tail: Tail = Tail(0)
+        self.label_lists: LabelLists = LabelLists()
+        self.speakers: Speakers = Speakers(self.label)
+        self.event_times: EventTimeIndex = EventTimeIndex()
         self._labels: dict[int, str] = {}
         self._entity_names: dict[int, str] = {}
         self._find_again()
@@ -105,16 +105,16 @@ class Columns:
                 self.column[name].set(int(memory), 0)
                 ops[memory] = 0
         closed_by = once["closed_by"]
-        self.open = np.ones(max(64, len(closed_by) * 3 // 2), np.uint8)
+        self.open: npt.NDArray[np.uint8] = np.ones(max(64, len(closed_by) * 3 // 2), np.uint8)
         self.open[: len(closed_by)] = closed_by == 0
-        self.closed_op = int(closed_by.max(initial=0))
+        self.closed_op: int = int(closed_by.max(initial=0))
         self._latest = np.full(max(64, self.dictionary["ids"].count * 3 // 2), NONE, np.uint32)
         self._latest[array("id")] = np.arange(len(closed_by), dtype=np.uint32)
-        self.mentions = Chain(array("mention_entity"), self.entities)
-        self.incoming = Chain(array("link_target"), self.memories)
-        self.mention_counts = MentionCounts()
-        self.hubs = Hubs()
-        self.facts = FactState(self.column, self.dictionary)
+        self.mentions: Chain = Chain(array("mention_entity"), self.entities)
+        self.incoming: Chain = Chain(array("link_target"), self.memories)
+        self.mention_counts: MentionCounts = MentionCounts()
+        self.hubs: Hubs = Hubs()
+        self.facts: FactState = FactState(self.column, self.dictionary)
 
     @property
     def dimension(self) -> int:

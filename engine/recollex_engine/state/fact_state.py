@@ -36,10 +36,14 @@ class FactTables:
     __slots__ = ("_columns", "_data", "applied", "counts", "heads", "incoming")
 
     def __init__(self, columns: ColumnSet, state: "FactState") -> None:
-        self.applied = state.applied  # first: a run applied meanwhile makes this outdated
-        self.counts = {table: columns[f"{table}_op"].count for table in TABLES}
-        self.heads = {name: chain.head for name, chain in state.chains.items()}
-        self.incoming = {kind: chain.head for kind, chain in state.incoming.items()}
+        self.applied: int = state.applied  # first: a run applied meanwhile makes this outdated
+        self.counts: dict[str, int] = {table: columns[f"{table}_op"].count for table in TABLES}
+        self.heads: dict[str, npt.NDArray[np.uint32]] = {
+            name: chain.head for name, chain in state.chains.items()
+        }
+        self.incoming: dict[str, npt.NDArray[np.uint32]] = {
+            kind: chain.head for kind, chain in state.incoming.items()
+        }
         self._columns = columns
         self._data: dict[str, Any] = {}
 
@@ -67,8 +71,12 @@ class FactState:
             kind: _newest(array(f"{kind}_id"), dictionaries[f"{kind}_ids"].count)
             for kind in ("fact", "event")
         }
-        self.chains = {keys: Chain(array(keys), _above(array(keys))) for keys in CHAINS}
-        self.incoming = {kind: self._incoming(kind) for kind in ("fact", "entity", "event")}
+        self.chains: dict[str, Chain] = {
+            keys: Chain(array(keys), _above(array(keys))) for keys in CHAINS
+        }
+        self.incoming: dict[str, Chain] = {
+            kind: self._incoming(kind) for kind in ("fact", "entity", "event")
+        }
         alias = dictionaries["labels"].get(f"p:{ALIAS_OF}")
         self.aliases: list[int] = []
         if alias is not None:

@@ -134,7 +134,8 @@ class Integrity:
         self._begun = 0
         self._noted = False  # whether `note_lost` has warned
         self._needed = threading.Event()
-        self.found = False  # whether the thread found a difference, and nothing dealt with it yet
+        # Whether the thread found a difference, and nothing dealt with it yet.
+        self.found: bool = False
         self.damage: CorruptError | None = None
         self.lost: CorruptError | None = None
 

@@ -81,8 +81,8 @@ class Replica:
         """Open ``folder``; ``whole``: compare every file with its checksum before it is used."""
         self.folder = folder
         self._whole = whole
-        self.published = 0
-        self.damaged = False  # whether the last checkpoint could not be used in full
+        self.published: int = 0
+        self.damaged: bool = False  # whether the last checkpoint could not be used in full
         self._load()
 
     def _load(self) -> None:
@@ -136,7 +136,7 @@ class Replica:
             else None
         )
         self.position: Position = manifest.position if manifest else START
-        self.integrity = Integrity(whole=self._whole)
+        self.integrity: Integrity = Integrity(whole=self._whole)
         self._looking: Beside[None] | None = None
         summing = sum_of_last(manifest, self.folder) if manifest else None
         moved = self._reembedded(self.position)
@@ -146,9 +146,9 @@ class Replica:
         self._erased = erased.op if erased else self.position.op
         self.vectors: VectorsReader | None = None
         self.manifest = manifest
-        self.columns = self._open_columns(stored)
-        self.generation = manifest.generation if manifest else 0
-        self.indexes = self._open_indexes(manifest, summing)
+        self.columns: Columns = self._open_columns(stored)
+        self.generation: int = manifest.generation if manifest else 0
+        self.indexes: Indexes = self._open_indexes(manifest, summing)
         if manifest is not None:
             self.integrity.compare(part_of_vectors(self.rows_of_file, manifest, self.folder))
         self._wait_for_structure()

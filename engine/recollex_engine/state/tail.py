@@ -53,7 +53,7 @@ class Tail:
         self._end = self.first_memory
         self._size = BLOCK  # place 0 means no posting
         self._latest = np.zeros(0, np.uint32)
-        self.now = TailPostings(
+        self.now: TailPostings = TailPostings(
             np.zeros(0, np.uint32), np.zeros(BLOCK, np.uint32), np.zeros(BLOCK, np.uint8)
         )
         self._is_whole = True

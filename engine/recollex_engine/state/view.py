@@ -71,25 +71,25 @@ class View:
         self.columns = columns
         self.op = op
         self.indexes = indexes
-        self.segments = segments = indexes.segments
+        self.segments: tuple[Segment, ...] = indexes.segments
         # heads before the arrays that they point into: see `chain.Chain`
         self._entity_head = columns.mentions.head
-        self.link_head = columns.incoming.head
+        self.link_head: npt.NDArray[np.uint32] = columns.incoming.head
         stored = len(columns.column["piece_offset"])  # before its buffer
         coded = len(columns.column["code_factor"])  # likewise
         made = columns.column.copy()  # in one step: other columns may be created meanwhile
         self._buffers = _Buffers((name, column.buffer) for name, column in made.items())
-        self.memories = int(self._buffers["op_memories"][op - 1]) if op else 0
-        self.rows = int(self._buffers["op_rows"][op - 1]) if op else 0
-        self.total_length = int(self._buffers["op_length"][op - 1]) if op else 0
-        self.has_pieces = stored > self.rows
-        self.is_coded = coded >= self.rows
-        self.open = columns.open_at(self.memories, op)
+        self.memories: int = int(self._buffers["op_memories"][op - 1]) if op else 0
+        self.rows: int = int(self._buffers["op_rows"][op - 1]) if op else 0
+        self.total_length: int = int(self._buffers["op_length"][op - 1]) if op else 0
+        self.has_pieces: bool = stored > self.rows
+        self.is_coded: bool = coded >= self.rows
+        self.open: npt.NDArray[np.uint8] = columns.open_at(self.memories, op)
         self._is_past = op < columns.op
         self.vectors = vectors
-        self.timeline = timeline.before(self.memories)
-        indexed = segments[-1].postings.end_memory if segments else 0
-        self.indexed_memories = min(self.memories, indexed)
+        self.timeline: Timeline = timeline.before(self.memories)
+        indexed = self.segments[-1].postings.end_memory if self.segments else 0
+        self.indexed_memories: int = min(self.memories, indexed)
 
     @property
     def buffers(self) -> Mapping[str, npt.NDArray[Any]]:

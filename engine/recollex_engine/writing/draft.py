@@ -38,18 +38,18 @@ class Draft:
 
     def __init__(self, replica: Replica, lexicon: Lexicon) -> None:
         self.replica = replica
-        self.columns = replica.columns
+        self.columns: Columns = replica.columns
         self.lexicon = lexicon
         self.operations: list[tuple[str, dict[str, Any]]] = []
         self.ids: list[str] = []
-        self.random = b""
+        self.random: bytes = b""
         self.kept: list[int] = []  # passages that are recorded, among all passages of the call
         self.kept_statements: list[Prepared] = []
         self.memory_of_row: list[int] = []
-        self.passage = 0
-        self.memories = self.columns.memories
+        self.passage: int = 0
+        self.memories: int = self.columns.memories
         self.words: dict[str, int] = {}
-        self.entities = self.columns.entities
+        self.entities: int = self.columns.entities
         self.statements: dict[str, tuple[int, Statement]] = {}
         self.vocabulary: str | None = None
 

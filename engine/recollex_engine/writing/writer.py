@@ -68,23 +68,23 @@ class Writer:
     ) -> None:
         make_folder(folder)
         self._names = FolderFlush(folder, folder.parent, folder.parent.parent)
-        self.lock_file = WriterLock(folder / "LOCK")
+        self.lock_file: WriterLock = WriterLock(folder / "LOCK")
         read_files_ahead(folder)
         try:
             complete(folder)
             self.clock = clock
-            self.lexicon = Lexicon()
-            self.must_reopen = False
+            self.lexicon: Lexicon = Lexicon()
+            self.must_reopen: bool = False
             self._left_unflushed = True  # until a flush: vectors of an earlier process
             self._recording = False  # set while the columns may lack what the log has
             self._rules: RetentionRules | None = None  # None: to be read from the log
             self._drafting = False  # set while the lexicon may have names that the log lacks
-            self.shown = BEFORE_ALL_TIMES  # the latest time of a cut that a caller was given
+            self.shown: int = BEFORE_ALL_TIMES  # the latest time of a cut that a caller was given
             self.vectors: VectorsWriter | None = None
-            self.lock, self._publishing = threading.RLock(), threading.Lock()
-            self._together = threading.local()
-            self.replica = Replica(folder)
-            self.commit_word = CommitWord(folder / "COMMIT", writable=True)
+            self.lock: threading.RLock = threading.RLock()
+            self._publishing, self._together = threading.Lock(), threading.local()
+            self.replica: Replica = Replica(folder)
+            self.commit_word: CommitWord = CommitWord(folder / "COMMIT", writable=True)
             lost: list[Path] = []
 
             def read(follower: LogFollower) -> None:
@@ -95,7 +95,7 @@ class Writer:
                         raise
                     lost.append(error.path)
 
-            self.log = LogWriter(
+            self.log: LogWriter = LogWriter(
                 folder / LOG,
                 self.replica.position,
                 durability=durability,
