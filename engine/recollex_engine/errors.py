@@ -29,9 +29,45 @@
         `-- InternalError                the server failed; its log says why
 """
 
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
+
 
 class RecollexError(Exception):
     """The base of every error that recollex raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the class, the arguments and the fields; the constructor is not called again."""
+        return remade, (type(self), known_args(self), vars(self))
+
+
+E = TypeVar("E", bound=RecollexError)
+
+
+def known_args(error: BaseException) -> tuple[Any, ...]:
+    """Return the arguments of an error; of a system's error its number, text and file names.
+
+    >>> known_args(StoreFullError(28, "no space left", "log"))
+    (28, 'no space left', 'log')
+    """
+    if not isinstance(error, OSError) or error.errno is None:
+        return error.args
+    if error.filename2 is not None:
+        return error.errno, error.strerror, error.filename, None, error.filename2
+    if error.filename is not None:
+        return error.errno, error.strerror, error.filename
+    return error.errno, error.strerror
+
+
+def remade(kind: type[E], args: tuple[Any, ...], fields: Mapping[str, Any]) -> E:
+    """Return an error of the class ``kind`` with the results of `known_args` and `vars`."""
+    error: Any = kind.__new__(kind, *args)
+    error.args = args
+    if isinstance(error, OSError) and len(args) > 1:
+        OSError.__init__(error, *args)  # a class with a constructor of its own has not read them
+        error.args = args[:2]
+    vars(error).update(fields)
+    return cast(E, error)
 
 
 class InputError(RecollexError, ValueError):

@@ -1,6 +1,7 @@
 """Values, errors and methods on their way from one end to the other."""
 
 import inspect
+import pickle
 import types
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta, timezone
@@ -178,8 +179,22 @@ def test_every_record_is_a_class_of_its_name() -> None:
         errors.OverloadedError("too many calls wait", 0.5),
         errors.DeadlineError("recall", True),
         errors.StoreFullError(28, "the disk is full"),
-        errors.AccessError(13, "no permission"),
+        errors.StoreFullError(28, "the disk is full", "/x/log"),
+        errors.AccessError(13, "no permission", "/x/log"),
+        errors.AccessError(18, "another disk", "/x/log", None, "/y/log"),
+        errors.TooManyFilesError(24, "cannot open another file", "/x/log"),
         errors.LockedError("/x/y", "process 7"),
+        errors.ClosedError("closed"),
+        errors.OperationError("operation 2", ValueError("what")),
+        errors.FormatError("version 9"),
+        errors.ModelError("none"),
+        errors.ServiceError("no"),
+        errors.CancelledError("before it began"),
+        errors.UnauthorizedError("no token"),
+        errors.ProtocolError("nil"),
+        errors.DisconnectedError("gone"),
+        errors.InternalError("see the log"),
+        errors.RecollexError("no"),
         errors.CorruptError("/x", "a", "b"),
         errors.MergeCycleError("a", "b"),
         errors.ForbiddenError("no"),
@@ -192,7 +207,44 @@ def test_every_record_is_a_class_of_its_name() -> None:
 def test_an_error_arrives_as_it_was(error: errors.RecollexError) -> None:
     arrived = decode_error(decode(encode(encode_error(error))))
     assert type(arrived) is type(error) and str(arrived) == str(error)
-    assert vars(arrived) == vars(error)
+    assert told(arrived) == told(error)
+    copied = pickle.loads(pickle.dumps(error))
+    assert type(copied) is type(error) and str(copied) == str(error)
+    assert told(copied) == told(error) and copied.args == error.args
+
+
+def told(error: errors.RecollexError) -> dict[str, object]:
+    """Return all that a caller can read from an error."""
+    system = ("errno", "strerror", "filename", "filename2") if isinstance(error, OSError) else ()
+    return vars(error) | {name: getattr(error, name) for name in system}
+
+
+def test_each_public_error_is_sent_above() -> None:
+    (marks,) = test_an_error_arrives_as_it_was.pytestmark
+    assert {type(error) for error in marks.args[1]} == set(ERRORS.values())
+
+
+def test_a_path_arrives_as_its_text() -> None:
+    for error, field in (
+        (errors.CorruptError(Path("/x/log"), 1, 2), "path"),
+        (errors.AccessError(13, "no permission", Path("/x/log")), "filename"),
+        (errors.StoreFullError(28, "full", b"/x/log"), "filename"),
+    ):
+        arrived = decode_error(decode(encode(encode_error(error))))
+        assert getattr(arrived, field) == "/x/log"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"errno": "x", "filename": [1]},
+        {"errno": 28, "strerror": None, "filename2": "/y"},
+        {"args": "x", "filename": "/x"},
+        {"errno": True, "strerror": {}},
+    ],
+)
+def test_damaged_fields_of_an_error_harm_nothing(data: dict[str, object]) -> None:
+    assert isinstance(decode_error(["StoreFullError", "full", data]), errors.StoreFullError)
 
 
 def test_an_error_arrives_with_its_cause() -> None:

@@ -2,20 +2,19 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 from recollex.api import jsonl, parquet
 from recollex.api.agent import Agent
+from recollex.api.exported_file import replacing
 from recollex.api.line_batches import batches, store_batch
 from recollex.api.plurals import counted
 from recollex.api.progress import progress_bar
 from recollex_engine.agents.cut import Cut
-from recollex_engine.errors import InputError, StoreFullError, UnknownIdError
+from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.recall.lookups import pages
-from recollex_engine.storage.disk import store_full
 
 FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 """The format that the end of a file's name says."""
@@ -34,7 +33,8 @@ def export_memories(
     Each memory keeps its id, times, source and other fields; in recorded order. Vectors are written
     if the caller gave them (`GivenVectors`), because a model makes its own again. Facts, events and
     earlier versions are not memories: `Store.backup` and `Agent.snapshot` copy all. The file
-    appears when it is complete. Other processes may write the agent meanwhile.
+    appears when it is complete, and is its owner's alone (mode 0600). Other processes may write the
+    agent meanwhile.
 
     >>> import recollex, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -52,7 +52,7 @@ def export_memories(
     if kind == "parquet":
         parquet.check_installed()
     objects = objects_of(agent)
-    with _replacing(path) as temporary:
+    with replacing(path) as temporary:
         if kind == "parquet":
             return parquet.write(temporary, objects)
         written = 0
@@ -153,24 +153,3 @@ def _format_of(file: str | os.PathLike[str], format: str | None) -> str:
             '"parquet"'
         )
     return found
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """Yield the path of a file that takes the place of ``path`` once the body has succeeded."""
-    temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
-    try:
-        yield temporary
-        with temporary.open("rb") as written:
-            os.fsync(written.fileno())
-        temporary.replace(path)
-    except FileNotFoundError as error:
-        raise InputError(f"{path} cannot be written: there is no such folder") from error
-    except PermissionError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}") from error
-    except StoreFullError:
-        raise
-    except OSError as error:
-        raise store_full(error, path, f"write {path.name}") from error
-    finally:
-        temporary.unlink(missing_ok=True)

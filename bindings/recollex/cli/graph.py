@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from recollex.api.exported_file import replacing
 from recollex.cli.existing_store import existing_agent
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say
@@ -20,6 +21,7 @@ def graph(arguments: Arguments) -> int:
             as_recorded=time_option(arguments, "as_recorded"),
             limit=arguments.limit,
         )
-        Path(arguments.out).write_text(page, encoding="utf-8")
+        with replacing(Path(arguments.out)) as file:
+            file.write_text(page, encoding="utf-8")
         say(f"the graph of {arguments.agent} is in {arguments.out}: open it in a browser")
         return 0

@@ -114,6 +114,10 @@ def _answer(body: bytes) -> Answer:
     return answer
 
 
+_OF_PROBLEMS = {"type", "title", "status", "detail"}
+"""The members of every problem; the others are the fields of its error."""
+
+
 def _refused(status: int, body: bytes) -> RecollexError:
     """Return the error of a response that is a problem, or not of a recollex server."""
     try:
@@ -122,6 +126,6 @@ def _refused(status: int, body: bytes) -> RecollexError:
     except (orjson.JSONDecodeError, KeyError, TypeError):
         return DisconnectedError(f"what listens there is no recollex server: it answers {status}")
     if title in ERRORS:
-        fields = {name: problem[name] for name in ("retry_after", "begun") if name in problem}
+        fields = {name: problem[name] for name in problem.keys() - _OF_PROBLEMS}
         return decode_error([title, detail, fields])
     return InputError(f"{title}: {detail}")

@@ -6,12 +6,13 @@ text, which is in the server's log.
 """
 
 import inspect
+import os
 import types
 from collections.abc import Mapping
 from typing import Any
 
 from recollex_engine import errors
-from recollex_engine.errors import InternalError, ProtocolError, RecollexError
+from recollex_engine.errors import InternalError, ProtocolError, RecollexError, remade
 
 ERRORS: Mapping[str, type[RecollexError]] = types.MappingProxyType(
     {
@@ -23,6 +24,9 @@ ERRORS: Mapping[str, type[RecollexError]] = types.MappingProxyType(
 """Name -> class of every error that may be sent."""
 
 _PLAIN = str | int | float | bool | None
+_FILES = "filename", "filename2"
+_SYSTEM = "errno", "strerror", *_FILES
+"""The fields of an `OSError`."""
 
 
 def encode_error(error: BaseException) -> list[Any]:
@@ -39,7 +43,9 @@ def encode_error(error: BaseException) -> list[Any]:
         if not name.startswith("_")
     }
     if isinstance(error, OSError) and error.errno is not None:
-        data |= {"errno": error.errno, "strerror": error.strerror}
+        found = {name: getattr(error, name) for name in _SYSTEM}
+        found |= {name: os.fsdecode(found[name]) for name in _FILES if found[name] is not None}
+        data |= {name: value for name, value in found.items() if value is not None}
     if error.__cause__ is not None and type(error.__cause__).__name__ in ERRORS:
         data["cause"] = encode_error(error.__cause__)
     return [type(error).__name__, str(error), data]
@@ -53,15 +59,20 @@ def decode_error(sent: object) -> RecollexError:
     kind = ERRORS.get(name) if isinstance(name, str) else None
     if kind is None:
         return InternalError(f"{name}: {message}")
-    if issubclass(kind, OSError) and "errno" in data:
-        error: RecollexError = kind.__new__(kind, data["errno"], data.get("strerror"))
-        OSError.__init__(error, data["errno"], data.get("strerror"))
-    else:
-        error = kind.__new__(kind, message)
-        error.args = (message,)
-    for key, value in data.items():
-        if key not in ("errno", "strerror", "cause") and isinstance(value, _PLAIN):
-            vars(error)[str(key)] = value
+    fields = {str(name): value for name, value in data.items() if isinstance(value, _PLAIN)}
+    args: tuple[Any, ...] = (message,)
+    if issubclass(kind, OSError):
+        number, text, first, second = (fields.pop(name, None) for name in _SYSTEM)
+        if isinstance(number, int):
+            args = (number, text, *_names(first, second))
+    error = remade(kind, args, fields)
     if "cause" in data:
         error.__cause__ = decode_error(data["cause"])
     return error
+
+
+def _names(first: object, second: object) -> tuple[object, ...]:
+    """Return the arguments of an `OSError` after its number and text."""
+    if second is not None:
+        return first, None, second
+    return () if first is None else (first,)

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from importlib.util import find_spec
 
 import pytest
 
@@ -62,6 +63,18 @@ def test_a_new_store_is_its_owners_alone(tmp_path, monkeypatch):
     assert {"LOCK", "COMMIT", "MANIFEST", "vectors.f16", "hnsw", "postings"} <= kinds(path)
     for store in (path.parent, copy, tmp_path / "backup", tmp_path / "restored"):
         assert modes(store) == {"folder": {"0o700"}, "file": {"0o600"}}
+
+
+@pytest.mark.parametrize("umask", [0, 0o277])
+def test_an_exported_file_is_its_owners_alone(tmp_path, umask):
+    with opened(tmp_path / "store") as agent:
+        fill(agent, 0, 3)
+        for name in ["m.jsonl", *(["m.parquet"] if find_spec("pyarrow") else [])]:
+            (tmp_path / name).touch(0o666)
+            os.umask(umask)
+            recollex.export_memories(agent, tmp_path / name)
+            assert oct(stat.S_IMODE((tmp_path / name).stat().st_mode)) == "0o600"
+            os.umask(0)
 
 
 def test_a_store_in_a_folder_that_others_may_look_at_is_its_owners_alone(tmp_path):
