@@ -257,7 +257,7 @@ def page(
     ]
     if checkpoints:
         sections.append(
-            Section(f"A checkpoint {SINCE_CHECKPOINT:,} memories behind the last", checkpoints)
+            Section(f"A checkpoint {SINCE_CHECKPOINT:,} memories after the last", checkpoints)
         )
     return Page(
         "memora_scale",

@@ -66,7 +66,7 @@ PUBLIC = [
     "restore",
     "verify_backup",
 ]
-"""Adding one is a line in CHANGELOG.md; taking one away breaks somebody."""
+"""Adding one is a line in CHANGELOG.md; taking one away breaks callers."""
 
 MODULES = sorted(
     ".".join(path.relative_to(BINDINGS).with_suffix("").parts).removesuffix(".__init__")

@@ -31,7 +31,7 @@ NAMES = (
 """The names of the sets, which are those of their files."""
 
 _WRITTEN = "document"
-"""The speaker of a passage: nobody said it."""
+"""The speaker of a passage, which was written and not said."""
 
 
 def load(data: Path, name: str) -> list[Bank]:

@@ -1,4 +1,4 @@
-"""What does late interaction, MemoTrace's second stage (ColBERT), bring behind each list?
+"""What does late interaction, MemoTrace's second stage (ColBERT), bring after each list?
 
 Claim: MaxSim over the token vectors of the default encoder, which was not trained for it, lifts the
 lists of the dense arm and of MemoTrace's preset, and brings nothing to the default's; so it is off.

@@ -1,7 +1,7 @@
 """Are the sessions found that hold the answer? LongMemEval, where its file is at hand.
 
-Claim: none yet: the haystacks are not redistributed here, and this row stands as "not run" until
-somebody runs it.
+Claim: none yet: the haystacks are not redistributed here, and this row says "not run" until the
+file is there.
 
 Command: python -m bench.tables.longmemeval --data FOLDER [--json FILE] [--limit N]
 (FOLDER/longmemeval/ holds longmemeval_s_cleaned.json of github.com/xiaowu0162/LongMemEval.)

@@ -1,8 +1,8 @@
 """Does a list's own distribution in time improve it? SATF's Tables 1 to 3 and Figure 2.
 
-Claim: SATF as printed does not carry over from LongMemEval: behind dense retrieval it changes
+Claim: SATF as printed does not carry over from LongMemEval: after dense retrieval it changes
 NDCG@10 by -.007 to +.010 of a set, and harms questions that need several sessions of LoCoMo. It
-lifts days of LifeBench, behind RRF by .04. Behind the default, which has a moment of its own, a
+lifts days of LifeBench, after RRF by .04. After the default, which has a moment of its own, a
 careful setting (scores for ranks, alpha .05) harms no type of question of any set, both halves
 together, and lifts questions about time of RealMem by .022 and LifeBench by .006. The hard filter
 is far above SATF where questions name times (LifeBench, dense: +.18 to +.28) and far below where

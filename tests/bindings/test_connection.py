@@ -154,7 +154,7 @@ def test_slow_senders_are_cut_off_and_served_while_they_go_on(server: Server) ->
             client.receive()
 
 
-def test_whoever_says_no_hello_or_nothing_is_cut_off(server: Server) -> None:
+def test_a_client_without_a_hello_is_cut_off(server: Server) -> None:
     silent, idle = connected(server, hello=False), connected(server)
     begun = time.monotonic()
     for client, least in [(silent, 0.5), (idle, 2.5)]:

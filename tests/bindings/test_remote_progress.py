@@ -1,4 +1,4 @@
-"""Whoever waits for long work at a server sees how far it is."""
+"""A client that waits for long work at a server sees its progress."""
 
 import io
 import sys

@@ -111,7 +111,7 @@ def test_a_write_whose_answer_is_lost_is_done_once(
         asked = len(relay.calls)
         relay.lose = once()
         write(alice)
-        assert len(relay.calls) >= asked + 2  # it was sent twice, behind a greeting
+        assert len(relay.calls) >= asked + 2  # it was sent twice, after a greeting
         assert len(alice.log()) == before + 1
 
 

@@ -161,7 +161,7 @@ def test_a_second_server_of_a_store_is_told_that_the_agent_is_open(tmp_path: Pat
     assert told.value.name == "LockedError"
 
 
-def test_ten_thousand_idle_connections_slow_nobody(tmp_path: Path) -> None:
+def test_ten_thousand_idle_connections_slow_no_client(tmp_path: Path) -> None:
 
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     count = min(10_000, limit[1] // 3 - 200)

@@ -285,7 +285,7 @@ def test_one_call_is_not_the_work_of_thousands(tmp_path: Path) -> None:
     served(tmp_path / "memory", main, Limits(items=10))
 
 
-def test_what_nobody_foresaw_is_in_the_log_and_not_in_the_answer(
+def test_an_unforeseen_error_is_in_the_log_and_not_in_the_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = Gate()

@@ -75,7 +75,7 @@ def test_the_second_process_needs_neither_model_nor_caller(tmp_path: Path) -> No
     assert run.stdout.replace(b".", b"") == b""
 
 
-def test_whoever_listens_is_told_of_both(second: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_listener_is_told_of_both(second: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     second("printf ..")
 
     @contextmanager

@@ -254,7 +254,7 @@ def test_an_error_arrives_with_its_cause() -> None:
     assert isinstance(arrived.__cause__, errors.UnknownIdError)
 
 
-def test_what_nobody_foresaw_is_told_without_its_words() -> None:
+def test_an_unforeseen_error_is_told_without_its_words() -> None:
     told = encode_error(RuntimeError("a secret"))
     assert told[0] == "InternalError" and "secret" not in str(told)
     assert isinstance(decode_error(["NewError", "words", {}]), errors.InternalError)

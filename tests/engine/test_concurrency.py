@@ -198,7 +198,7 @@ def test_a_recall_keeps_what_it_found_while_everything_moves(tmp_path, monkeypat
         assert len(held) == 40
 
 
-def test_what_is_not_on_the_disk_is_shown_to_nobody(tmp_path, monkeypatch):
+def test_what_is_not_on_the_disk_is_shown_to_no_reader(tmp_path, monkeypatch):
     folder = tmp_path / "store"
     vectors = np.eye(2, DIMENSION)
     with recollex.open(folder, embedder=GivenVectors(DIMENSION), durability="always") as store:

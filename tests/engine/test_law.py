@@ -195,7 +195,7 @@ class Law(RuleBasedStateMachine):
         self.now += STEP
         with contextlib.suppress(UnknownIdError, InputError):  # then nothing was written
             call()
-        self.now += STEP / 10  # an agent's first memory is recorded just behind its settings
+        self.now += STEP / 10  # an agent's first memory is recorded just after its settings
         self.note()
 
     @rule(statements=st.lists(STATEMENT, min_size=1, max_size=4))

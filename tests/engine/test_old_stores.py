@@ -16,7 +16,7 @@ from recollex_engine.storage.array_file import read_arrays, write_arrays
 from recollex_engine.writing import checkpoint
 
 STORE = Path(__file__).with_name("data") / "store-0.1.0.tar.gz"
-"""Four memories of an agent ann, one forgotten, a checkpoint, and one replaced behind it."""
+"""Four memories of an agent ann, one forgotten, a checkpoint, and one replaced after it."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A reader in another process: sees each commit at once, answers to the bit, blocks nobody."""
+"""A reader in another process sees each commit at once, answers to the bit, and blocks no other."""
 
 import json
 import os

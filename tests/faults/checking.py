@@ -120,10 +120,10 @@ class Checker:
                 seen = last_op(agent)
                 assert seen in expected, f"half: it ends at operation {seen}"
                 found = digest(agent)
-                if begun > seen:  # of what is erased some may be gone already; the rest is whole
+                if begun > seen:  # some of the erased may be gone already; the rest is whole
                     before, after = expected[seen], expected.get(seen + 1, expected[seen])
                     assert {*after[0]} <= {*found[0]} <= {*before[0]}, "beside an erasure"
-                elif readable:  # else vectors were damaged, of which a reader only warns
+                elif readable:  # a reader only warns of damaged vectors
                     assert found == expected[seen], f"reader at operation {seen}"
         except CorruptError as error:
             if readable and not (begun and "eras" in str(error)):

@@ -61,9 +61,9 @@ def count_calls(root: Path, name: str, durability: str) -> tuple[int, dict[int, 
 def run_refused(
     root: Path, name: str, durability: str, kind: str, call: int, whole: dict[int, Digest]
 ) -> str:
-    """Run a workload of which one call is refused; return what was raised, "" for nothing.
+    """Run a workload and refuse one of its calls; return the error that was raised, or "".
 
-    ``whole``: what the agent holds after each operation where nothing is refused.
+    ``whole``: what the agent holds after each operation if nothing is refused.
     """
     said = ""
     with small_files(name), recording(root) as held:

@@ -259,8 +259,8 @@ def states(
 ) -> Iterator[State]:
     """Yield every prefix, and the states after a loss of power at each.
 
-    draws: how many states are drawn of the kinds that chance decides; each has a name of its own,
-    and is the same whichever others are made. chosen: only these, by `State.at` and `State.how`.
+    draws: how many states are drawn at random of each kind that has choices. Each has a name, and
+    does not depend on which others are made. chosen: only these, by `State.at` and `State.how`.
     """
     machine = Machine(start)
     for at, event in enumerate(events, 1):

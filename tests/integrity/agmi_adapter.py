@@ -166,7 +166,7 @@ class RecollexAdapter(MemoryAdapter):
 class FoldedAdapter(RecollexAdapter):
     """Asks by reading a store that has a checkpoint."""
 
-    name = "recollex, opened and read behind a checkpoint"
+    name = "recollex, opened and read after a checkpoint"
     folded = True
 
 

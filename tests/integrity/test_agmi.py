@@ -27,7 +27,7 @@ UNSEEN = {
     HeadAdapter: set(),
 }
 """The edits that are accepted: an older copy of the whole store is as true as the newer one was,
-and columns answer for the log behind a checkpoint."""
+and columns answer for the log after a checkpoint."""
 
 
 @pytest.fixture(autouse=True)

@@ -63,7 +63,7 @@ def explain(address: Address, error: OSError) -> str:
     if isinstance(error, ssl.SSLError):
         return f"{address} does not speak TLS ({error.reason}): try tcp:// if it is your own"
     if isinstance(error, PermissionError):
-        return f"{address} belongs to another user: run as whoever runs the server"
+        return f"{address} belongs to another user: run as the user who runs the server"
     if isinstance(error, socket.gaierror):
         return f"{address} names no host that can be found: {error.strerror}"
     if isinstance(error, TimeoutError):

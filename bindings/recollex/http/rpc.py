@@ -51,7 +51,7 @@ async def answer(
 def _read(body: bytes) -> tuple[Request, Decoder]:
     """Return the request, checked before memory is allocated for it."""
     if not Framing().is_value(body):
-        raise ProtocolError("the body must be one request, and nothing behind it")
+        raise ProtocolError("the body must be one request, and nothing after it")
     decoder = Decoder(ARGUMENTS)
     request = messages.read_message(decoder.decode(body))
     if not isinstance(request, Request):

@@ -240,8 +240,8 @@ ENDPOINTS = (
         body=members(
             {"content": text(MAX_BACKGROUND, "What is new, in the first person.")}, ("content",)
         ),
-        about="Memora 6.2. Merged by the language model of --chat-model; without one it is put "
-        "behind what is there, which contradicts it perhaps.",
+        about="Memora 6.2. Merged by the language model of --chat-model; without one it is "
+        "appended to what is there, and may contradict it.",
         group="agents",
     ),
 )

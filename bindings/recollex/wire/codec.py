@@ -161,7 +161,7 @@ class Decoder:
             self.refused = self.refused or error
             return None
         except msgpack.ExtraData:
-            raise ProtocolError("a record is a str and a map, and nothing behind them") from None
+            raise ProtocolError("a record is a str and a map, and nothing after them") from None
         finally:
             self._depth -= 1
 

@@ -46,9 +46,9 @@ class Cut(ReadableAgent):
         """Return the operation of an earlier cut; a later one is refused."""
         if recorded_at > self.recorded_at:
             raise InputError(
-                f"as_recorded must not be later than {from_micros(self.recorded_at)}, of which "
-                f"this cut of agent {self.name!r} is, got {from_micros(recorded_at)}: ask the "
-                "agent itself"
+                f"as_recorded must not be later than {from_micros(self.recorded_at)}, the time of "
+                f"this cut of agent {self.name!r}, got {from_micros(recorded_at)}: ask the agent "
+                "itself"
             )
         return min(self._op, self._agent.op_at(recorded_at))
 

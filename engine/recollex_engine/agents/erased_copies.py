@@ -1,7 +1,8 @@
 """How does an erasure reach a copy? What is erased in an agent's log is erased in the copy's log.
 
 A snapshot, a backup or a copied folder has the same log up to some operation, so the same memories
-have the same numbers. The commitment of a stub tells that a record of the copy is the erased one.
+have the same numbers. A stub keeps the commitment of its record, which identifies the record in the
+copy.
 """
 
 from pathlib import Path
@@ -23,10 +24,10 @@ from recollex_engine.writing.erasure_plan import Erasing
 def erase_in_copy(source: Path, copy: Agent, note: dict[str, str]) -> Erasure:
     """Erase in ``copy`` what is erased in the log of the agent in the folder ``source``.
 
-    ``note``: who does it, and why. What counts is the beginning that both logs share. Later
-    versions of its erased memories go as well; an erasure of everything in the rest of the source's
-    log erases all of the copy. Raises `InputError` where the logs share nothing. Cost: reading both
-    logs, and an erasure.
+    ``note``: who does it, and why. The beginning that both logs share is compared. Later versions
+    of memories that are erased there are erased too. If a later part of the source's log erased
+    everything, all of the copy is erased. Raises `InputError` if the logs share nothing. Cost:
+    reading both logs, and an erasure.
     """
     copy.files.check_writable()
     if not copy.folder.exists():
@@ -53,9 +54,9 @@ def erase_in_copy(source: Path, copy: Agent, note: dict[str, str]) -> Erasure:
 
 
 def _read(folder: Path) -> tuple[list[bytes], list[int], int]:
-    """Return a log's commitments, the operations whose memory is erased, and one more operation.
+    """Return a log's commitments, and the operations whose memory is erased.
 
-    That is the last one that erased everything; 0 if none did.
+    The third value is the last operation that erased everything, 0 for none.
     """
     commitments: list[bytes] = []
     holes: list[int] = []

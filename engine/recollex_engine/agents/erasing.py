@@ -1,4 +1,4 @@
-"""Which memories does an erasure take away? Those that a selection finds in a view."""
+"""Which memories are erased? Those that a selection finds in a view."""
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from recollex_kernels.memories.filters import mask_equal
 
 
 def select(view: View, selection: Selection, agent: str) -> Erasing:
-    """Return what a selection finds: open and closed memories, with all versions of their ids.
+    """Return the memories that a selection finds, open and closed, with all versions of their ids.
 
     Raises `UnknownIdError` for an id that the agent does not have. Cost: O(memories).
     """

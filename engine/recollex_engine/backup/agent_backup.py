@@ -1,9 +1,9 @@
-"""How is one agent backed up? Its log and its vectors become pieces; what is known is not read.
+"""How is one agent backed up? Its log and its vectors become pieces; only new ones are read.
 
-The log is cut into pieces of `LOG_BYTES` of each plain file, the vectors into pieces of
-`VECTOR_ROWS`. Both only grow, so all pieces of the former backup but the last of each stay. After
-an erasure, a restored vector or a move to another model everything is read again; equal pieces have
-equal names.
+Each plain file of the log is cut into pieces of `LOG_BYTES`, the vectors into pieces of
+`VECTOR_ROWS`. Both only grow, so every piece of the former backup is used again, except the last
+one of each file. After an erasure, a restored vector or a move to another model everything is read
+again; equal pieces have equal names.
 """
 
 import time
@@ -59,12 +59,12 @@ def back_up_agent(
 ) -> AgentRecord | None:
     """Return the record of the agent in ``folder`` as it is published now; None if it is empty.
 
-    ``former``: its last record, of this agent's log unless ``fresh``: then it is left aside, and
-    the agent may be another one. Raises `CorruptError` if the log is damaged, is shorter than in
+    ``former``: the agent's record in the former backup. ``fresh``: do not use it; the agent may
+    be another one of the same name. Raises `CorruptError` if the log is damaged, is shorter than in
     the former backup or has gone another way since, and `LockedError` while memories are erased.
 
-    A writer may write meanwhile, in any process. Cost: 10 us for an operation since ``former``,
-    otherwise for each; hashing and storing new pieces.
+    A writer may write meanwhile, in any process. Cost: 10 us for each operation since ``former``,
+    or for each operation if all is read; and hashing and storing new pieces.
     """
     base = None if fresh else former
     failures = 0
@@ -87,7 +87,7 @@ def back_up_agent(
 
 
 def _published(folder: Path) -> int | None:
-    """Return the last operation to read; None for all: no writer can take any of them back."""
+    """Return the last operation to read; None, for all, if no writer is open to take some back."""
     commit = CommitWord(folder / "COMMIT")
     return commit.op if commit.is_whole and is_locked(folder / "LOCK") else None
 
@@ -146,7 +146,7 @@ def _read_agent(
 
 
 def _operation(record: Record) -> Operation:
-    """Return an operation; the payload of one that says nothing of files is not read."""
+    """Return an operation, without its payload if that says nothing about files."""
     kind, payload = record.kind.decode(), record.payload
     if payload is None or (kind not in _SAYING and b'"vectors":' not in payload):
         return Operation(record.op, record.recorded_at, kind, None)
@@ -156,7 +156,7 @@ def _operation(record: Record) -> Operation:
 def _log_pieces(
     log: Path, number: int, end: Position, base: AgentRecord | None, add: Add
 ) -> tuple[Piece, ...]:
-    """Return the pieces of one log file; those that cannot have changed since ``base`` are its."""
+    """Return the pieces of one log file; those that cannot have changed are taken from ``base``."""
     known = base.files[number - 1] if base and number <= base.end.file else ()
     if base and number < base.end.file:
         return known

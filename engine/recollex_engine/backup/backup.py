@@ -1,7 +1,8 @@
 """How is a store backed up? Its agents one after another, then one manifest for all of them.
 
 A run starts from the newest manifest and writes the next one, under a number that is free. If
-another run was faster, it starts again from that one's; the pieces are there by then.
+another run was faster, it starts again from the manifest of that run; its pieces are there by
+then.
 """
 
 import math
@@ -46,10 +47,10 @@ Agents = dict[str, AgentEntry]
 class BackupRun:
     """What one run of a backup did.
 
-    number: of the backup in its target. taken_at: when the run began. agents,
-    operations: how many the backup holds; new_operations: since the one before. objects, bytes:
-    what was written. gone: agents of the backup before that the store no longer has. problems: of
-    agents that could not be read; the backup has them as the one before had them.
+    number: of the backup in its target. taken_at: when the run began. agents, operations: how many
+    the backup holds; new_operations: those since the former backup. objects, bytes: what was
+    written. gone: agents of the former backup that the store no longer has. problems: one for each
+    agent that could not be read; the backup holds its state of the former backup.
     """
 
     number: int
@@ -85,7 +86,7 @@ class Objects:
         return piece
 
     def forget(self) -> None:
-        """Look again whether a piece is there before it is left out."""
+        """Look again in the target before the next time that this piece is left out."""
         self._there.clear()
 
     @property
@@ -106,12 +107,14 @@ def back_up(
 ) -> BackupRun:
     """Back up the agents ``names`` of the store at ``path``; writers may write meanwhile.
 
-    keep: remove all but the newest ``keep`` backups afterwards; None: none. fresh: read and write
-    everything again, whatever the target holds, also agents that do not continue what it holds.
+    keep: afterwards, remove all but the newest ``keep`` backups; None keeps all. fresh: read and
+    write everything again, whatever the target holds, also agents that do not continue what it
+    holds.
 
-    Raises `InputError` for a store without agents or a target with other files, `StoreFullError`;
-    then the backups before are as they were. An agent that cannot be read is a problem of the run,
-    and keeps its former state in the backup; if none can be read, its error is raised.
+    Raises `InputError` for a store without agents or a target with other files, and
+    `StoreFullError`; then the earlier backups are unchanged. An agent that cannot be read is a
+    problem of the run, and keeps its former state in the backup; if none can be read, its error is
+    raised.
     """
     if keep is not None:
         check_keep(keep)

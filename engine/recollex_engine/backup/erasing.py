@@ -1,8 +1,8 @@
 """How does an erasure reach a backup? The agent is backed up as it is now, for every time.
 
-The log of an erased agent still has all of its past, with holes. So its newest record can stand in
-every backup of the target, and then no manifest names the objects that held what was erased: they
-are removed.
+The log of an erased agent still has all of its past, with holes. So every backup of the target can
+have its newest record. Then no manifest names the objects that held what was erased, and they are
+removed.
 """
 
 from pathlib import Path
@@ -28,9 +28,9 @@ def erase_in_backup(
 ) -> Erasure:
     """Take what was erased of the agent in the folder ``source`` out of a backup of it.
 
-    ``note``: who does it, and why; the new manifest says it. Returns what was erased in the agent
-    since the newest backup. All backups have the agent as it is now from then on; its past is in
-    it. A run that is interrupted is completed by the next.
+    ``note``: who does it, and why, for the new manifest. Returns what was erased in the agent since
+    the newest backup. Afterwards all backups have the agent as it is now; its past is in its log.
+    An interrupted run is completed by the next.
 
     Raises `InputError` if the target has no such agent, or the agent does not continue what it has.
     Cost: a backup of the agent, and a list of the objects.
@@ -59,7 +59,7 @@ def erase_in_backup(
 
 
 def _erased_since(folder: Path, op: int) -> Erasure:
-    """Return what the erasures after operation ``op`` took away, with the last one's time."""
+    """Return what the erasures after operation ``op`` erased, and the time of the last one."""
     counts = dict.fromkeys(_COUNTS, 0)
     last = at = None
     follower = LogFollower(folder / LOG)

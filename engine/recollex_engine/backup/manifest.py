@@ -12,7 +12,7 @@
                 "vectors":[PIECE]}
     PIECE    = [SHA256,SIZE]                                     a record is one, too
 
-A run writes its manifest last, under a number that is free. So a backup is never half: before that
+A run writes its manifest last, under a number that is free. So no backup is incomplete: until then
 the former manifest is the newest one, and every object that it needs is still there.
 """
 
@@ -102,7 +102,7 @@ class AgentEntry:
 class BackupManifest:
     """One run of a backup.
 
-    taken_at: when it began, in microseconds. note: of a run that erased something, the agent, by
+    taken_at: when it began, in microseconds. note: if the run erased something, the agent, by
     whom and why; else empty.
     """
 
@@ -216,7 +216,7 @@ def mark(target: Target) -> None:
 
 
 def _piece(said: Any, *, compressed: bool) -> Piece:
-    """Return a piece as a manifest or a record says; `ValueError` for one that cannot be."""
+    """Return a piece that a manifest or a record names; `ValueError` if it cannot be one."""
     sha256, size = said
     if not _SHA256.fullmatch(sha256) or not _is_number(size, MOST_BYTES):
         raise ValueError(f"no piece: {said!r}")
@@ -224,7 +224,7 @@ def _piece(said: Any, *, compressed: bool) -> Piece:
 
 
 def _settings(said: dict[str, Any]) -> Settings:
-    """Return settings of which file names are made; `ValueError` for other types."""
+    """Return settings, checked, since file names are made of them; may raise `ValueError`."""
     found = Settings.from_payload(said)
     if not _is_number(found.embedding) or not _is_number(found.dimension):
         raise ValueError(f"no settings: {said!r}")

@@ -5,8 +5,8 @@
     objects/AB/ABCDEF...       the bytes
     objects/AB/ABCDEF....gz    the bytes, compressed by gzip; the name is that of the plain bytes
 
-So equal pieces are stored once, a piece that is there need not be sent again, and a piece can be
-checked by itself: `sha256sum`, after `gunzip -c` for a compressed one.
+So equal pieces are stored once, and a stored piece need not be sent again. Each can be checked by
+itself: `sha256sum`, after `gunzip -c` if it is compressed.
 """
 
 import hashlib

@@ -41,7 +41,7 @@ def prune(target: Target, keep: int) -> None:
 
 
 def replace_agent(target: Target, name: str, entry: AgentEntry) -> None:
-    """Let every backup have the agent ``name`` as ``entry`` says; remove all other objects.
+    """Give every backup the agent ``name`` as in ``entry``; remove all objects that none needs.
 
     A former backup that is damaged is removed, because nothing says what it needs. Raises
     `CorruptError` if the newest one is damaged; then no object is removed.

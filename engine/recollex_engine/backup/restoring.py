@@ -1,4 +1,4 @@
-"""How is a store made of a backup? Pieces become the files of its agents, which are then checked.
+"""How is a store made from a backup? Pieces become the files of its agents, which are then checked.
 
 The log and the vectors are written; columns and indexes are built from them by the first opening.
 """

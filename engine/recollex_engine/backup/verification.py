@@ -131,7 +131,7 @@ def _read_log(reader: _Reader, record: AgentRecord, name: str) -> VectorBatches 
 def _follow(
     line: bytes, number: int, offset: int, before: Position, batches: VectorBatches
 ) -> Position | None:
-    """Return the position after one line of a log; None if it does not follow ``before``."""
+    """Return the position after a line of a log; None if the line does not continue ``before``."""
     if offset == len(line) + 1:
         after = Position(number, offset, before.op, before.recorded_at, before.chain)
         return after if decode_header(line) == after else None

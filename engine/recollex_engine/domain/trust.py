@@ -6,7 +6,7 @@ content, says who a message claims to be from, and may be copied from anywhere. 
 order::
 
     0          unknown: the memory was retained without a source
-    1 web      pages, documents, mail: anybody may have written it; also a source of the caller's
+    1 web      pages, documents, mail, written by anyone; also a source of the caller's
                own, unless its trust is given
     2 tool     results of tools and other programs
     3 assistant    what the agent's own model said or concluded

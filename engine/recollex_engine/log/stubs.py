@@ -1,4 +1,4 @@
-"""The checksum of the stubs of a log: its chain is of what they were, not of what is left."""
+"""The checksum of the stubs of a log: the chain covers the erased records, not what is left."""
 
 import hashlib
 import struct
@@ -42,7 +42,7 @@ def read_stubs(
 ) -> tuple[StubDigest, Record | None, dict[str, Any]]:
     """Return the digest of the stubs up to an operation, and what the log says about it.
 
-    That is the last record of ``kind`` that is no stub itself, None if there is none, and the
+    The latter is the last record of ``kind`` that is not itself a stub, None for none, with the
     digest of the stubs before it. Cost: 0.1 ms a megabyte where the log has no stub; otherwise that
     of reading it.
     """

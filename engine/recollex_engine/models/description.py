@@ -110,7 +110,7 @@ def check_dimension(dimension: object, name: str) -> None:
     if not whole or dimension not in range(BLOCK, MAX_DIMENSION + 1, BLOCK):
         raise InputError(
             f"{name} must be a multiple of {BLOCK} in [{BLOCK}, {MAX_DIMENSION}], "
-            f"got {dimension!r}; zeros behind a vector change no similarity"
+            f"got {dimension!r}; pad vectors with zeros, which change no similarity"
         )
 
 

@@ -110,8 +110,8 @@ class Words:
     terms uint32[Q], idf float32[Q]: the words of the question that the agent knows.
     fixed, per_word: BM25's norm of a memory is fixed + per_word * its number of words.
     most: the sum of the idf of all words of the question, known or not: an upper bound of scores.
-    unknown: the share of ``most`` that belongs to words which no memory holds, of those of
-    ``population``: how many memories idf is of.
+    unknown: the share of ``most`` that belongs to words which none of the memories holds.
+    population: the number of memories that idf is computed over.
     tail: float32[n], the score of each memory that no posting list covers.
     """
 

@@ -84,7 +84,7 @@ class Signs:
 
 
 NOTHING_FOUND = Signs(0.0, 0.0, named=0.0, misattributed=0.0, unknown=0.0, memories=0)
-"""Of a recall without a candidate, whose confidence is 0."""
+"""The signs of a recall without a candidate; its confidence is 0."""
 
 
 def read_signs(seen: npt.NDArray[np.float64], unknown: float, memories: int) -> Signs:

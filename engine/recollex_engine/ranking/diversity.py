@@ -31,9 +31,9 @@ _NEGATIONS = frozenset(
 )
 
 FOLDED = 40
-"""Number of the best memories that are looked at first, where nothing else than folding is done. If
-one of them repeats another, all are looked at: of 250 candidates of a chat this takes 35 us, and
-most agents hold no repetition."""
+"""If repetitions are only folded, so many of the best memories are compared first. All are compared
+only if one of these repeats another: for 250 candidates of a chat that takes 35 us, and most agents
+hold no repetition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,8 @@ class Diversity:
     after Bob" is .966, but that of "Ann has a dog." and "Ann has a dog!" is only .917. No threshold
     separates a repetition from another fact.
 
-    With balance None repetitions are folded before SATF and the reranker, so that none is judged;
-    without a threshold, if some of the best 40 (`FOLDED`) do.
+    With balance None repetitions are folded before SATF and the reranker, so that none is judged.
+    Without a threshold this is done only if some of the best 40 (`FOLDED`) repeat another.
 
     threshold: if given with ``collapse``, memories of this cosine or more count as the same too,
     unless they differ in speaker, network, entities, numbers, capitalised words, negations or

@@ -20,8 +20,8 @@ INSIDE = 0.25
 """How much more alike two memories of one document must be: the turns of a talk add to each other
 more often than they replace each other."""
 SLACK = 0.4
-"""Of what two statements' cosine exceeds the least, the share by which the later one's cosine with
-the question may be lower. The more alike they are, the less the question must prefer the later."""
+"""How much lower the later one's cosine with the question may be, as a share of the excess of the
+two statements' cosine over its limit. Statements that are more alike are allowed more."""
 LATER = "later"
 """The name of the part of the score that lifts a later statement."""
 
@@ -35,7 +35,7 @@ def prefer_later(evidence: Evidence, fused: Fused) -> Fused:
     - their cosine s is at least t, halfway between the semantic threshold and the entry threshold,
       or t + `INSIDE` in one document;
     - its cosine with the question is lower by at most `SLACK` (s - t);
-    - it names the same of those whom the question names.
+    - of the entities that the question names, both mention the same.
 
     Its score becomes that of the best memory that it overtakes, and it is ranked before that one.
     What was added is the part `LATER` of its score. Cost: about 60 us.

@@ -3,12 +3,13 @@
 The weights of `contextual_fusion` were fitted on agents of hundreds to thousands of memories. Three
 of their assumptions fail in an agent of 5 to 50:
 
-- A memory may share a word with the question by chance: of "Which seat do I want?", "Sabine wants
-  to see the theatre" has one. The share of the possible score does not tell that, but the score
-  does: it is a sum of idf, and one word has little. A name is no chance ("Delete my last email
-  from Leila").
-- The best of many memories are all similar to the question, so what they differ by is mostly
-  chance, and similarity has a low weight. The best of few differ by more than that.
+- A memory may share a word with the question by chance: "Which seat do I want?" and "Sabine wants
+  to see the theatre" share one. The keyword part, a share of the greatest possible score, does not
+  show that. The score itself does: it is a sum of idf, and one word adds little. A shared name is
+  not taken for chance ("Delete my last email from Leila").
+- Among many memories the best are all similar to the question, and their differences in
+  similarity are mostly chance, so similarity has a low weight. Among few memories the differences
+  are greater, and tell more.
 - Every name is rare in a small agent, so a shared name tells little.
 """
 
@@ -23,13 +24,13 @@ from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import Analyzer, terms_of_name
 
 CHANCE = 1.5
-"""The number of shared words, each in one memory, at which keyword evidence counts half."""
+"""In the smallest agents, keyword evidence of so many words (w in `certainty`) counts half."""
 STEEPNESS = 8
-"""The power of the number of shared words in `certainty`."""
+"""The exponent in `certainty`."""
 FEW = 100
 """The number of memories at which an agent counts half as small."""
 CERTAIN = 0.99
-"""The certainty from which the shared words are not looked at."""
+"""From this certainty on, the shared words are not read."""
 SIMILARITY = 0.4
 """What the semantic weight gains in the smallest agent, as a share of it."""
 
@@ -45,10 +46,13 @@ def smallness(memories: int) -> float:
 
 
 def certainty(best: float, memories: int) -> float:
-    """Return how much words other than names count, in (0, 1]: 1 - smallness / (1 + (w / 1.5)^8).
+    """Return how much keyword evidence without a name counts, in (0, 1].
 
-    w: the best BM25 score of the question in the agent, at least 0, as a number of words of which
-    each is in one memory of average length: best / (ln(1 + (memories - .5) / 1.5) / 2).
+    Equation: 1 - smallness / (1 + (w / 1.5)^8), where w is the best BM25 score of the question in
+    the agent, divided by the score that one word gives which a single memory of average length
+    holds: w = best / (ln(1 + (memories - .5) / 1.5) / 2).
+
+    best: at least 0.
 
     >>> [round(certainty(best, 20), 2) for best in (1.4, 2.8, 5.0)]
     [0.1, 0.94, 1.0]

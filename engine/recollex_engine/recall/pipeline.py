@@ -234,7 +234,7 @@ class _Pipeline:
         return fused.signs.confidence
 
     def suffices(self, confidence: float | None) -> bool:
-        """Return whether the confidence is enough to answer; not if it is unknown after a failure.
+        """Return whether the confidence is enough to answer; False if a failure left it unknown.
 
         Raises `InputError` if the preset gives no confidence.
         """

@@ -15,7 +15,7 @@ Replaced: TypeAlias = tuple[str, int, int, Closed]
 
 @dataclass(frozen=True, slots=True)
 class Predecessor:
-    """What a memory said before `correct`, or a `retain` with its id, put another in its place.
+    """What a memory said before it was replaced, by `correct` or by a `retain` with its id.
 
     id: of both. text: the whole text. event_at, recorded_at: when it was said, and retained.
     closed: when, how ("corrected" or "replaced"), by whom and why it was replaced. Earlier versions
@@ -51,7 +51,7 @@ class Predecessor:
 def replaced_by(view: View, memory: int) -> Replaced | None:
     """Return the memory that the operation of ``memory`` closed as the version before it.
 
-    None for a first version, and for one that was told again after its id was archived or
+    None for a first version, and for a memory that was retained again after its id was archived or
     forgotten. Every view that shows a memory gives the same. Cost: about 3 us for a predecessor.
     """
     held = view.buffers

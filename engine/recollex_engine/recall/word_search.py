@@ -27,7 +27,7 @@ from recollex_engine.text.question_cues import Cues
 from recollex_engine.trace import Trace
 
 NAME_IDF = 1.5
-"""The greatest idf of a speaker's name: that of a word which 22 % of the memories hold."""
+"""The greatest idf of a speaker's name: that of a word that 22 % of the memories hold."""
 
 
 @dataclass(slots=True)  # made in each recall: a frozen class costs three times as long
@@ -98,9 +98,9 @@ def _caps(
 ) -> npt.NDArray[np.float32] | None:
     """Return the greatest idf of each word: `NAME_IDF` for a speaker's name; None if there is none.
 
-    A speaker's name says who speaks, which the score for the speaker tells as well. In an agent of
-    one talk half of the memories hold it, and it hardly counts; in an agent of ten talks its idf is
-    that of a rare word, and memories that hold nothing else of the question come first.
+    The score for the speaker already counts the name. In an agent of one talk half of the memories
+    hold it, so its idf is low. In an agent of ten talks it has the idf of a rare word, and without
+    the limit memories that share only the name would come first.
     """
     names = view.columns.speakers.names(view.of_memories("speaker"), naming)
     if not names:

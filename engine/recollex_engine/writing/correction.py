@@ -42,7 +42,7 @@ def corrected(
     The statement has ``text`` and ``changes`` (fields of `Statement`); its other fields are those
     of the memory. Names are searched in the new text; entities that the caller had given stay. A
     turn keeps its speaker in front of the text. It has the stamp of the memory or of the
-    correction, whichever is trusted less: no correction raises trust. Raises `UnknownIdError` if no
+    correction, the less trusted of both: no correction raises trust. Raises `UnknownIdError` if no
     memory with this id is open.
     """
     memory = columns.newest(id, columns.memories, columns.op)

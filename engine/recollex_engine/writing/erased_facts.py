@@ -1,4 +1,4 @@
-"""Which facts, events and episodes go when memories are erased? Those without any other source."""
+"""Which facts, events and episodes are erased with memories? Those without any other source."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,7 @@ Payload = dict[str, Any]
 class ErasedFacts:
     """The versions of facts and events that an erasure takes away; see `erasure_plan`.
 
-    ``counts`` is counted up by `decide`, and ``names`` told the names that stay.
+    `decide` adds to ``counts``, and gives ``names`` the names that stay.
     """
 
     def __init__(self, everything: bool, counts: Any, names: SurvivingNames) -> None:
@@ -36,7 +36,7 @@ class ErasedFacts:
         self._gone_mention: Callable[[str], bool] = lambda mention: False
 
     def read(self, kind: str, payload: Payload) -> None:
-        """Read a record of the log that is not of a memory."""
+        """Read a record of the log that retains no memory."""
         if kind in (*FACTS, *EVENTS, *ENTITIES, "link"):
             self._records.append((kind, payload))
 
@@ -122,9 +122,10 @@ class ErasedFacts:
         return left
 
     def _changed(self, kind: str, payload: Payload) -> Payload:
-        """Return a record without the sources and edges that are erased; it is one that stays.
+        """Return a record that stays, without its erased sources and edges.
 
-        An entity, a link or the end of a fact leaves only who did it, where all of it goes.
+        If all of a record of an entity, a link or the end of a fact is erased, only who made it is
+        left.
         """
         if HOLE in payload:
             return payload

@@ -1,9 +1,9 @@
 """Which names of entities stay when memories are erased? Those that something else uses.
 
 A record names its entities by number; only the first use of a name is written out. So a name that
-an erased record wrote out stays if a later memory, which is not erased, may have used it: the
-name stands in the text or is the speaker, or no name of the entity that was known by then does, so
-that the caller has given it.
+an erased record wrote out stays if a later memory that is not erased may have used it. That is so
+if the name is in the text, or is the speaker. It is also so if no known name of the entity is
+there, because then the caller must have given it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,7 +33,7 @@ class SurvivingNames:
         self._kept.update((folded, entity) for _, folded, entity in names)
 
     def keep_called(self, surface: str, entity: int) -> None:
-        """Keep a name that a record which stays writes out."""
+        """Keep a name that is written out by a record that stays."""
         self._kept.add((fold_name(surface), entity))
 
     def name(
@@ -41,7 +41,7 @@ class SurvivingNames:
     ) -> None:
         """Keep the names by which a memory that stays may call its ``entities``.
 
-        ``names``: those that it writes out. They have been met.
+        ``names``: those that it writes out; `meet` has read them.
         """
         self.keep(names)
         own = {entity for _, _, entity in names}

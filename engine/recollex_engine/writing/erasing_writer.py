@@ -1,4 +1,4 @@
-"""How does an open writer erase? It lets the files be rewritten, and begins again with them."""
+"""How does an open writer erase? It has the files rewritten, and opens them again."""
 
 from dataclasses import asdict
 
@@ -15,7 +15,7 @@ def erase_with(
 ) -> tuple[Counts, Operation | None]:
     """Erase memories from every file; return the counts, and the operation that says so.
 
-    The caller holds ``writer.lock`` since it chose what to erase, and no checkpoint runs and no
+    The caller has held ``writer.lock`` since it chose what to erase. No checkpoint runs and no
     graph is built meanwhile. See `erasure`. If it fails midway, the writer refuses every later
     write, and the next opening completes the erasure. None for an erasure of nothing.
     """

@@ -52,8 +52,8 @@ from recollex_engine.writing.erasure_plan import Erasing, ErasurePlan, Payload
 
 VERSION = 1
 KEPT = {"LOCK", "REEMBED", "COMMIT", "HEAD", INTENT, LOG}
-"""The files of an agent's folder that hold nothing of a memory, and the log; beside them only the
-vectors stay."""
+"""The log, and the files of an agent's folder that hold nothing of a memory. Beside these, only the
+vectors are kept."""
 
 _ZEROS = bytes(1 << 20)
 

@@ -1,13 +1,13 @@
 """What is left of each record of the log when memories are erased? A plan, made from the log alone.
 
-An erased memory leaves its numbers: of passages, of words and of entities, because later records
-count from them. A word stays while a memory that is not erased has it; a name stays while such a
-memory, fact, event or entity may have been called by it. Facts and events go with the last of
-their sources: a fact's are its evidence and the documents of its mentions, an event's are its facts
-and mentions, an episode's are its events. The others lose the erased ones of their sources.
+An erased memory leaves the numbers of its passages, words and entities, because later records
+count from them. A word stays if a memory that is not erased has it; a name stays if such a memory,
+fact, event or entity may use it. A fact or event is erased with its last source. The sources of a
+fact are its evidence and the documents of its mentions, those of an event its facts and mentions,
+those of an episode its events. If some sources stay, the others are removed from the record.
 
-From records that stay these go as well, because they could confirm a guess at what was erased:
-semantic links to erased memories, and checksums of vectors with erased rows among them.
+Two things are removed from records that stay, because they could confirm a guess at what was
+erased: semantic links to erased memories, and checksums of batches of vectors with erased rows.
 """
 
 from collections.abc import Iterable
@@ -58,7 +58,7 @@ class Counts:
 
 @dataclass(slots=True)
 class Numbers:
-    """How many memories, passages, words, facts, events the records before one have made."""
+    """How many memories, passages, words, facts and events earlier records have made."""
 
     memories: int = 0
     rows: int = 0
@@ -83,7 +83,7 @@ class Numbers:
 
 @dataclass(slots=True)
 class _Read:
-    """What `ErasurePlan.read` gathers of the records that stay."""
+    """What `ErasurePlan.read` gathers from the records that stay."""
 
     words: set[int] = field(default_factory=set)
     texts: dict[str, list[str]] = field(default_factory=dict)  # of documents with erased memories
@@ -93,7 +93,7 @@ class _Read:
 class ErasurePlan:
     """The plan of one erasure: call `read` with the whole log, then `left` for each record.
 
-    A plan for a log of which some files are rewritten already is the same plan.
+    The plan is the same if some files of the log are rewritten already.
     """
 
     def __init__(self, erasing: Erasing) -> None:
@@ -157,7 +157,7 @@ class ErasurePlan:
     # -- what is left ----------------------------------------------------------------------------
 
     def left(self, kind: str, payload: Payload) -> Payload:
-        """Return the payload that is left of the next record, in order; equal if all of it is."""
+        """Return what is left of the next record's payload; all of it if nothing is erased."""
         numbers = self._numbers
         if kind in RETAINING:
             if HOLE in payload or self._gone_memory(numbers.memories):

@@ -134,7 +134,7 @@ def silent(server: Served, first: bytes) -> float:
         + b"\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{",
     ],
 )
-def test_whoever_falls_silent_is_hung_up_on(guarded: Served, first: bytes) -> None:
+def test_a_silent_client_is_hung_up_on(guarded: Served, first: bytes) -> None:
     assert silent(guarded, first) < 5
 
 
@@ -187,7 +187,7 @@ class Slow(HashedWords):
         return super().embed_query(text)
 
 
-def test_what_is_too_much_is_refused_and_what_nobody_waits_for_is_not_done(tmp_path: Path) -> None:
+def test_what_is_too_much_is_refused_and_an_abandoned_call_is_not_done(tmp_path: Path) -> None:
     slow = Slow()
     limits = Limits(readers=1, waiting=1)
     path = "/api/agents/a/search"

@@ -109,7 +109,7 @@ class Victim:
                 assert answer[2] is None, answer[2]
                 return answer[3]
             data = self._socket.recv(65_536)
-            assert data, "the server hung up on somebody who behaves"
+            assert data, "the server hung up on a client that behaves"
             self._unpacker.feed(data)
 
     def recall(self) -> float:

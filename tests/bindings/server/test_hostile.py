@@ -151,7 +151,7 @@ def assert_nothing_escaped(attacked: Target) -> None:
     assert not (attacked.folder.parent / "up").exists()
 
 
-def test_a_slow_sender_is_cut_off_and_slows_nobody(attacked: Target, victim: Victim) -> None:
+def test_a_slow_sender_is_cut_off_and_slows_no_other(attacked: Target, victim: Victim) -> None:
     request = packed([0, 1, "recall", ["victim", {"query": "x" * 200}, {}]])
     slow = [attacked.connect() for _ in range(50)]
     crawling = [attacked.connect(http=True) for _ in range(50)]
@@ -230,14 +230,14 @@ def idle(attacked: Target, victim: Victim, count: int) -> tuple[float, float]:
     return beside / alone, grown / count
 
 
-def test_a_thousand_idle_connections_slow_nobody(attacked: Target, victim: Victim) -> None:
+def test_a_thousand_idle_connections_slow_no_client(attacked: Target, victim: Victim) -> None:
     slower, each = idle(attacked, victim, 1000)
     assert slower < 4  # other processes may run; the slow test below requires 2
     assert each < 30_000
 
 
 @pytest.mark.slow
-def test_ten_thousand_idle_connections_slow_nobody(attacked: Target, victim: Victim) -> None:
+def test_ten_thousand_idle_connections_slow_no_client(attacked: Target, victim: Victim) -> None:
     slower, each = idle(attacked, victim, 9_900)
     print(f"10,000 idle: a recall takes {slower:.2f} times as long, {each:.0f} bytes each")
     assert slower < 2

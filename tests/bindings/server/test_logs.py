@@ -89,7 +89,7 @@ def test_times_are_written_with_their_zone() -> None:
     assert written(stream)[0]["arguments"]["at"] == "2024-05-01 00:00:00+00:00"
 
 
-def test_a_log_that_was_closed_stops_nobody() -> None:
+def test_a_log_that_was_closed_stops_no_caller() -> None:
     stream = io.StringIO()
     log = Log(stream)
     stream.close()

@@ -157,7 +157,7 @@ def test_what_was_written_is_read(shared: tuple[Server, Noting]) -> None:
         assert not failures
 
 
-def test_one_that_is_killed_is_replaced_and_nobody_notices(tmp_path: Path) -> None:
+def test_one_that_is_killed_is_replaced_and_no_client_notices(tmp_path: Path) -> None:
     noting = Noting()
     with (
         reading(tmp_path, observer=noting) as server,

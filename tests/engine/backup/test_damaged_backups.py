@@ -107,7 +107,7 @@ def test_a_log_that_lost_its_end_is_not_backed_up(path, tmp_path):
         ("end", []),
     ],
 )
-def test_a_record_that_somebody_made_up_is_refused(path, tmp_path, field, value):
+def test_a_made_up_record_is_refused(path, tmp_path, field, value):
     back_up(path, tmp_path / "b")
     target = FolderTarget(tmp_path / "b")
     manifest = read_manifest(target, 1)

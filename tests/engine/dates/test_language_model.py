@@ -184,7 +184,7 @@ def test_a_silent_endpoint_is_left():
     assert time.monotonic() - began < 5
 
 
-def test_nobody_there():
+def test_without_a_server():
     with endpoint("") as (url, _):
         pass
     with parser(url) as reader, pytest.raises(ModelError, match="APIConnectionError"):

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 dateparser = pytest.importorskip("dateparser", reason="needs the extra: recollex[languages]")
 
-from recollex_engine.dates import many_languages  # noqa: E402 (behind the skip)
+from recollex_engine.dates import many_languages  # noqa: E402 (after the skip)
 from recollex_engine.dates.many_languages import ManyLanguages  # noqa: E402
-from recollex_engine.dates.time_range import EARLIEST, find_range  # noqa: E402 (behind the skip)
+from recollex_engine.dates.time_range import EARLIEST, find_range  # noqa: E402 (after the skip)
 from recollex_engine.errors import InputError  # noqa: E402
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -182,4 +182,4 @@ def test_each_bucket_has_its_own_cuda_graph(half, monkeypatch):
     ones = np.ones((1, 5), np.int64)
     for _ in range(2):
         session.run(None, {"input_ids": ones, "attention_mask": ones})
-    assert graphs == ["1", "2", "3", "3", "1", "1"]  # four warm-ups, of which two are cut to 64
+    assert graphs == ["1", "2", "3", "3", "1", "1"]  # four warm-ups; two of them are cut to 64

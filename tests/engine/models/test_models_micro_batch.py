@@ -59,7 +59,7 @@ def test_a_call_larger_than_a_batch_runs_by_itself_and_whole():
     assert sizes == [9]
 
 
-def test_one_that_is_alone_waits_for_nobody():
+def test_a_lone_call_does_not_wait():
     batch = MicroBatch(lambda items: items, most=8, deadline=5.0)
     started = time.perf_counter()
     for _ in range(20):
@@ -74,11 +74,11 @@ def test_company_is_waited_for_no_longer_than_the_deadline():
     batch([1])
     assert 0.45 < time.perf_counter() - started < 5
     started = time.perf_counter()
-    batch([1])  # nobody came: the next does not wait
+    batch([1])  # no other call came: the next does not wait
     assert time.perf_counter() - started < 0.45
 
 
-def test_an_error_reaches_all_of_its_batch_and_nobody_else():
+def test_an_error_reaches_all_of_its_batch_and_no_other_call():
     def run(items):
         if 3 in items:
             raise ValueError("three")
@@ -118,7 +118,7 @@ def test_lanes_run_side_by_side_and_share_what_waits():
         deadline = time.monotonic() + 10
         while len(slow.batches) + len(batch._waiting) <= n and time.monotonic() < deadline:
             time.sleep(0.001)
-    assert [len(items) for items in slow.batches] == [1, 1]  # nobody waited for a free lane
+    assert [len(items) for items in slow.batches] == [1, 1]  # no call waited for a free lane
     slow.gate.set()
     for thread in threads:
         thread.join(10)
@@ -128,7 +128,7 @@ def test_lanes_run_side_by_side_and_share_what_waits():
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 3])
-def test_lanes_lose_nobody(lanes):
+def test_lanes_lose_no_call(lanes):
     running = []
 
     def run(items):

@@ -253,7 +253,7 @@ def test_a_malformed_answer_says_what_is_wrong_with_it(server, candidates, body,
         HttpReranker(server.url, "m").scores(candidates)
 
 
-def test_nobody_listening_is_an_error_in_time(candidates):
+def test_an_address_without_a_listener_is_an_error_in_time(candidates):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

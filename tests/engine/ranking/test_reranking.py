@@ -75,13 +75,13 @@ def test_what_lies_beyond_the_depth_follows_in_its_order(view):
     assert found.scores.tolist() == [0.2, 0.1, 0.1, 0.1]
 
 
-def test_nobody_is_asked_about_nothing(view):
-    nobody = Fixed([])
+def test_a_reranker_is_not_asked_about_an_empty_list(view):
+    unasked = Fixed([])
     for candidates, depth in ((candidates_of(view, []), None), (candidates_of(view, [1, 0]), 0)):
-        found = rerank(candidates, nobody, depth=depth)
+        found = rerank(candidates, unasked, depth=depth)
         assert found.order.tolist() == list(range(len(candidates)))
         assert found.scores.tolist() == candidates.scores.tolist()
-    assert nobody.asked == 0
+    assert unasked.asked == 0
 
 
 @pytest.mark.parametrize(

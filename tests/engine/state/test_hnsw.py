@@ -14,7 +14,7 @@ CODES = np.random.default_rng(1).integers(-127, 128, (600, 32)).astype(np.int8)
 
 
 def coded(codes, first_row):
-    """The columns of rows whose vectors are ``codes``, behind ``first_row`` others."""
+    """The columns of rows whose vectors are ``codes``, after ``first_row`` others."""
     count, dimension = codes.shape
     vectors = np.zeros((first_row + count, dimension), np.float16)
     vectors[first_row:] = codes / np.linalg.norm(codes.astype(np.float32), axis=1)[:, None]

@@ -12,7 +12,7 @@ carried = st.lists(st.lists(st.integers(0, 5), max_size=3), max_size=30)
 @settings(deadline=None)
 @given(carried, st.lists(st.tuples(st.integers(0, 30), st.data()), max_size=6))
 def test_views_of_any_size_in_any_order_see_what_their_memories_carry(memories, views):
-    """The inverse is made for one view, serves earlier ones, and later ones look behind it."""
+    """The inverse is made for one view, serves earlier ones, and is extended for later ones."""
     lists = LabelLists()
     offsets = np.cumsum([0, *map(len, memories)]).astype(np.uint64)
     labels = np.array([label for own in memories for label in own], np.uint32)

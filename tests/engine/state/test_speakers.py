@@ -9,7 +9,7 @@ from recollex_engine.text.question_cues import first_name
 NAMES = ["Ann Lee", "ann", "Bob", "O\u2019Brien", "?!", "", "the_dude"]
 
 
-def test_a_view_of_nobody_names_nobody():
+def test_a_view_without_speakers_names_none():
     assert Speakers(NAMES.__getitem__).named(np.empty(0, np.uint32), ["ann"]).tolist() == []
     silent = np.full(3, NONE, np.uint32)
     assert Speakers(NAMES.__getitem__).named(silent, ["ann", "bob"]).tolist() == []

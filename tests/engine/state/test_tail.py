@@ -30,7 +30,7 @@ class Tails(RuleBasedStateMachine):
 
     @rule()
     def checkpoint(self):
-        """The memories so far come from posting lists: the tail begins behind them."""
+        """The memories so far come from posting lists: the tail begins after them."""
         self.tail = Tail(len(self.texts))
 
     @rule(data=st.data())

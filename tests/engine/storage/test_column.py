@@ -302,7 +302,7 @@ assert (mapped == 20) == fixed, mapped  # without a map the file would have to b
 
 @needs_maps
 @pytest.mark.parametrize("kind", ["fixed", "changing"])
-def test_the_pages_of_a_fixed_column_are_nobodys_memory(tmp_path, kind):
+def test_the_pages_of_a_fixed_column_are_not_private_memory(tmp_path, kind):
     with (tmp_path / "column").open("wb") as file:
         file.truncate(64 << 20)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

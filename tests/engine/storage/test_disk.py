@@ -91,7 +91,7 @@ def test_a_process_without_descriptors_is_told_what_to_do(tmp_path):
         os.close(lowest)
         refused = 0
         try:
-            for spare in range(100):  # others may hold the numbers behind the lowest
+            for spare in range(100):  # others may hold the numbers after the lowest
                 resource.setrlimit(resource.RLIMIT_NOFILE, (lowest + spare, hard))
                 try:
                     found = recalled(store)

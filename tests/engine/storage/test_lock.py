@@ -132,7 +132,7 @@ def test_a_program_started_meanwhile_does_not_hold_it(path):
             os.kill(sleeper, 9)
 
 
-def test_the_holder_is_not_named_when_nobody_wrote_it(path):
+def test_the_holder_is_not_named_if_none_was_written(path):
     with WriterLock(path):
         path.write_bytes(b"")
         with pytest.raises(LockedError) as caught:

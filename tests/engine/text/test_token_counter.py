@@ -122,7 +122,7 @@ def test_a_hanging_download_is_given_up(fresh, monkeypatch):
     assert time.monotonic() - began < 0.9
 
 
-def test_a_network_that_swallows_packets_holds_nobody(tmp_path):
+def test_a_network_that_swallows_packets_holds_no_caller(tmp_path):
     with socket.socket() as silent:  # accepts a connection and never answers
         silent.bind(("127.0.0.1", 0))
         silent.listen()

@@ -46,7 +46,7 @@ def test_an_agent_opened_with_the_wrong_model_says_what_to_type(store):
             opened.agent("a").recall("tea")
 
 
-def test_a_writer_is_waited_for_by_nobody_and_what_it_wrote_is_kept_for_the_next_call(store):
+def test_a_move_does_not_wait_for_a_writer_and_the_next_call_finishes_it(store):
     with recollex.open(store, embedder=Model("a", 32)) as opened:
         agent = opened.agent("a")
         agent.retain("Beside the work.", id="beside")

@@ -135,7 +135,7 @@ STEPS = {
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_crash_around_the_change_leaves_the_old_state_or_the_new_one(store, monkeypatch, step):
-    """Of each step, before it and after it; a crash is an error that nobody catches."""
+    """Of each step, before it and after it; a crash is an error that is not caught."""
     owner, name = STEPS[step]
     real = getattr(owner, name)
     for late in (False, True):

@@ -31,7 +31,7 @@ def test_a_change_in_any_kernel_file_compiles_into_a_new_folder(source, tmp_path
 
 def test_kernels_run_uncached_where_nothing_can_be_written(source, tmp_path):
     blocked = tmp_path / "file"
-    blocked.touch()  # a folder cannot be made under a file, whoever asks
+    blocked.touch()  # no user can make a folder under a file
     assert ask(source, RECOLLEX_CACHE=str(blocked / "cache")) == (42, False)
     assert ask(source, HOME=str(blocked)) == (42, False)
     assert not list(tmp_path.rglob("*.nb?"))

@@ -11,7 +11,7 @@ D, CONNECTIVITY, ABOVE = 8, 2, 16
 
 
 class World:
-    """A graph of nodes with random neighbours, some of which are not there, and its file."""
+    """A graph of nodes with random neighbours, with some missing, and its file."""
 
     def __init__(self, seed, n, first_row, keys=None):
         random = np.random.default_rng(seed)

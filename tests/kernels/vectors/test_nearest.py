@@ -89,7 +89,7 @@ def test_the_best_of_some_rows_are_those_of_scoring_them(seed, grid, floor):
     )
     chosen = np.zeros(n, bool)
     chosen[rows[rows < visible]] = True
-    of_others = memory_of_row + n * ~chosen  # rows that were not given belong to nobody allowed
+    of_others = memory_of_row + n * ~chosen  # rows that were not given belong to no allowed memory
     masks = np.concatenate([allowed, np.zeros(n, bool)])
     expected = brute(vectors, 0, n, of_others, masks, query, floor, k)
     assert tuple(part.tolist() for part in found) == expected

@@ -79,7 +79,7 @@ class Bank:
         return out
 
     def search(self, terms, idf, end, allowed, k):
-        scratch = np.zeros((SCRATCH + 1, end + 128), np.uint32)  # the last row is nobody's
+        scratch = np.zeros((SCRATCH + 1, end + 128), np.uint32)  # the last row belongs to no memory
         found, scores = np.empty(k, np.uint32), np.empty(k, np.float32)
         indexed = self.segments[-1][-1]
         tail = np.zeros(max(0, end - indexed), np.float32)
