@@ -97,3 +97,11 @@ def test_a_name_that_speaks_later_speaks_in_no_earlier_view(tmp_path: Path) -> N
         named = now.columns.speakers.named(now.of_memories("speaker"), frozenset({"ann"}))
         assert len(named) == 1
         assert names_speaker(now, named) and not names_speaker(before, named)
+
+
+def test_a_name_in_an_address_is_no_chance(tmp_path: Path) -> None:
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(DIMENSION)) as store:
+        told = "Calendar: Budget review with anaya.patel@atlas.com, 2023-12-13."
+        agent = made(store, {told: 0.196, AISLE: 0.316}, 18)
+        assert first(agent, "Cancel what I planned with anaya.") == told
+        assert first(agent, "Which atlas did I want?") == AISLE  # no name is shared

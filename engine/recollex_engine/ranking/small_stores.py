@@ -14,6 +14,7 @@ of their assumptions fail in an agent of 5 to 50:
 """
 
 import math
+import re
 from functools import lru_cache
 
 import numpy as np
@@ -94,12 +95,20 @@ def word_certainty(view: View, words: Words) -> float:
 
 
 def _names(view: View, memory: int) -> set[str]:
-    """Return the terms of the names of a memory: its entities and who said it."""
+    """Return the terms of the names of a memory.
+
+    They are its entities, who said it, and the names in e-mail addresses of its text.
+    """
     offsets = view.offsets("mention_offset")
     first, end = int(offsets[memory]), int(offsets[memory + 1])
     names = list(view.entity_names(view.buffer("mention_entity")[first:end].tolist()))
     said = view.columns.label(int(view.buffer("speaker")[memory]))
+    start, stop = (int(place) for place in view.offsets("text_offset")[memory : memory + 2])
+    text = view.buffer("text")[start:stop].tobytes()
+    if b"@" in text:
+        names += _ADDRESSED.findall(text.decode(errors="replace"))
     return {term for name in [*names, said or ""] for term in terms_of_name(_ANALYZER, name)}
 
 
 _ANALYZER = Analyzer()
+_ADDRESSED = re.compile(r"[\w.+-]+(?=@\w)")  # "ann.lee" of "ann.lee@example.com"
