@@ -1,6 +1,7 @@
-"""A folder's flush fails once; what is acknowledged afterwards outlives a loss of power."""
+"""Names of files are on the disk in time, also if the flush of a folder fails once."""
 
 import errno
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -12,7 +13,8 @@ from recollex_engine.errors import RecollexError
 from tests.engine.faults.small_store import D, contents, fill
 from tests.faults.checking import SHM, laid_out, opened
 from tests.faults.recorder import recording, refusal
-from tests.faults.states import states
+from tests.faults.states import Machine, states
+from tests.faults.workloads import record
 
 LOST = "flushed names, flushed bytes, draw 0"
 
@@ -66,3 +68,19 @@ def test_a_failed_flush_of_a_folder_is_made_up_for(root, number):
     with laid_out(state.tree) as place, opened(place / "s") as agent:
         assert len(contents(agent)) == 60, flushed[number:]
         assert agent.verify().problems == ()
+
+
+@pytest.mark.parametrize("name", ["erase", "checkpoints", "reopened"])
+def test_a_log_file_is_removed_when_the_name_of_its_other_form_is_on_the_disk(root, name):
+    """A loss of power may keep the removal and lose a rename before it: the log was gone."""
+    recorded = record(root, name, "interval", reads=False)
+    machine = Machine(recorded.start)
+    removed = 0
+    for event in recorded.events:
+        for folder, file, node in event.entries:
+            if node is None and re.fullmatch(r"\d{8}\.jsonl(\.gz)?", file):
+                removed += 1
+                forms = {f"{file[:8]}.jsonl", f"{file[:8]}.jsonl.gz"} - {file}
+                assert forms <= machine.folders[folder].durable.keys()
+        machine.advance(event)
+    assert removed

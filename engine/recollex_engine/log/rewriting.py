@@ -51,6 +51,7 @@ def rewrite_log(folder: Path, end: Position, left: Left) -> Position:
         offset = _rewrite_file(folder, number, end, left)
         if number == end.file:
             after = Position(number, offset, end.op, end.recorded_at, end.chain)
+    flush_folder(folder)  # else a loss of power may keep the removals alone
     keep = {plain_path(folder, number).name for number in range(START.file, end.file + 1)}
     for name in os.listdir(folder):  # noqa: PTH208 - names alone
         if (
