@@ -8,6 +8,8 @@ that sees only the first n entries skips newer ones as it walks.
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.storage.memory_order import fence
+
 NONE = 0xFFFFFFFF
 
 
@@ -16,7 +18,9 @@ class Chain:
 
     Threads: one writer extends. Readers take `head` first and the flat arrays after it. When the
     flat arrays were moved to larger ones, the writer copies `head` before it changes it. So the
-    heads that a reader holds never point beyond the arrays that it holds.
+    heads that a reader holds never point beyond the arrays that it holds. Kernels walk beside the
+    writer, without a lock: `publish` puts a barrier between entries and heads, and a reader's loads
+    are in order because the index of each comes from the one before it.
     """
 
     def __init__(self, keys: npt.NDArray[np.uint32], count: int) -> None:
@@ -53,4 +57,5 @@ class Chain:
             self.head = grown
         elif moved:
             self.head = self.head.copy()
+        fence()  # a kernel of a reader that loads a new head loads what it leads to
         self.head[keys] = np.arange(first, first + len(keys), dtype=np.uint32)

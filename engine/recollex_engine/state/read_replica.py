@@ -18,6 +18,7 @@ from recollex_engine.state.view import View
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.disk import system_errors
 from recollex_engine.storage.lock import is_locked
+from recollex_engine.storage.memory_order import fence
 
 REOPEN_ROWS = 32_768
 """After applying this many rows since it opened, a reader starts again from the newest
@@ -88,6 +89,7 @@ class ReadReplica:
                 until = torn
                 if until is None and self._commit.is_whole and is_locked(folder / "LOCK"):
                     until = self._commit.op
+                    fence()
                 left = self._commit.op - replica.published
                 with progress_for(self._watching, left) as progress:
                     replica.follow(follower, until, check_vectors=True, progress=progress)
@@ -156,6 +158,7 @@ class ReadReplica:
                 self._reopen()
             return
         self._is_whole = False  # if `follow` fails, the replica may hold part of an operation
+        fence()  # log and vectors are loaded after the commit word
         try:
             self.replica.follow(self._follower, until)
         except (Reembedded, Erased, CorruptError) as error:

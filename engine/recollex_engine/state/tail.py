@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.storage.memory_order import fence
 from recollex_kernels.words.chains import BLOCK
 from recollex_kernels.words.tail import extend_chains, publish_chains
 
@@ -86,6 +87,7 @@ class Tail:
                     *(first_row, term_offset, term, first, end_memory, self._size),
                     *(self._latest, now.postings, now.counts),
                 )
+                fence()  # a kernel of a reader that loads a new head loads whole postings
                 publish_chains(
                     first_row, term_offset, term, first, end_memory, self._latest, now.head
                 )

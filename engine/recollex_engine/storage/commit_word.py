@@ -15,7 +15,8 @@ Version 1 has no check. A file of another version says its version twice, by its
 that the version is damage.
 
 Numbers are little-endian. Each is aligned and stored by one instruction, so a reader in another
-process sees the old or the new value, never a mixture of both.
+process sees the old or the new value, never a mixture of both. A barrier stands before the store,
+and a reader puts one after its load (`read_replica`), so that it finds the log as far as that.
 """
 
 import os
@@ -26,6 +27,7 @@ from zlib import crc32
 from recollex_engine.errors import ReadOnlyError
 from recollex_engine.storage.disk import open_file, replace_file, write_at
 from recollex_engine.storage.formats import unknown_format
+from recollex_engine.storage.memory_order import fence
 from recollex_engine.storage.overlay import shared_bytes
 
 SIZE = 64
@@ -102,6 +104,7 @@ class CommitWord:
         if not self.writable or self._words is None:
             raise ReadOnlyError(f"{self.path} was opened for reading: open it with writable=True")
         if self._words[word] != value:  # a page that was written to must be flushed to disk
+            fence()  # the log and the vectors were written before, seen by any process
             self._words[word] = value
 
     def _open(self) -> memoryview | None:

@@ -1,0 +1,103 @@
+"""What leads to new data is stored after it, and a barrier stands between both, for ARM."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from recollex_engine.state import chain, read_replica, tail
+from recollex_engine.state.chain import NONE, Chain
+from recollex_engine.storage import commit_word
+from recollex_engine.storage.commit_word import CommitWord
+from recollex_engine.storage.memory_order import fence
+from tests.engine.faults.small_store import fill, opened, vectors
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """Let a barrier call the functions of a list, by the module that it stands in."""
+    calls = {module: [] for module in (chain, tail, commit_word, read_replica)}
+    for module, functions in calls.items():
+        monkeypatch.setattr(module, "fence", lambda functions=functions: [f() for f in functions])
+    return calls
+
+
+def test_entries_are_stored_before_the_heads_that_lead_to_them(tmp_path, seen):
+    """Of the mentions of an agent, whose chains kernels walk while a writer extends them."""
+    told = []
+    with opened(tmp_path / "store") as agent:
+        agent.retain("Ann is here.", entities=["Ann"], embedding=vectors(8, 1)[0])
+        columns = agent.engine.replica().columns
+        known = columns.array("mention_entity").copy()
+
+        def at_the_barrier():
+            keys = columns.array("mention_entity")
+            previous = columns.array("mention_previous")
+            memories = columns.array("mention_memory")
+            if len(keys) > len(known):
+                assert len(keys) == len(previous) == len(memories)
+                assert int(columns.mentions.head[columns.mentions.head != NONE].max()) < len(known)
+                told.append(len(keys))
+
+        seen[chain].append(at_the_barrier)
+        agent.retain("Tea for Ann.", entities=["Ann", "Zoe"], embedding=vectors(9, 1)[0])
+        assert told
+        assert int(columns.mentions.head[columns.mentions.head != NONE].max()) >= len(known)
+
+
+def test_a_chain_passes_a_barrier_before_its_heads_change(seen):
+    chains = Chain(np.empty(0, np.uint32), 4)
+    held = []
+    seen[chain].append(lambda: held.append(chains.head[1]))
+    chains.publish(np.array([1], np.uint32), 0, 4, moved=False)
+    assert held == [NONE] and chains.head[1] == 0
+
+
+def test_postings_of_the_tail_are_stored_before_their_heads(seen):
+    postings = tail.Tail(0)
+    held = []
+
+    def at_the_barrier():
+        assert postings.now.counts.sum() == 2
+        held.append(postings.now.head.any())
+
+    seen[tail].append(at_the_barrier)
+    rows, terms = np.array([0, 1], np.uint32), np.array([3, 4], np.uint32)
+    now = postings.postings(rows, np.array([0, 2], np.uint64), terms, 1, 8)
+    assert held == [False] and now.head[3] and now.head[4]
+
+
+def test_the_log_is_written_before_the_commit_word_says_so(tmp_path, seen):
+    with opened(tmp_path / "store") as agent:
+        fill(agent, 0, 3)
+        folder = tmp_path / "store" / "agents" / "a"
+        before = CommitWord(folder / "COMMIT").op
+        held = []
+
+        def at_the_barrier():
+            log = b"".join(each.read_bytes() for each in sorted((folder / "log").glob("*.jsonl")))
+            held.append((CommitWord(folder / "COMMIT").op, b"Barrier tea." in log))
+
+        seen[commit_word].append(at_the_barrier)
+        agent.retain("Barrier tea.", embedding=vectors(9, 1)[0])
+        assert held == [(before, True)]
+        assert CommitWord(folder / "COMMIT").op > before
+
+
+def test_a_reader_passes_a_barrier_before_it_reads_what_was_published(tmp_path, seen):
+    with opened(tmp_path / "store") as agent:
+        fill(agent, 0, 3)
+        with opened(tmp_path / "store", read_only=True) as reader:
+            known, held = reader.engine.view().op, []
+            replica = reader.engine.replica()
+            seen[read_replica].append(lambda: held.append(replica.published))
+            fill(agent, 3, 1)
+            assert len(reader.list()) == 4 and held == [known]
+
+
+def test_a_barrier_holds_nothing_up():
+    threads = [threading.Thread(target=lambda: [fence() for _ in range(1000)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
