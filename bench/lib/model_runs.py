@@ -13,7 +13,7 @@ QUESTION = "Where did Caroline move from last year"
 TEXT_TOKENS = 36
 SEED = 7
 SECONDS = 1.5
-"""For so long a measurement is repeated; pairs are measured for half as long."""
+"""How long a measurement is repeated; pairs are measured for half as long."""
 _WORDS = """
 the of and a to in is you that it he was for on are as with his they at be this have from or one had
 by word but not what all were we when your can said there use an each which she do how their if will

@@ -53,9 +53,9 @@ SETS = (
 )
 """Sets on whose development halves the weights are fitted: conversations, documents, languages."""
 BANKS = 6
-"""Of a set with more banks, so many are asked."""
+"""The most banks of a set that are asked."""
 QUESTIONS = 30
-"""So many questions of each kind and half are put to each memory."""
+"""The most questions of each kind and half that are put to each memory."""
 SPLITS: tuple[Split, ...] = ("dev", "report")
 COVERAGE = (0.25, 0.5, 0.75, 1.0)
 BINS = 10

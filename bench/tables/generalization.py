@@ -40,7 +40,7 @@ from bench.tables.lib.trials import claim_of, spread
 from bench.tables.lib.words import COLUMN, lengths
 
 QUERIES = 200
-"""Of each half of a set."""
+"""The most questions of each half of a set."""
 FITTED = 80
 """Queries of each development half that weights are fitted on."""
 NEGATIVES = 400

@@ -48,7 +48,7 @@ SETS = {
 """Set -> the most banks that are read of it."""
 QUERIES = 100
 DEPTH = 60
-"""So many of the default's candidates are ranked anew."""
+"""How many of the default's candidates are ranked anew."""
 OWN = 50
 """Finds of the sparse evidence alone that may join the candidates."""
 WIDE = 400

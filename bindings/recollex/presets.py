@@ -8,6 +8,9 @@ A preset is a frozen dataclass with every choice. Take one, and replace what you
     newest_first = replace(presets.default, reranker=presets.Heuristic(recency=0.5))
     alice.recall("Where does Bob live?", preset=newest_first)
 
+The papers' presets keep their cosine thresholds (``semantic_cut``), so a recall by one of them may
+return nothing; the default returns its best, however weak.
+
 >>> default.name, tempr.name, satf.arms
 ('default', 'tempr', ('semantic',))
 """

@@ -51,7 +51,7 @@ class Notification:
 
 
 def read_message(value: object) -> Request | Notification:
-    """Return the message of a decoded value. Raises `ProtocolError` for a value that is none."""
+    """Return the message of a decoded value. Raises `ProtocolError` for any other value."""
     if not isinstance(value, list) or not value:
         raise ProtocolError("a message is an array: [0, id, method, [...]] or [2, method, [...]]")
     if value[0] == NOTIFICATION and len(value) == 3:

@@ -116,7 +116,7 @@ class ReceivedRecall(Recall):
                 for memory in found:
                     memory.to_dict()
         except (LookupError, TypeError, ValueError, AttributeError, CorruptError) as error:
-            raise ProtocolError(f"the memories of a recall are none: {error!r:.200}") from None
+            raise ProtocolError(f"the memories cannot be read: {error!r:.200}") from None
         return found
 
     @property

@@ -62,7 +62,7 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class _Log:
-    """A log as it was read: up to where it is whole, its settings there, and what comes then."""
+    """A log as it was read: where its intact part ends, its settings there, and what follows."""
 
     end: Position
     settings: Settings | None

@@ -43,7 +43,7 @@ class LogHead:
 
 
 def read_head(given: LogHead | str) -> Head:
-    """Return the head that a caller kept; raises `InputError` for what is none.
+    """Return the head that a caller kept; raises `InputError` for anything else.
 
     >>> read_head("12:" + "A" * 43).op
     12

@@ -25,7 +25,7 @@ def open_target(given: Place) -> Target:
     """Return the target at a path, an address, or of an object of `obstore.store`.
 
     An address is s3://, gs:// or az:// with a bucket and a prefix, or file:// with a path. Raises
-    `InputError` for a file, for an address that is none, and without obstore.
+    `InputError` for a file, for an address of another form, and without obstore.
     """
     if type(given).__module__.split(".")[0] == "obstore":
         return ObjectStoreTarget(given, repr(given))

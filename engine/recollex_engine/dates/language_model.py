@@ -137,7 +137,7 @@ class LanguageModelDates:
             else:
                 end = now if start < now else LATEST
         except (ValueError, OverflowError) as error:
-            raise ModelError(f"{self.name} answered a time that is none: {error}") from error
+            raise ModelError(f"{self.name} answered what is not a time: {error}") from error
         if answer.first is None and answer.last is None:
             raise ModelError(
                 f"{self.name} found a time but gave neither its first nor its last day"

@@ -63,7 +63,7 @@ class Retention:
 
     @property
     def why(self) -> str:
-        """The reason that the log has for what goes by this rule."""
+        """The reason in the log for what is forgotten by this rule."""
         parts = [] if self.age is None else [f"older than {self.age}"]
         parts += [] if self.count is None else [f"more than {self.count:,}"]
         return f"{self.network or 'all networks'}: {' or '.join(parts)}"

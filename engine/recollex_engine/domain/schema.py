@@ -89,13 +89,13 @@ ENDS = {
 ERASE = "erase"
 """The kind of the operation that says that other operations were erased, by whom and why."""
 HOLE = "hole"
-"""In the payload of a stub: the memory, fact or event of the record was erased. Its number stays.
-For a memory the item is how many passages it had, else true."""
+"""A key of a stub: the memory, fact or event of the record was erased. Its number stays.
+The value is the number of passages for a memory, else true."""
 PLACEHOLDER = "\x1a"
 """An id, a word or a name that was erased is this character and its number."""
 
 STOP_WORD = -1
-"""In a log record, this number stands for a stop word among the terms of a passage."""
+"""In a log record, the number of a stop word among the terms of a passage."""
 
 MEMORY = {
     "id": "<u4",

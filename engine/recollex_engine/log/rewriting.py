@@ -31,7 +31,7 @@ from recollex_engine.storage.disk import FileSink, flush_folder, store_full
 _CHUNK = 1 << 20
 
 Left = Callable[[Record], tuple[bytes | None] | None]
-"""Returns for a record None where it stays as it is, or the payload of its stub in a tuple."""
+"""Takes a record; returns None if it is kept, else a tuple with the payload of its stub."""
 
 
 def rewrite_log(folder: Path, end: Position, left: Left) -> Position:

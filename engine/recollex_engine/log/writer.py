@@ -60,8 +60,9 @@ class LogWriter:
     the next write overwrites them. The file is opened when it is first written or flushed, so ten
     thousand agents that only answer recalls hold no descriptor.
 
-    A KeyboardInterrupt at any line leaves the log as it was, or with the whole transaction; what it
-    left half done is put right by the next call. If it came while a file was sealed, `must_reopen`.
+    A KeyboardInterrupt at any line leaves the log as it was, or with the whole transaction; the
+    next call completes or undoes what was half done. After one during the sealing of a file, see
+    `must_reopen`.
 
     Threads: any number may append, wait and sync; appends happen one after another. One writer a
     folder: the caller holds the lock that ensures this.

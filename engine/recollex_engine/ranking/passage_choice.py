@@ -155,7 +155,7 @@ def _bm25(view: View, rows: npt.NDArray[np.int64], words: Words) -> npt.NDArray[
 def _lent(
     evidence: npt.NDArray[np.float64], owner: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.float64]:
-    """Return the evidence with a share of what stands beside each passage in its memory."""
+    """Return the evidence, with a share of that of the neighbours in the same memory."""
     lent = BORROWED * np.maximum(evidence, 0)
     found = evidence.copy()
     beside = owner[1:] == owner[:-1]

@@ -6,6 +6,9 @@ without the cross-encoders of TEMPR 3.3 and MemoTrace: their weights must be dow
 machine may lack them. To add one::
 
     replace(presets.tempr, reranker=CrossEncoderReranker())
+
+The papers' presets keep the papers' cosine thresholds (``semantic_cut``), so a recall by them may
+return nothing where `DEFAULT` returns its best.
 """
 
 from collections.abc import Mapping

@@ -59,8 +59,8 @@ CHUNK = 1_024
 """Rows that are added between two calls of ``stopped``."""
 
 CodedRows: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32], npt.NDArray[np.uint32]]
-"""Of rows: codes in four bits a component, uint8[rows, dimension / 2]; steps, float32[rows]; and
-memories, uint32[rows]."""
+"""The rows' codes in four bits a component, uint8[rows, dimension / 2]; their steps, float32[rows];
+and their memories, uint32[rows]."""
 
 _MAGIC, _VERSION = b"usearch", 2
 _COSINE, _EIGHT_BITS, _KEYS, _SLOTS = 99, 23, 14, 15

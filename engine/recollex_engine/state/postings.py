@@ -35,7 +35,7 @@ ARRAYS: dict[str, npt.DTypeLike] = {
     "greatest": np.uint8,
     "columns": np.uint8,
 }
-"""In the order of `recollex_kernels.words.segments.Lists`."""
+"""The arrays of a file, in the order of `recollex_kernels.words.segments.Lists`."""
 _FORMAT_3: dict[str, npt.DTypeLike] = {
     **{name: kind for name, kind in ARRAYS.items() if "cuts" not in name},
     **{"starts": np.int64, "memories": np.uint32},

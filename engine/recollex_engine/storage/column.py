@@ -132,7 +132,7 @@ class Column:
         self._count = end
 
     def replace_from(self, start: int, values: ArrayLike) -> None:
-        """Put items at ``start``, in place of those from there on, which no reader has used."""
+        """Replace the items from ``start`` on, which no reader has used."""
         items = np.asarray(values, dtype=self._storage.dtype)
         if not self._stored <= start <= self._count:
             raise InputError(f"start must lie in [{self._stored}, {self._count}], got {start}")

@@ -5,8 +5,8 @@
     store.json      {"recollex_store": 1, "written_by": "0.1.0"}
 
 ``written_by`` is the newest version that has opened an agent of the store for writing. It is noted
-before that version writes anything, so a file of a newer format stands beside its name. Stores
-written before have no such field.
+before that version writes anything, so a store with a file of a newer format names that version.
+Stores written before have no such field.
 """
 
 from pathlib import Path
@@ -54,7 +54,7 @@ def writer_of(store: Path) -> str | None:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version, for comparing; () if it is none.
+    """Return the numbers of a version, for comparing; () if the text is not a version.
 
     >>> numbers("0.10.2") > numbers("0.9")
     True

@@ -94,7 +94,7 @@ class ParsedQuery:
 
     @property
     def only_phrases(self) -> bool:
-        """Whether every term stands in a phrase: outside the quotes are only stop words."""
+        """Whether every term is in a phrase, so that only stop words are outside the quotes."""
         return set(self.terms) <= {word for phrase in self.phrases for word in phrase}
 
 

@@ -3,7 +3,7 @@
 The names are found by their capitals, without a model: "X and Y" or "X or Y" inside the sentence,
 and a list of alternatives at its end ("Who was born first, X, Y or Z?"). Each part is the sentence
 with one of the names. A question of two clauses ("What did Ann say, and when?") is not divided,
-because its second clause rarely says of whom it asks.
+because its second clause rarely names the person.
 """
 
 import re

@@ -22,7 +22,7 @@ Ordinals = npt.NDArray[np.int64]
 
 
 def rules_in_force(columns: Columns, op: int, log: Path) -> tuple[Retention, ...]:
-    """Return the rules of the last operation `retention` up to ``op``; none if there is none.
+    """Return the rules of the last operation `retention` up to ``op``; () without one.
 
     Cost: one look-up where there never were rules; else 4 bytes for each operation, and the file of
     the log that has them.
