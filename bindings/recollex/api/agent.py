@@ -96,9 +96,9 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
         trust: the least trust, "user", "assistant", "tool" or "web"; memories of unknown source are
         left out, and with ``pack`` also facts and events that rest on less trusted memories.
         as_recorded: recall as of this recorded time, without what was recorded later; see `at`.
-        as_world: return only what was so at this time of the world, by today's knowledge: what had
-        happened by then, and whose `valid_until`, if it has one, had not come. With both: what was
-        believed at ``as_recorded`` about ``as_world``.
+        as_world: return only what was so at this time of the world, by today's knowledge: memories
+        of what had happened by then, and without those whose `valid_until` had passed. With both:
+        what was believed at ``as_recorded`` about ``as_world``.
         pack: "subgraph" or a `Packing` also fills `Recall.subgraph` with the events and facts
         around these memories, and their evidence, within ``max_tokens`` of their own.
 

@@ -20,8 +20,8 @@ from recollex_engine.clock import from_micros
 class Backup:
     """One backup of those that a target holds.
 
-    number: they are numbered 1, 2, 3, ... taken_at: when it began. agents: their ids, with the
-    number of operations of each. note: of a run of `erase_in_copy`, the agent, by whom and why.
+    number: 1, 2, 3, ... taken_at: when it began. agents: their ids, with the number of operations
+    of each. note: if `erase_in_copy` made the backup, the agent, by whom and why.
     """
 
     number: int
@@ -34,7 +34,7 @@ def backups(target: Place) -> list[Backup]:
     """Return the backups in a folder or object store, oldest first.
 
     Each is whole by itself: the newest one also holds what the earlier ones do, unless the store
-    lost it. Raises `errors.InputError` where there is none.
+    lost it. Raises `errors.InputError` if there is no backup.
 
     >>> import recollex, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -65,7 +65,7 @@ def restore(
 ) -> Restoration:
     """Make a store in the folder ``path`` from a backup.
 
-    at: a recorded time, as which the agents are restored; by default all that the backup holds.
+    at: the agents are restored as of this recorded time, by default with all that the backup holds.
     They then answer as `Agent.at` answered in the store, to the bit. agents: only these.
     number: of the backup, the newest one by default; see `backups`.
 

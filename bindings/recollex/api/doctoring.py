@@ -33,12 +33,13 @@ def doctor(
     Columns, indexes, a torn tail, an erasure that was begun and the vectors of a model are built
     again. A damaged log is not changed: the diagnosis says up to where it is whole.
 
-    repair: False only looks. salvage: the folder of a store, to which what a damaged log says
-    before the damage is copied. backup: a backup of the store, from which damaged vectors that a
-    caller gave are taken; what it has of a damaged log is said. embedder: the model that embeds
-    texts whose vectors are damaged, by default the one that the agent names; loaded only then.
+    repair: False only looks. salvage: a folder for a new store; the part of a damaged log before
+    the damage is copied to it. backup: a backup of the store. Damaged vectors that a caller gave
+    are taken from it, and the diagnosis says how much it has of a damaged log. embedder: the model
+    that embeds texts whose vectors are damaged, by default the one that the agent names; it is
+    loaded only then.
 
-    An agent that a writer has open is looked at, and what is wrong with it is left.
+    An agent that a writer has open is examined, but not mended.
 
     >>> import recollex, tempfile
     >>> from pathlib import Path

@@ -37,7 +37,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
         "COMMIT": "",
     }.items()
 }
-"""Operation -> its fields. None is a source of a memory: that is the caller's to give."""
+"""Operation -> its fields. The source of a memory is not among them: only the caller gives it."""
 NEEDED: dict[str, tuple[str, ...]] = {
     "RETAIN": ("text",),
     "FORGET": ("id",),

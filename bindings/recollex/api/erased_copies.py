@@ -32,14 +32,13 @@ def erase_in_copy(
     the copy since is kept, except later versions of erased memories. The copy's log says who did it
     and why, as for `Agent.erase`.
 
-    Or a backup that `Store.backup` has made: then the agent is backed up as it is now, all backups
-    in the target have it so, with its past, and no object holds what was erased. The result counts
-    what was erased since the backup before; `backups` shows who did it and why. No other process
-    may back up to the same object store meanwhile.
+    It may also be a backup that `Store.backup` has made. Then the agent is backed up as it is now,
+    with its past, and this state replaces the agent in all backups of the target, so no object
+    holds what was erased. The result counts what was erased since the former backup; `backups`
+    shows who did it and why. No other process may back up to the same object store meanwhile.
 
-    Raises `errors.InputError` for a store that has
-    no such agent or another one of that name, and `errors.LockedError` if a writer has the copy
-    open; then nothing is erased.
+    Raises `errors.InputError` for a store that has no such agent or another one of that name, and
+    `errors.LockedError` if a writer has the copy open; then nothing is erased.
 
     >>> import recollex, tempfile
     >>> from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""A file of memories outside of the store: whole or not there, and its owner's alone."""
+"""A file of memories outside of the store: complete or absent, and readable by its owner alone."""
 
 import os
 from collections.abc import Iterator

@@ -17,7 +17,7 @@ Payload = dict[str, Any]
 
 
 class ErasedFacts:
-    """The versions of facts and events that an erasure takes away; see `erasure_plan`.
+    """The versions of facts and events that an erasure removes; see `erasure_plan`.
 
     `decide` adds to ``counts``, and gives ``names`` the names that stay.
     """
@@ -54,7 +54,7 @@ class ErasedFacts:
         self._records = []
 
     def _decide(self, what: str, kinds: tuple[str, ...], all_kinds: tuple[str, ...] = ()) -> None:
-        """Find the versions of ``kinds`` that go, among those of ``all_kinds``."""
+        """Find the versions of ``kinds`` to erase, among those of ``all_kinds``."""
         version = -1
         for place, (kind, payload) in enumerate(self._records):
             version += kind in (all_kinds or kinds)

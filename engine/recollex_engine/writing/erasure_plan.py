@@ -48,7 +48,7 @@ class Erasing:
 
 @dataclass(slots=True)
 class Counts:
-    """How many memories, passages, facts and events an erasure takes away: versions, each once."""
+    """How many memories, passages, facts and events are erased; each version counts once."""
 
     memories: int = 0
     passages: int = 0

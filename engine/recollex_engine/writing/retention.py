@@ -1,8 +1,8 @@
-"""Which memories go by the retention rules of an agent? Found in its columns, and forgotten.
+"""Which memories are due by the retention rules of an agent? Found in its columns, and forgotten.
 
 A writer forgets what is due in a transaction of its own, right after each transaction that
-records something and before any other; its recorded time is one microsecond later. So the log has
-what went, when and by which rule, and a replay repeats it without knowing the rules.
+records something and before any other; its recorded time is one microsecond later. So the log
+says what was forgotten, when and by which rule, and a replay repeats it without knowing the rules.
 """
 
 from collections.abc import Sequence
@@ -84,9 +84,9 @@ class RetentionRules:
 
 
 def bound(columns: Columns, rule: Retention, now: int, first: int, gone: set[int]) -> int:
-    """Return the memory before which ``rule`` lets all memories of its network go.
+    """Return the memory before which all memories of the rule's network are due.
 
-    ``first``: a bound of before; ``gone``: memories that go by other rules.
+    ``first``: an earlier bound; ``gone``: memories that are due by other rules.
     """
     end = first
     if rule.micros is not None:
@@ -104,7 +104,7 @@ def bound(columns: Columns, rule: Retention, now: int, first: int, gone: set[int
 
 
 def _kept(columns: Columns, rule: Retention, first: int, end: int) -> Ordinals:
-    """Return the memories of [first, end) that ``rule`` lets go.
+    """Return the memories of [first, end) that are due by ``rule``.
 
     These are open ones, and archived ones that have no newer version.
     """
@@ -131,7 +131,7 @@ def _of_network(columns: Columns, rule: Retention, first: int, end: int) -> npt.
 
 
 def to_erase(columns: Columns, rules: Sequence[Retention], now: int) -> Ordinals:
-    """Return the memories whose bytes go by the rules that erase: int64[n], ascending.
+    """Return the memories to erase by the rules that erase: int64[n], ascending.
 
     These are open and closed ones before a rule's bound, and those that it has forgotten, of ids
     that have no other version.
