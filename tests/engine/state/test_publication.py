@@ -34,7 +34,7 @@ def test_entries_are_stored_before_the_heads_that_lead_to_them(tmp_path, seen):
             keys = columns.array("mention_entity")
             previous = columns.array("mention_previous")
             memories = columns.array("mention_memory")
-            if len(keys) > len(known):
+            if len(keys) > len(known) and not told:  # later ones are of other chains
                 assert len(keys) == len(previous) == len(memories)
                 assert int(columns.mentions.head[columns.mentions.head != NONE].max()) < len(known)
                 told.append(len(keys))
