@@ -41,10 +41,10 @@ FILTERS: dict[str, tuple[float, dict[str, Any]]] = {
     "tag, 1 %": (0.01, {"tags": ["hundredth"]}),
     "tag, 10 %": (0.1, {"tags": ["tenth"]}),
     "tag, 50 %": (0.5, {"tags": ["half"]}),
-    "network, 10 %": (0.1, {"networks": ["opinion"]}),
-    "network, 70 %": (0.7, {"networks": ["world"]}),
+    "network, 10 %": (0.1, {"network": ["opinion"]}),
+    "network, 70 %": (0.7, {"network": ["world"]}),
     "second half of the time": (0.5, {"since": MIDDLE}),
-    "time and network and tag": (0.175, {"since": MIDDLE, "networks": ["world"], "tags": ["half"]}),
+    "time and network and tag": (0.175, {"since": MIDDLE, "network": ["world"], "tags": ["half"]}),
 }
 """Name -> (share of memories that pass, filter)."""
 
@@ -91,7 +91,7 @@ def check(agent: recollex.Agent, asked: list[dict[str, Any]], given: dict[str, A
         found = agent.recall(**question, **given)
         for memory in found:
             assert set(given.get("tags", ())) <= set(memory.tags)
-            assert "networks" not in given or memory.network in given["networks"]
+            assert "network" not in given or memory.network in given["network"]
             assert "since" not in given or memory.event_at >= given["since"]
         ten = agent.recall(**question, **given, exact=True).ids[:10]
         shares.append(len(set(ten) & set(found.ids[:10])) / len(ten) if ten else 1.0)

@@ -198,7 +198,7 @@ def work(agent: recollex.Agent, questions: list[made_up.Question]) -> None:
             agent.recall(**fields, preset=preset, thinking_budget=100)
         filtered: list[dict[str, Any]] = [
             {"tags": ["hundredth"]},
-            {"networks": ["opinion"], "since": made_up.START + made_up.SPAN / 2},
+            {"network": ["opinion"], "since": made_up.START + made_up.SPAN / 2},
             {"as_world": made_up.END},
             {"document_id": "document 7"},
             {"entities": [made_up.name(3)]},

@@ -18,12 +18,13 @@ import recollex
 from recollex_engine import errors
 from tests.bindings.argument_contract import ArgumentContract
 from tests.bindings.fact_contract import FactContract
+from tests.bindings.filter_contract import FilterContract
 from tests.bindings.memory_contract import MemoryContract
 from tests.bindings.result_contract import ResultContract
 from tests.bindings.word_vectors import WordVectors
 
 
-class Contract(MemoryContract, FactContract, ArgumentContract, ResultContract):
+class Contract(MemoryContract, FactContract, ArgumentContract, ResultContract, FilterContract):
     @pytest.fixture
     def store(self) -> Any:
         raise NotImplementedError

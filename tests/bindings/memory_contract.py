@@ -313,7 +313,7 @@ class MemoryContract:
         done = alice.erase(["b", "c"], by="ann", why="asked")
         assert (done.memories, done.passages, done.facts, done.events) == (2, 2, 0, 0)
         assert [memory.id for memory in alice.list()] == ["a", "d"]
-        assert alice.erase(speaker="Eve", document_id="call", by="ann", why="asked").memories == 1
+        assert alice.erase(speakers="eve", document_id="call", by="ann", why="asked").memories == 1
         alice.retain("The page says tea.", id="page", source="web")
         assert alice.erase(source="web", by="ann", why="poisoned").memories == 1
         with pytest.raises(errors.UnknownIdError):

@@ -64,3 +64,27 @@ def test_audit_says_who_did_what_and_nothing_of_the_content(shell: Shell, store:
     assert (told[-1]["by"], told[-1]["why"], told[-1]["kind"]) == ("eve", "asked for", "erase")
     code, out, err = shell("audit", store, "--since", "2999-01-01")
     assert (code, out) == (1, "") and "nothing was done" in err
+
+
+def test_list_and_forget_take_a_filter(shell: Shell, store: str) -> None:
+    line = '{"text": "The lamp came.", "id": "lamp", "metadata": {"n": 2}, "tags": ["open"]}'
+    assert shell("ingest", store, "-", stdin=line)[0] == 0
+    code, out, _ = shell("list", store, "--newest", "--limit", "1")
+    assert code == 0 and out.startswith("lamp  ") and out.endswith("[open]  The lamp came.\n")
+    assert shell("list", store, "--count")[1] == "2\n"
+    code, out, _ = shell("list", store, "--where", '{"n": {"gt": 1}}', "--json")
+    assert json.loads(out)["id"] == "lamp"
+    assert shell("list", store, "--tag", "open", "--count", "--json")[1] == '{"count": 1}\n'
+    assert shell("recall", store, "", "--tag", "open", "--prompt")[1].endswith("The lamp came.\n")
+    assert json.loads(shell("export", store, "--any-tag", "open")[1])["id"] == "lamp"
+    code, _, err = shell("list", store, "--where", "n > 1")
+    assert code == 2 and "--where must be a JSON object" in err
+    code, _, err = shell("list", store, "--where", '{"n": {"$gt": 1}}')
+    assert code == 2 and "did you mean 'gt'" in err
+    code, out, _ = shell("forget", store, "--tag", "open", "--by", "ann")
+    assert (code, out) == (0, "1 memory of default forgotten\n")
+    code, _, err = shell("forget", store, "--tag", "open")
+    assert code == 1 and "nothing forgotten" in err
+    code, _, err = shell("list", store, "--tag", "open")
+    assert code == 1 and "no memories like that" in err
+    assert shell("forget", store)[0] == 2

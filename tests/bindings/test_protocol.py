@@ -8,12 +8,13 @@ import zlib
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgpack
 import numpy as np
 import pytest
 
+from recollex.api.filters import Filters
 from recollex.api.version import VERSION
 from recollex.wire.messages import CAPABILITIES
 from recollex.wire.methods import METHODS
@@ -157,7 +158,7 @@ def test_errors_are_told_by_name(client: Raw) -> None:
     assert data == {"kind": "memory", "id": "x", "agent": "nobody"}
     for method, agent, arguments, words in [
         ("nothing", "a", {}, "there is no method 'nothing'"),
-        ("get", "a", {"name": "x"}, "get takes id, got name"),
+        ("get", "a", {"name": "x"}, "get takes default, id, got name"),
         ("get", None, {"id": "x"}, "needs an agent's id"),
         ("agents", "a", {}, "names no agent"),
         ("retain", "a" * 81, {"text": "Tea."}, "80 characters"),
@@ -201,9 +202,14 @@ def test_the_page_names_what_there_is() -> None:
     assert {name: scope for name, scope, _ in rows} == {
         name: method.scope for name, method in METHODS.items()
     }
+    (of_filter,) = re.findall(r"^The arguments of a filter: (.*?)\n\n", PAGE, re.M | re.S)
+    prose = {"and", "the", "former", "names", "of", "two"}
+    assert set(get_type_hints(Filters)) == set(re.findall(r"\w+", of_filter)) - prose
     for name, _, arguments in rows:
-        own = set(re.findall(r"\w+", arguments.partition(", and those of")[0]))
+        own = set(re.findall(r"\w+", re.split("(, and )?those of", arguments)[0]))
         assert own <= METHODS[name].arguments, name
+        if "those of a filter" in arguments:
+            own |= set(get_type_hints(Filters))
         assert own == METHODS[name].arguments or "those of `recall`" in arguments, name
     for name in [*ARGUMENTS, *RESULTS]:
         assert re.search(rf"`{name}[`(]", PAGE), name

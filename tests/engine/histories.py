@@ -57,7 +57,7 @@ QUERIES: list[tuple[str, dict[str, Any]]] = [
     ("Ann tea", {}),
     ("quokka zymurgy unheard", {"thinking_budget": 3, "max_tokens": 40}),
     ('"the tea" puppy', {}),
-    ("garden", {"networks": ["world"], "tags": ["x"]}),
+    ("garden", {"network": ["world"], "tags": ["x"]}),
     ("puppy", {"where": {"k": 1}, "since": START + timedelta(hours=9)}),
     ("what did Ann do in May 2024?", {"max_tokens": 25}),
     ("tea", {"entities": ["bob chenn"]}),

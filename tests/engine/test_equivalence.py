@@ -82,7 +82,7 @@ QUERIES: list[tuple[str, dict[str, object]]] = [
     ("quokka zymurgy unheard", {"thinking_budget": 3, "max_tokens": 40}),
     ('"the tea" puppy', {}),
     ('"lost and"', {}),
-    ("letter train", {"networks": ["world", "opinion"], "tags": ["x"]}),
+    ("letter train", {"network": ["world", "opinion"], "tags": ["x"]}),
     ("puppy", {"where": {"k": 1}, "since": START + timedelta(hours=9)}),
     ("cello", {"until": START + timedelta(hours=20), "thinking_budget": 5}),
     ("what did Ann do in May 2024?", {"entities": ["ann"], "max_tokens": 25}),

@@ -1,17 +1,17 @@
 """One agent's memory: the methods that retain and recall."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final, TypeVar, overload
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, TypeVar, Unpack, overload
 
 from recollex.api import dsl
 from recollex.api.arguments import as_list, checked_id, checked_note, optional_micros
 from recollex.api.events import Events
 from recollex.api.facts import Facts
+from recollex.api.filters import Filters, read_filter, takes_filters
 from recollex.api.history import History
 from recollex.api.memory_changes import MemoryChanges
 from recollex.api.progress import progress_bar
-from recollex.api.questions import read_kinds, read_question
+from recollex.api.questions import read_question
 from recollex.api.retaining import Retaining
 from recollex.api.retention_rules import RetentionRules
 from recollex.api.sessions import Sessions
@@ -23,9 +23,8 @@ from recollex_engine.agents.verification import Verification, verify
 from recollex_engine.clock import Moment, from_micros, to_micros
 from recollex_engine.domain.checks import check_count, check_embedding, check_flag
 from recollex_engine.domain.packing_options import Packing, find_packing
-from recollex_engine.domain.roles import role_number
-from recollex_engine.domain.statement import network_number
-from recollex_engine.domain.trust import stamp, trust_number
+from recollex_engine.domain.question import MAX_LIMIT
+from recollex_engine.domain.trust import stamp
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.ranking.presets import DEFAULT, Preset, find_preset
 from recollex_engine.recall.memory import Memory
@@ -53,6 +52,7 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
         """The agent's id."""
         return self.engine.name
 
+    @takes_filters
     def recall(
         self,
         query: str,
@@ -60,15 +60,6 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
         thinking_budget: int = 100,
         max_tokens: int | None = 4096,
         limit: int | None = None,
-        networks: Sequence[str] | str | None = None,
-        roles: Sequence[str] | str | None = None,
-        trust: str | None = None,
-        since: Moment | None = None,
-        until: Moment | None = None,
-        tags: Sequence[str] = (),
-        where: Mapping[str, Any] | None = None,
-        entities: Sequence[str] = (),
-        document_id: str | None = None,
         now: Moment | None = None,
         exact: bool = False,
         query_embedding: Any = None,
@@ -78,14 +69,15 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
         as_recorded: Moment | None = None,
         as_world: Moment | None = None,
         pack: Packing | str | None = None,
+        **filters: Unpack[Filters],
     ) -> Recall:
         """Return the memories that answer ``query``, best first.
 
         max_tokens: their token budget; None for no budget. limit: the most memories; None for as
         many as fit. thinking_budget: the most memories that each arm may find; more find more, and
         take longer.
-        networks, roles (of the speakers), since and until (of the event's time), tags, where
-        (metadata), entities and document_id are filters; a memory must meet all of them. now: the
+        filters: see `Filters`; a memory must meet all of them. With a filter the query may be "":
+        then the memories that meet it are returned, the newest recorded first. now: the
         time that words such as "last week" in the query are relative to. exact: compare with every
         vector, even where an index is faster. query_embedding: float[dimension]; computed, if not
         given. preset: how to rank, one of `recollex.presets` or its name. min_confidence: in [0,
@@ -93,8 +85,6 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
         are returned. explain: fill in each arm's scores and what each part of the ranking added.
         A query that is all in "double quotes" returns the memories that hold these words in this
         order; quotes within a question raise such memories.
-        trust: the least trust, "user", "assistant", "tool" or "web"; memories of unknown source are
-        left out, and with ``pack`` also facts and events that rest on less trusted memories.
         as_recorded: recall as of this recorded time, without what was recorded later; see `at`.
         as_world: return only what was so at this time of the world, by today's knowledge: memories
         of what had happened by then, and without those whose `valid_until` had passed. With both:
@@ -110,37 +100,27 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
         >>> alice.recall("Who makes music?", max_tokens=10)[0].text
         'Ann plays the cello.'
         """
+        wanted = read_filter("recall", filters)
         check_flag(explain, "explain")
         agent: AgentOrCut = self.engine
         if as_recorded is not None:
             agent = Cut.at(agent, to_micros(as_recorded, "as_recorded"))
-        dimension = 0 if query_embedding is None else self.engine.dimension
-        kinds = (
-            read_kinds(networks, "networks", network_number),
-            read_kinds(roles, "roles", role_number),
-        )
         vector = None
         if query_embedding is not None:
-            vector = check_embedding(query_embedding, "query_embedding", dimension)
+            vector = check_embedding(query_embedding, "query_embedding", self.engine.dimension)
         question = read_question(
             query,
+            wanted,
             thinking_budget=thinking_budget,
-            bounds=(max_tokens, limit),
-            kinds=kinds,
-            interval=(since, until),
-            tags=tags,
-            where=where,
-            entities=entities,
-            document_id=document_id,
+            max_tokens=max_tokens,
+            limit=limit,
             now=now,
             exact=exact,
             embedding=vector,
             as_world=as_world,
             min_confidence=min_confidence,
+            packing=find_packing(pack),
         )
-        level = 0 if trust is None else trust_number(trust)
-        if (packing := find_packing(pack)) is not None or level:
-            question = replace(question, packing=packing, trust=level)
         return agent.recall(question, find_preset(preset), explain)
 
     def recall_many(self, /, queries: Iterable[str], **options: Any) -> list[Recall]:
@@ -190,13 +170,35 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
                 raise
             return default
 
-    def list(self, *, after: str | None = None, limit: int = 100) -> list[Memory]:
+    @takes_filters
+    def list(
+        self,
+        *,
+        after: str | None = None,
+        limit: int = 100,
+        newest: bool = False,
+        **filters: Unpack[Filters],
+    ) -> list[Memory]:
         """Return up to ``limit`` memories in the order in which they were recorded.
 
-        after: the id of the last memory of the page before.
+        after: the id of the last memory of the page before. newest: in the opposite order. filters:
+        see `Filters`.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> ids = alice.retain(["Tea for two.", "Tea for ten."], metadata=[{"n": 2}, {"n": 10}])
+        >>> [memory.text for memory in alice.list(where={"n": {"gt": 2}})]
+        ['Tea for ten.']
         """
-        check_count(limit, "limit", 1, 1_000_000)
-        return self.engine.list(None if after is None else checked_id(after), limit)
+        wanted = read_filter("list", filters)
+        check_count(limit, "limit", 1, MAX_LIMIT)
+        check_flag(newest, "newest")
+        return self.engine.list(None if after is None else checked_id(after), limit, wanted, newest)
+
+    @takes_filters
+    def count(self, **filters: Unpack[Filters]) -> int:
+        """Return how many memories there are, archived ones not counted. filters: see `Filters`."""
+        return self.engine.count(read_filter("count", filters))
 
     def transaction(
         self,

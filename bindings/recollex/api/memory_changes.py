@@ -1,18 +1,18 @@
 """How is a memory changed or removed? It is corrected, archived or forgotten."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
-from recollex.api.arguments import as_dict, as_list, as_names, checked_id, optional_micros
-from recollex.api.questions import read_kinds
+from recollex.api.arguments import as_list, checked_id, optional_micros
+from recollex.api.filters import Filters, read_filter, takes_filters
 from recollex.api.statements import read_changes
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment
 from recollex_engine.domain.act import Act, note
 from recollex_engine.domain.checks import MAX_NAME, MAX_TEXT, check_flag, check_note, check_text
 from recollex_engine.domain.erasure import Erasure, Selection
-from recollex_engine.domain.statement import network_number
 from recollex_engine.domain.trust import stamp
+from recollex_engine.errors import InputError
 
 
 class MemoryChanges:
@@ -20,55 +20,60 @@ class MemoryChanges:
 
     engine: AgentOrCut
 
+    @takes_filters
     def forget(
         self,
-        id: str | Sequence[str],
+        id: str | Sequence[str] | None = None,
         *,
         by: str | None = None,
         why: str | None = None,
         recorded_at: Moment | None = None,
-    ) -> None:
-        """Forget one memory or several, as one transaction: nothing returns them from now on.
+        **filters: Unpack[Filters],
+    ) -> int:
+        """Forget memories, as one transaction: nothing returns them from now on. Return how many.
 
-        `at` an earlier time they are still there. by, why: who does it and for which reason, for
-        the log. Raises `errors.UnknownIdError` for an id that does not exist; then nothing is
-        forgotten.
+        They are those of ``id``, or those that meet ``filters``, see `Filters`. `at` an earlier
+        time they are still there. by, why: who does it and for which reason, for the log. Raises
+        `errors.UnknownIdError` for an id that does not exist; then nothing is forgotten.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
         >>> ids = alice.retain(["Bob likes tea.", "Bob likes milk."], id=["tea", "milk"])
         >>> alice.forget("milk", by="ann", why="It was a joke.")
+        1
         >>> [memory.id for memory in alice.list()]
         ['tea']
         """
-        self._take_away("forget", id, by, why, recorded_at)
+        wanted = read_filter("forget", filters)
+        if (id is None) is not bool(wanted):
+            raise InputError(
+                "say what to forget: an id or a filter, such as document_id"
+                if id is None
+                else "forget takes an id or a filter, got both"
+            )
+        if id is not None:
+            return self._take_away("forget", id, by, why, recorded_at)
+        at = optional_micros(recorded_at, "recorded_at")
+        return self.engine.writable().take_away_those(_act("forget", by, why), wanted, at)
 
+    @takes_filters
     def erase(
         self,
         id: str | Sequence[str] | None = None,
         *,
-        document_id: str | None = None,
-        speaker: str | None = None,
-        source: str | None = None,
-        entities: Sequence[str] = (),
-        tags: Sequence[str] = (),
-        where: Mapping[str, Any] | None = None,
-        networks: Sequence[str] | str | None = None,
-        since: Moment | None = None,
-        until: Moment | None = None,
         everything: bool = False,
         by: str,
         why: str,
         preview: bool = False,
+        **filters: Unpack[Filters],
     ) -> Erasure:
         """Erase memories: their bytes are taken out of every file of the agent, for good.
 
-        The memories are those that meet all filters, which are those of `recall`, and ``id``,
-        ``speaker`` and ``source``: open and closed ones, with every version of their ids.
-        ``everything=True`` erases all that the agent holds instead. Facts and events whose only
-        sources are erased go with them. `at` an earlier time these memories are missing, too.
-        Objects that the caller holds, such as a `Recall`, keep what they hold; copies of the store
-        are not reached.
+        The memories are those that meet all ``filters``, see `Filters`, and ``id``: open and closed
+        ones, with every version of their ids. ``everything=True`` erases all that the agent holds
+        instead. Facts and events whose only sources are erased go with them. `at` an earlier time
+        these memories are missing, too. Objects that the caller holds, such as a `Recall`, keep
+        what they hold; copies of the store are not reached.
 
         by, why: who erases them and for which reason. The log keeps both, the time and the
         numbers, and nothing of the content. preview: only count what would
@@ -86,23 +91,12 @@ class MemoryChanges:
         >>> [memory.id for memory in alice.list()]
         ['tea']
         """
+        wanted = read_filter("erase", filters)
         check_flag(everything, "everything")
         check_flag(preview, "preview")
         ids = () if id is None else [id] if isinstance(id, str) else as_list(id, "id")
-        if document_id is not None:
-            check_text(document_id, "document_id", MAX_NAME)
         selection = Selection(
-            ids=tuple(checked_id(one) for one in ids),
-            speaker=speaker,
-            source=source,
-            networks=read_kinds(networks, "networks", network_number),
-            since=optional_micros(since, "since"),
-            until=optional_micros(until, "until"),
-            tags=as_names(tags, "tags"),
-            where=as_dict(where),
-            entities=as_names(entities, "entities"),
-            document=document_id,
-            everything=everything,
+            ids=tuple(checked_id(one) for one in ids), filter=wanted, everything=everything
         )
         check_text(by, "by", MAX_NAME)
         check_text(why, "why", MAX_NAME)
@@ -131,11 +125,11 @@ class MemoryChanges:
         by: str | None,
         why: str | None,
         recorded_at: Moment | None,
-    ) -> None:
+    ) -> int:
         ids = [id] if isinstance(id, str) else as_list(id, "id", "a str or a list of str")
         at = optional_micros(recorded_at, "recorded_at")
         act, checked = _act(kind, by, why), [checked_id(one) for one in ids]
-        self.engine.writable().take_away(act, checked, at)
+        return self.engine.writable().take_away(act, checked, at)
 
     def correct(
         self,

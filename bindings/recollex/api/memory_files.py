@@ -4,15 +4,17 @@ import os
 from collections.abc import Iterator
 from datetime import UTC
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from recollex.api import jsonl, parquet
 from recollex.api.agent import Agent
 from recollex.api.exported_file import replacing
+from recollex.api.filters import Filters, read_filter, takes_filters
 from recollex.api.line_batches import batches, store_batch
 from recollex.api.plurals import counted
 from recollex.api.progress import progress_bar
 from recollex_engine.agents.cut import Cut
+from recollex_engine.domain.filter import EVERYTHING, Filter
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.recall.lookups import pages
 
@@ -22,10 +24,17 @@ _PAGE = 1000
 _BATCH = 128
 
 
+@takes_filters
 def export_memories(
-    agent: Agent, file: str | os.PathLike[str], *, format: str | None = None
+    agent: Agent,
+    file: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    **filters: Unpack[Filters],
 ) -> int:
     """Write the open memories of an agent, or of a cut of it, to a file; return how many.
+
+    filters: only memories that meet these, as for `Agent.list`.
 
     format: "jsonl" or "parquet"; by default the file's name says it. Parquet needs
     ``pip install 'recollex[parquet]'``.
@@ -48,10 +57,11 @@ def export_memories(
     1
     'Bob likes tea.'
     """
+    wanted = read_filter("export_memories", filters)
     path, kind = Path(file), _format_of(file, format)
     if kind == "parquet":
         parquet.check_installed()
-    objects = objects_of(agent)
+    objects = objects_of(agent, wanted)
     with replacing(path) as temporary:
         if kind == "parquet":
             return parquet.write(temporary, objects)
@@ -105,8 +115,8 @@ def import_memories(
     return stored
 
 
-def objects_of(agent: Agent) -> Iterator[dict[str, Any]]:
-    """Yield the open memories of an agent as the objects of lines, all of one view."""
+def objects_of(agent: Agent, wanted: Filter = EVERYTHING) -> Iterator[dict[str, Any]]:
+    """Yield the open memories of an agent that pass a filter as objects of lines, of one view."""
     engine = getattr(agent, "engine", None)
     if engine is None:
         raise InputError(
@@ -118,7 +128,7 @@ def objects_of(agent: Agent) -> Iterator[dict[str, Any]]:
     if view is None or view.columns.settings is None:
         return
     given = view.columns.settings.model.startswith("given-")
-    for memories, vectors in pages(view, _PAGE):
+    for memories, vectors in pages(view, _PAGE, wanted):
         for memory, vector in zip(memories, vectors, strict=True):
             yield jsonl.to_object(memory, vector.tolist() if given else None)
 

@@ -23,6 +23,7 @@ class AgentMethods(Table):
     recall_many: Final = Method(Agent.recall_many, chunks=True)
     get: Final = Method(Agent.get, brief=True)
     list: Final = Method(Agent.list, chunks=True)
+    count: Final = Method(Agent.count)
     history: Final = Method(Agent.history, chunks=True)
     log: Final = Method(Agent.log, chunks=True)
     diff: Final = Method(Agent.diff)

@@ -5,6 +5,7 @@ Exit codes: 0 done; 1 nothing there (no store, no such agent, nothing found, dam
 """
 
 import atexit
+import builtins
 import gc
 import importlib
 import keyword
@@ -27,6 +28,7 @@ HOMES = {
     "memosearch": "recollex.cli.fact_commands",
     "recall": "recollex.cli.read_commands",
     "agents": "recollex.cli.read_commands",
+    "list": "recollex.cli.read_commands",
     "graph": "recollex.cli.graph",
     "stats": "recollex.cli.read_commands",
     "export": "recollex.cli.moving_commands",
@@ -35,6 +37,7 @@ HOMES = {
     "audit": "recollex.cli.erasure_commands",
     "retention": "recollex.cli.retention_commands",
     "erase": "recollex.cli.erasure_commands",
+    "forget": "recollex.cli.erasure_commands",
     "diff": "recollex.cli.history_commands",
     "snapshot": "recollex.cli.history_commands",
     "replay": "recollex.cli.history_commands",
@@ -92,7 +95,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _function(command: str) -> str:
-    return f"{command}_" if keyword.iskeyword(command) else command
+    taken = keyword.iskeyword(command) or hasattr(builtins, command)
+    return f"{command}_" if taken else command
 
 
 def memowrite() -> int:

@@ -1,4 +1,4 @@
-"""The subcommands about erasing: erase takes memories away, audit says who did what when."""
+"""The subcommands that take memories away, forget and erase; audit says who did what when."""
 
 import json
 import sys
@@ -9,6 +9,7 @@ from typing import Any
 import recollex
 from recollex.api.plurals import counted
 from recollex.cli.existing_store import existing_agent
+from recollex.cli.filter_options import filters_of
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable, say
 from recollex.cli.time_options import time_option
@@ -18,18 +19,26 @@ from recollex_engine.domain.erasure import Erasure
 from recollex_engine.domain.schema import CLOSING, ERASE
 
 
+def forget(arguments: Arguments) -> int:
+    """Forget memories; 1 if there were none."""
+    with existing_agent(arguments, write=True) as agent:
+        if agent is None:
+            return 1
+        forgotten = agent.forget(
+            arguments.id, by=arguments.by, why=arguments.why, **filters_of(arguments)
+        )
+    if not forgotten:
+        say(f"{arguments.agent} has no memories like that: nothing forgotten")
+        return 1
+    print(f"{counted(forgotten, 'memory')} of {arguments.agent} forgotten")
+    return 0
+
+
 def erase(arguments: Arguments) -> int:
     """Erase memories, once they are shown and confirmed; 1 if nothing was erased."""
     filters: dict[str, Any] = {
+        **filters_of(arguments),
         "id": arguments.id,
-        "document_id": arguments.document,
-        "speaker": arguments.speaker,
-        "source": arguments.source,
-        "entities": arguments.entity,
-        "tags": arguments.tag,
-        "networks": arguments.network,
-        "since": time_option(arguments, "since"),
-        "until": time_option(arguments, "until"),
         "everything": arguments.everything,
         "by": arguments.by,
         "why": arguments.why,

@@ -1,7 +1,20 @@
-"""The options of `erase` and `audit`."""
+"""The options of `forget`, `erase` and `audit`."""
 
+from recollex.cli.filter_options import add_filters
 from recollex.cli.options import add_agent, add_store, add_zone
 from recollex.cli.parser import Parser
+
+
+def forget(parser: Parser) -> None:
+    """Add the options of `forget`."""
+    add = parser.add_argument
+    add_store(parser)
+    add_agent(parser)
+    add("--id", action="append", metavar="ID", help="this memory; may be given again")
+    add_zone(parser)
+    add_filters(parser)
+    add("--by", metavar="NAME", help="who forgets them, for the log")
+    add("--why", metavar="TEXT", help="the reason, for the log")
 
 
 def erase(parser: Parser) -> None:
@@ -10,15 +23,8 @@ def erase(parser: Parser) -> None:
     add_store(parser)
     add_agent(parser)
     add("--id", action="append", metavar="ID", help="this memory; may be given again")
-    add("--document", metavar="ID", help="memories of this document")
-    add("--speaker", metavar="NAME", help="memories of what this speaker said")
-    add("--source", metavar="SOURCE", help="memories from there: user, assistant, tool, web, yours")
-    add("--entity", action="append", metavar="NAME", help="memories that name it; all, if several")
-    add("--tag", action="append", metavar="TAG", help="memories with it; with all, if several")
-    add("--network", action="append", metavar="NETWORK", help="world, agent or opinion")
     add_zone(parser)
-    add("--since", metavar="TIME", help="memories of events at or after this")
-    add("--until", metavar="TIME", help="memories of events before this")
+    add_filters(parser)
     add("--everything", action="store_true", help="all that the agent holds")
     add("--by", required=True, metavar="NAME", help="who erases them, for the log")
     add("--why", required=True, metavar="TEXT", help="the reason, for the log")

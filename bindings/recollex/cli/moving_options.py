@@ -1,6 +1,7 @@
 """The options of `export` and `import`."""
 
-from recollex.cli.options import add_agent, add_embedder, add_store
+from recollex.cli.filter_options import add_filters
+from recollex.cli.options import add_agent, add_embedder, add_store, add_zone
 from recollex.cli.parser import Parser
 
 
@@ -10,6 +11,8 @@ def export(parser: Parser) -> None:
     add_agent(parser)
     parser.add_argument("--output", metavar="FILE", help="write here, not to standard output")
     _format(parser)
+    add_zone(parser)
+    add_filters(parser)
 
 
 def import_(parser: Parser) -> None:

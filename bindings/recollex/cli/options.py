@@ -1,6 +1,7 @@
 """The options of each subcommand: one function each, which adds them to a parser."""
 
 from recollex.cli.counts import count, count_or_0
+from recollex.cli.filter_options import add_filters
 from recollex.cli.parser import Parser
 
 _INGEST_AGENT = "whose memory (default; with locomo, an agent per conversation)"
@@ -103,23 +104,26 @@ def recall(parser: Parser) -> None:
     add("--tokens", type=count, default=4096, metavar="N", help="at most so many (4096)")
     add("--limit", type=count, metavar="N", help="at most so many memories (as many as fit)")
     add_zone(parser)
-    add("--since", metavar="TIME", help="only what happened at or after this")
-    add("--until", metavar="TIME", help="only what happened before this")
+    add_filters(parser)
     add("--now", metavar="TIME", help="what 'last week' is counted from (now)")
     add("--as-recorded", metavar="TIME", help="answer as if asked then: nothing told since")
     add("--as-world", metavar="TIME", help="only what was so then, by what is known")
-    add("--network", action="append", help="only this network; may be given again")
-    add("--role", action="append", help="only turns of the user, or assistant, system, tool")
-    add("--trust", help="only what is trusted as user, assistant, tool or web, or more")
-    add("--tag", action="append", help="only with this tag; may be given again")
-    add(
-        "--entity",
-        action="append",
-        metavar="NAME",
-        help="only if it names this; may be given again",
-    )
     add("--exact", action="store_true", help="scan every vector, skip the index")
     add_embedder(parser)
+
+
+def list_(parser: Parser) -> None:
+    """Add the options of `list`."""
+    add = parser.add_argument
+    add_store(parser)
+    add_agent(parser)
+    add("--limit", type=count, default=100, metavar="N", help="at most so many (100)")
+    add("--after", metavar="ID", help="those after this memory, the last of the page before")
+    add("--newest", action="store_true", help="the newest recorded first")
+    add("--count", action="store_true", help="only print how many there are")
+    add_zone(parser)
+    add_filters(parser)
+    add("--json", action="store_true", help="print each as one JSON object")
 
 
 def log(parser: Parser) -> None:

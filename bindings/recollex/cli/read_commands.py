@@ -1,12 +1,13 @@
-"""The subcommands that read: recall, agents, stats."""
+"""The subcommands that read: recall, list, agents, stats."""
 
 import dataclasses
 import json
 
 import recollex
 from recollex.cli.existing_store import existing_agent, existing_store
+from recollex.cli.filter_options import filters_of
 from recollex.cli.parser import Arguments
-from recollex.cli.tables import fields_table, recall_table, stage_table, summary_lines
+from recollex.cli.tables import fields_table, listed_line, recall_table, stage_table, summary_lines
 from recollex.cli.terminal import printable, say
 from recollex.cli.time_options import time_option
 
@@ -21,13 +22,7 @@ def recall(arguments: Arguments) -> int:
             thinking_budget=arguments.budget,
             max_tokens=arguments.tokens,
             limit=arguments.limit,
-            networks=arguments.network,
-            roles=arguments.role,
-            trust=arguments.trust,
-            since=time_option(arguments, "since"),
-            until=time_option(arguments, "until"),
-            tags=arguments.tag,
-            entities=arguments.entity,
+            **filters_of(arguments),
             now=time_option(arguments, "now"),
             as_recorded=time_option(arguments, "as_recorded"),
             as_world=time_option(arguments, "as_world"),
@@ -44,6 +39,30 @@ def recall(arguments: Arguments) -> int:
         else:
             _print_recall(found, arguments)
         return 0 if len(found) else 1
+
+
+def list_(arguments: Arguments) -> int:
+    """Print memories in recorded order; 1 if there are none."""
+    with existing_agent(arguments) as agent:
+        if agent is None:
+            return 1
+        filters = filters_of(arguments)
+        if arguments.count:
+            count = agent.count(**filters)
+            print(json.dumps({"count": count}) if arguments.json else f"{count:,}")
+            return 0 if count else 1
+        found = agent.list(
+            after=arguments.after, limit=arguments.limit, newest=arguments.newest, **filters
+        )
+        for memory in found:
+            print(
+                json.dumps(memory.to_dict(), ensure_ascii=False)
+                if arguments.json
+                else listed_line(memory)
+            )
+        if not found:
+            say(f"{arguments.agent} has no memories like that")
+        return 0 if found else 1
 
 
 def agents(arguments: Arguments) -> int:

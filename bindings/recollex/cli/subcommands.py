@@ -121,6 +121,15 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         ],
         options.recall,
     ),
+    "list": (
+        "list or count the memories of an agent, also those that a filter admits",
+        [
+            "list memory/ --newest --limit 5",
+            "list memory/ --document call-7 --json",
+            """list memory/ --tag work --where '{"n": {"gt": 2}}' --count""",
+        ],
+        options.list_,
+    ),
     "graph": (
         "draw what an agent knew, and when, as one HTML page",
         [
@@ -148,6 +157,14 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         "list who did what to an agent's memory, and when, without its content",
         ["audit memory/", "audit memory/ --since 2024-05-01 --json"],
         erasure_options.audit,
+    ),
+    "forget": (
+        "forget memories: only the past still shows them",
+        [
+            'forget memory/ --id lead --by alice --why "Carol left."',
+            "forget memory/ --tag draft --until 2024-01-01",
+        ],
+        erasure_options.forget,
     ),
     "erase": (
         "take memories out of every file of an agent, for good",

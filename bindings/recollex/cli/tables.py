@@ -39,6 +39,13 @@ def recall_table(recall: recollex.Recall, top: int, explain: bool = False) -> st
     return "\n\n".join(blocks)
 
 
+def listed_line(memory: recollex.Memory) -> str:
+    """Return a memory on one line: its id, the date of its event, its tags and its text."""
+    tags = "".join(f" [{printable(tag)}]" for tag in memory.tags)
+    date = memory.event_at.date().isoformat()
+    return f"{printable(memory.id)}  {date}{tags}  {printable(memory.text)}"
+
+
 def stage_table(trace: recollex.Trace) -> str:
     """Return the microseconds of each stage, with a bar, and the total on the last line.
 

@@ -8,15 +8,14 @@ import orjson
 
 from recollex.http import responses
 from recollex.http.endpoint import Backend, CheckedRequest, Endpoint
+from recollex.http.filters import FILTERS
 from recollex.http.schema import (
     AGENT,
     BUDGET,
     ID,
-    LEAST_TRUST,
     METADATA,
     NETWORK,
     QUERY,
-    ROLE,
     SOURCE,
     TEXT,
     TRUST,
@@ -65,9 +64,8 @@ BATCH = members(
 )
 _QUESTION: Mapping[str, Schema] = {
     "query": QUERY,
-    "fact_type": listed(NETWORK, "The networks to search; all of them, if not given.", 1, 3),
-    "roles": listed(ROLE, "The roles of speakers to search; all turns, if not given.", 1, 4),
-    "trust": LEAST_TRUST,
+    "fact_type": listed(NETWORK, "Memora's name of network.", 1, 3),
+    **FILTERS,
     "thinking_budget": BUDGET,
     "max_tokens": whole(1, 2**31, "Of the memories returned.", default=4096),
     "limit": whole(1, MAX_LIMIT, "The most memories; as many as fit, if not given."),
@@ -75,12 +73,6 @@ _QUESTION: Mapping[str, Schema] = {
         "none", "heuristic", "cross-encoder", about="The preset's own, if not given."
     ),
     "preset": one_of(*PRESETS, about="How to rank."),
-    "since": moment("Of the event's time."),
-    "until": moment("Of the event's time."),
-    "tags": _NAMES,
-    "where": METADATA,
-    "entities": _NAMES,
-    "document_id": text(),
     "now": moment("What the question's times are read against."),
     "exact": flag("Compare with every vector."),
     "explain": flag("Say what each part of the ranking added."),
@@ -114,15 +106,9 @@ _ABSENT = {"network": "world", "entities": (), "tags": (), "metadata": {}}
 ERASE = members(
     {
         "id": listed(ID, "These memories."),
-        "document_id": text(about="Memories of this document."),
-        "speaker": text(about="Memories of what this speaker said."),
-        "source": SOURCE,
-        "entities": _NAMES,
-        "tags": _NAMES,
-        "where": METADATA,
-        "networks": listed(NETWORK, "Of these networks.", 1, 3),
-        "since": moment("Of the event's time."),
-        "until": moment("Of the event's time."),
+        **FILTERS,
+        "networks": listed(NETWORK, "The former name of network.", 1, 3),
+        "speaker": text(about="The former name of speakers."),
         "everything": flag("All that the agent holds, without a filter."),
         "by": text(about="Who erases them."),
         "why": text(about="The reason."),
@@ -130,6 +116,26 @@ ERASE = members(
     },
     ("by", "why"),
     "Memories that meet all of these.",
+)
+
+
+LIST = members(
+    {
+        **FILTERS,
+        "after": text(about="The id of the last one of the page before."),
+        "limit": whole(1, 1000, default=100),
+        "newest": flag("The newest recorded first."),
+        "as_recorded": _AS_RECORDED,
+    }
+)
+COUNT = members({**FILTERS, "as_recorded": _AS_RECORDED})
+FORGET = members(
+    {
+        "id": listed(ID, "These memories, instead of a filter."),
+        **FILTERS,
+        "by": text(about="Who forgets them."),
+        "why": text(about="The reason."),
+    }
 )
 
 
@@ -148,7 +154,7 @@ def _ids(ids: list[str]) -> dict[str, list[str]]:
     return {"ids": ids}
 
 
-def _done(_: None) -> dict[str, bool]:
+def _done(_: int) -> dict[str, bool]:
     return {"done": True}
 
 
@@ -156,7 +162,7 @@ async def search(backend: Backend, request: CheckedRequest) -> Any:
     """Recall the memories that answer a question."""
     arguments = {name: value for name, value in request.body.items() if name != "agent_id"}
     if "fact_type" in arguments:
-        arguments["networks"] = arguments.pop("fact_type")
+        arguments.setdefault("network", arguments.pop("fact_type"))
     if "reranker" in arguments:
         preset = find_preset(arguments.get("preset", "default"))
         arguments["preset"] = _reranked(preset, arguments.pop("reranker"))
@@ -213,7 +219,42 @@ async def forget(backend: Backend, request: CheckedRequest) -> Any:
 
 async def erase(backend: Backend, request: CheckedRequest) -> Any:
     """Erase memories."""
-    return await backend.call("erase", request.agent, dict(request.body), Erasure.to_dict)
+    arguments = dict(request.body)
+    for former, name in (("networks", "network"), ("speaker", "speakers")):
+        if former in arguments:
+            arguments.setdefault(name, arguments.pop(former))
+    return await backend.call("erase", request.agent, arguments, Erasure.to_dict)
+
+
+async def select(backend: Backend, request: CheckedRequest) -> Any:
+    """List the memories that a filter admits, a page at a time."""
+
+    def convert(memories: Any) -> dict[str, Any]:
+        return {"memories": [memory.to_dict() for memory in memories]}
+
+    arguments, at = _of_cut(request)
+    return await backend.call("list", request.agent, arguments, convert, at)
+
+
+async def count(backend: Backend, request: CheckedRequest) -> Any:
+    """Count the memories that a filter admits."""
+    arguments, at = _of_cut(request)
+    return await backend.call("count", request.agent, arguments, _counted, at)
+
+
+async def forget_those(backend: Backend, request: CheckedRequest) -> Any:
+    """Forget the memories of ids, or those that a filter admits."""
+    return await backend.call("forget", request.agent, dict(request.body), _counted)
+
+
+def _of_cut(request: CheckedRequest) -> tuple[dict[str, Any], Any]:
+    """Return the arguments of a request, and the time as of which it asks."""
+    arguments = dict(request.body)
+    return arguments, arguments.pop("as_recorded", None)
+
+
+def _counted(count: int) -> dict[str, int]:
+    return {"count": count}
 
 
 _OF_AGENT = {"agent_id": AGENT}
@@ -309,6 +350,39 @@ ENDPOINTS = (
         query={"by": text(about="Who forgets it."), "why": text(about="The reason.")},
         unknown=True,
         about="Earlier cuts still hold it.",
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/list",
+        "list",
+        "List the memories that a filter admits",
+        select,
+        responses.listing("memories", responses.reference("Memory")),
+        parameters=_OF_AGENT,
+        body=LIST,
+        unknown=True,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/count",
+        "count",
+        "Count the memories that a filter admits",
+        count,
+        responses.COUNT,
+        parameters=_OF_AGENT,
+        body=COUNT,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/forget",
+        "forget",
+        "Forget the memories of ids, or those that a filter admits",
+        forget_those,
+        responses.COUNT,
+        parameters=_OF_AGENT,
+        body=FORGET,
+        unknown=True,
+        about="Earlier cuts still hold them.",
     ),
     Endpoint(
         "POST",

@@ -151,6 +151,7 @@ HEAD = record(
 )
 IDS = record(ids=_list(_TEXT))
 DONE = record("It was done.", done={"type": "boolean"})
+COUNT = record("How many.", count=_WHOLE)
 ERASURE = record(
     "How much was erased, or would be; op is null for a preview.",
     memories=_WHOLE,

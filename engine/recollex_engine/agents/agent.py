@@ -14,6 +14,7 @@ from recollex_engine.clock import from_micros
 from recollex_engine.domain.act import RETAIN, Act, note
 from recollex_engine.domain.checks import check_embeddings
 from recollex_engine.domain.erasure import Erasure, Selection
+from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.retention import RETENTION, Expiry, Retention
 from recollex_engine.domain.settings import Settings
@@ -35,6 +36,7 @@ from recollex_engine.writing.recording import record_operations, record_statemen
 from recollex_engine.writing.reembedding import alone_in
 from recollex_engine.writing.retention import to_erase
 from recollex_engine.writing.store_context import StoreContext
+from recollex_engine.writing.taking_away import of_filter, of_ids
 from recollex_engine.writing.write_context import WriteContext
 from recollex_engine.writing.writer import StalePlan, Unsettled, Writer
 
@@ -122,14 +124,25 @@ class Agent(ReadableAgent):
 
         self._write(first, write)
 
-    def take_away(self, act: Act, ids: Sequence[str], recorded_at: int | None = None) -> None:
-        """Forget or archive memories as one transaction: later views do not show them."""
+    def take_away(self, act: Act, ids: Sequence[str], recorded_at: int | None = None) -> int:
+        """Forget or archive memories as one transaction: later views do not show them.
+
+        Returns how many.
+        """
         self.files.check_writable()
         if not ids:
-            return
+            return 0
         if not self.folder.exists():
             raise UnknownIdError(ids[0], self.name)
-        self._settled(lambda writer: writer.take_away(act, ids, self.name, recorded_at))
+        choose = of_ids(ids, act.kind, self.name)
+        return self._settled(lambda writer: writer.take_away(act, choose, recorded_at))
+
+    def take_away_those(self, act: Act, wanted: Filter, recorded_at: int | None = None) -> int:
+        """Do so with the open memories that pass a filter; return how many."""
+        self.files.check_writable()
+        if not self.folder.exists():
+            return 0
+        return self._settled(lambda writer: writer.take_away(act, of_filter(wanted), recorded_at))
 
     def erase(self, selection: Selection, note: dict[str, str], preview: bool = False) -> Erasure:
         """Erase memories from every file of the agent; ``preview`` only counts them.

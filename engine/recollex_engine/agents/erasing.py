@@ -9,7 +9,6 @@ from recollex_engine.errors import UnknownIdError
 from recollex_engine.ranking.filters import passing
 from recollex_engine.state.view import View
 from recollex_engine.writing.erasure_plan import Erasing
-from recollex_kernels.memories.filters import mask_equal
 
 
 def select(view: View, selection: Selection, agent: str) -> Erasing:
@@ -26,18 +25,7 @@ def select(view: View, selection: Selection, agent: str) -> Erasing:
     if selection.ids:
         keys = [_key(view, id, agent) for id in selection.ids]
         mask[~np.isin(ids, np.array(keys, ids.dtype))] = 0
-    labels = view.columns.dictionary["labels"]
-    for column, prefix, name in (
-        ("speaker", "s", selection.speaker),
-        ("source", "w", selection.source),
-    ):
-        if name is None:
-            continue
-        if (label := labels.get(f"{prefix}:{name}")) is None:
-            mask[:] = 0
-        else:
-            mask_equal(view.of_memories(column), label, mask)
-    mask = passing(view, selection.question, mask)
+    mask = passing(view, selection.filter, mask)
     found = np.isin(ids, np.unique(ids[mask == 1]))
     return erasing_of(view, np.flatnonzero(found))
 

@@ -3,15 +3,20 @@
 from abc import ABC, abstractmethod
 from pathlib import Path
 
+import numpy as np
+
 from recollex_engine.agents.stats import Stats, count
 from recollex_engine.clock import Clock
+from recollex_engine.domain.filter import EVERYTHING, Filter
 from recollex_engine.domain.question import Question
 from recollex_engine.domain.retention import Retention
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.log.head import Head
 from recollex_engine.models.embedder import Embedder
+from recollex_engine.ranking.filters import passing
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.recall import lookups
+from recollex_engine.recall.listing import listing
 from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.packing import nothing
 from recollex_engine.recall.pipeline import recall
@@ -87,6 +92,8 @@ class ReadableAgent(ABC):
             packed = None if question.packing is None else nothing(question, now, self.counter())
             return Recall.empty(question.text, packed)
         settings = view.columns.settings
+        if not question.text:
+            return listing(view, question, settings.counter)
         analyzer = self.context.analyzer(settings.language)
         found = recall(
             view,
@@ -137,9 +144,16 @@ class ReadableAgent(ABC):
         """Return every version of a memory; see `lookups.history`."""
         return lookups.history(self.view(), id, self.name)
 
-    def list(self, after: str | None, limit: int) -> list[Memory]:
-        """Return up to ``limit`` open memories in recorded order, after the memory ``after``."""
-        return lookups.page(self.view(), after, limit, self.name)
+    def list(
+        self, after: str | None, limit: int, wanted: Filter = EVERYTHING, newest: bool = False
+    ) -> list[Memory]:
+        """Return up to ``limit`` open memories in recorded order; see `lookups.page`."""
+        return lookups.page(self.view(), after, limit, self.name, wanted, newest)
+
+    def count(self, wanted: Filter) -> int:
+        """Return how many open memories pass a filter."""
+        view = self.view()
+        return 0 if view is None else int(np.count_nonzero(passing(view, wanted, view.open)))
 
     def stats(self) -> Stats:
         """Return the agent's statistics."""

@@ -1,64 +1,32 @@
 """What is to be erased, and what was: the arguments and the result of an erasure."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from recollex_engine.domain.checks import MAX_NAME, check_text
-from recollex_engine.domain.question import Question
-from recollex_engine.domain.trust import stamp
+from recollex_engine.domain.filter import EVERYTHING, Filter
 from recollex_engine.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Memories to erase: those that meet every filter, open or not, with all versions of their ids.
+    """Memories to erase: those that meet the filter, open or not, with all versions of their ids.
 
-    ids: any of these. speaker: who said it. source: where it comes from, as stamped. networks,
-    since, until, tags, where, entities and document: as of a `Question`. everything: all of the
-    agent, without a filter.
+    ids: any of these; none for all. everything: all of the agent, without a filter.
     """
 
     ids: tuple[str, ...] = ()
-    speaker: str | None = None
-    source: str | None = None
-    networks: tuple[int, ...] | None = None
-    since: int | None = None
-    until: int | None = None
-    tags: tuple[str, ...] = ()
-    where: dict[str, Any] = field(default_factory=dict)
-    entities: tuple[str, ...] = ()
-    document: str | None = None
+    filter: Filter = EVERYTHING
     everything: bool = False
 
     def __post_init__(self) -> None:
-        if self.speaker is not None:
-            check_text(self.speaker, "speaker", MAX_NAME)
-        stamp(self.source)
-        said = self.ids, self.speaker, self.source, self.tags, self.where, self.entities
-        filters = any((*said, self.document))
-        bounds = (self.networks, self.since, self.until)
-        filters = filters or any(each is not None for each in bounds)
+        filters = bool(self.ids or self.filter)
         if filters == self.everything:
             raise InputError(
                 "say what to erase: a filter, such as id or document_id, or everything=True"
                 if not filters
                 else "everything=True goes without a filter"
             )
-
-    @property
-    def question(self) -> Question:
-        """The filters that a recall has too."""
-        return Question(
-            "-",
-            networks=self.networks,
-            since=self.since,
-            until=self.until,
-            tags=self.tags,
-            where=self.where,
-            entities=self.entities,
-            document=self.document,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

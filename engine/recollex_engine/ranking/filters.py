@@ -1,78 +1,118 @@
-"""Which memories may this recall return? The filters of a question make a mask over the view.
+"""Which memories may this recall return? The filter of a question makes a mask over the view.
 
-A memory must be open in the view and pass every filter.
+A memory must be open in the view and pass the filter.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.domain.filter import Filter, bounds
 from recollex_engine.domain.question import Question
-from recollex_engine.domain.schema import NONE, metadata_label
+from recollex_engine.domain.schema import NONE
 from recollex_engine.domain.trust import FULL
+from recollex_engine.ranking.metadata_filters import mask_where
 from recollex_engine.state.view import View
 from recollex_kernels.memories.filters import keep_chain, mask_equal, mask_holding, mask_networks
 
+Mask = npt.NDArray[np.uint8]
 
-def admitted_memories(view: View, question: Question) -> npt.NDArray[np.uint8]:
-    """Return uint8[memories]: 1 for each memory of ``view`` that passes the question's filters.
+
+def admitted_memories(view: View, question: Question) -> Mask:
+    """Return uint8[memories]: 1 for each memory of ``view`` that the question may return.
 
     The array may be the view's own and must not be changed. Cost: nothing without a filter; else
-    O(memories) bytes per filter, and for tags, metadata and entities the memories that have them.
+    O(memories) bytes per condition, and for tags, metadata and entities the memories that have
+    them.
     """
-    return passing(view, question, view.open)
-
-
-def passing(view: View, question: Question, mask: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Return ``mask`` narrowed to the memories that pass the question's filters; see above."""
-    interval = question.interval
-    labels = [f"t:{tag}" for tag in question.tags]
-    labels += [metadata_label(name, value) for name, value in question.where.items()]
-    if (
-        question.networks is None
-        and question.roles is None
-        and not question.trust
-        and interval is None
-        and not labels
-        and not question.entities
-        and question.document is None
-        and question.as_world is None
-    ):
-        return mask
-    mask = mask.copy()
-    for name, numbers in (("network", question.networks), ("role", question.roles)):
-        if numbers is not None:
-            mask_networks(view.of_memories(name), sum(1 << n for n in set(numbers)), mask)
-    if question.trust:
-        trusted = sum(1 << level for level in range(question.trust, FULL + 1))
-        mask_networks(view.of_memories("trust"), trusted, mask)
-    if interval is not None:
-        start, end = view.of_memories("event_start"), view.of_memories("event_end")
-        mask = view.columns.event_times.overlapping(start, end, *interval, mask)
+    mask = passing(view, question.filter, view.open)
     if (moment := question.as_world) is not None:
+        mask = mask.copy()
         start, end = view.of_memories("event_start"), view.of_memories("valid_end")
         mask_holding(start, end, moment, mask)
-    if question.document is not None:
-        document = view.columns.dictionary["labels"].get(f"d:{question.document}")
-        if document is None:
-            return np.zeros_like(mask)
-        mask_equal(view.of_memories("document"), document, mask)
-    if labels:
-        wanted = [view.columns.dictionary["labels"].get(label) for label in labels]
-        known = {number for number in wanted if number is not None}
-        if None in wanted:
-            return np.zeros_like(mask)
-        offsets, held = view.offsets("label_offset"), view.buffer("label")
-        mask = view.columns.label_lists.carrying(sorted(known), offsets, held, mask)
-    if question.entities:
-        mask = _mask_entities(view, question.entities, mask)
     return mask
 
 
-def _mask_entities(
-    view: View, names: Sequence[str], mask: npt.NDArray[np.uint8]
-) -> npt.NDArray[np.uint8]:
+def passing(view: View, wanted: Filter, mask: Mask) -> Mask:
+    """Return ``mask`` narrowed to the memories that pass a filter; see above.
+
+    Raises `InputError` for a name of metadata that no memory of the view ever had, if others had
+    names.
+    """
+    if not wanted:
+        return mask
+    mask = mask.copy()
+    if (recorded := bounds(wanted.recorded)) is not None:
+        first, end = _recorded(view, *recorded)
+        mask[:first] = 0
+        mask[end:] = 0
+    for name, numbers in (("network", wanted.networks), ("role", wanted.roles)):
+        if numbers is not None:
+            mask_networks(view.of_memories(name), sum(1 << n for n in set(numbers)), mask)
+    if wanted.trust:
+        trusted = sum(1 << level for level in range(wanted.trust, FULL + 1))
+        mask_networks(view.of_memories("trust"), trusted, mask)
+    if (event := bounds(wanted.event)) is not None:
+        start, stop = view.of_memories("event_start"), view.of_memories("event_end")
+        mask = view.columns.event_times.overlapping(start, stop, *event, mask)
+    if wanted.documents:
+        mask = _mask_one_of(view, "document", _labels(view, "d", wanted.documents), mask)
+    if wanted.sources:
+        mask = _mask_one_of(view, "source", _labels(view, "w", wanted.sources), mask)
+    if wanted.speakers:
+        called = view.columns.speakers.called(view.of_memories("speaker"), wanted.speakers)
+        mask = _mask_one_of(view, "speaker", called, mask)
+    mask = _mask_tags(view, wanted, mask)
+    if wanted.where:
+        mask = mask_where(view, wanted.where, mask)
+    if wanted.entities:
+        mask = _mask_entities(view, wanted.entities, mask)
+    return mask
+
+
+def _recorded(view: View, since: int, until: int) -> tuple[int, int]:
+    """Return [first, end): the memories that were recorded at times in [since, until)."""
+    times, counts = view.buffer("op_recorded_at")[: view.op], view.buffer("op_memories")
+    first, end = (int(np.searchsorted(times, moment)) for moment in (since, until))
+    return (int(counts[first - 1]) if first else 0), (int(counts[end - 1]) if end else 0)
+
+
+def _labels(view: View, prefix: str, texts: Iterable[str]) -> list[int]:
+    """Return the labels of those texts that have one, ascending."""
+    found = (view.columns.dictionary["labels"].get(f"{prefix}:{text}") for text in texts)
+    return sorted({label for label in found if label is not None})
+
+
+def _mask_one_of(view: View, name: str, labels: Sequence[int], mask: Mask) -> Mask:
+    """Return the memories of ``mask`` whose item of a column is one of ``labels``."""
+    if len(labels) == 1:
+        mask_equal(view.of_memories(name), labels[0], mask)
+        return mask
+    found = np.zeros_like(mask)
+    for label in labels:
+        each = mask.copy()
+        mask_equal(view.of_memories(name), label, each)
+        found |= each
+    return found
+
+
+def _mask_tags(view: View, wanted: Filter, mask: Mask) -> Mask:
+    lists = view.columns.label_lists
+    held = view.offsets("label_offset"), view.buffer("label")
+    if wanted.tags:
+        labels = _labels(view, "t", wanted.tags)
+        if len(labels) < len(set(wanted.tags)):
+            return np.zeros_like(mask)
+        mask = lists.carrying(labels, *held, mask)
+    if wanted.any_tags:
+        mask = lists.carrying_any(_labels(view, "t", wanted.any_tags), *held, mask)
+    if wanted.no_tags:
+        mask = mask & ~lists.carrying_any(_labels(view, "t", wanted.no_tags), *held, mask)
+    return mask
+
+
+def _mask_entities(view: View, names: Sequence[str], mask: Mask) -> Mask:
     """Return the memories of ``mask`` that mention every entity of ``names``.
 
     Entities that were merged up to the view's operation count as one.

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.schema import ENDS, NONE
 from recollex_engine.errors import UnknownIdError
+from recollex_engine.ranking.filters import passing
 from recollex_engine.recall.memory import Memory, read_memories, read_memory
 from recollex_engine.state.view import View
 
@@ -42,28 +44,36 @@ def history(view: View | None, id: str, agent: str) -> list[Memory]:
     return read_memories(view, left[::-1])
 
 
-def page(view: View | None, after: str | None, limit: int, agent: str) -> list[Memory]:
-    """Return up to ``limit`` open memories in recorded order, after the memory ``after``."""
+def page(
+    view: View | None, after: str | None, limit: int, agent: str, wanted: Filter, newest: bool
+) -> list[Memory]:
+    """Return up to ``limit`` open memories that pass a filter, in recorded order.
+
+    after: the id of the last memory of the page before. newest: in the opposite order.
+    """
     if view is None:
         if after is not None:
             raise UnknownIdError(after, agent)
         return []
-    first = 0
+    first, end = 0, view.memories
     if after is not None:
         versions = _versions(view, after)
         if not versions:
             raise UnknownIdError(after, agent)
-        first = versions[0] + 1
-    found = np.flatnonzero(view.open[first:])[:limit] + first
-    return read_memories(view, found.tolist())
+        first, end = (0, versions[0]) if newest else (versions[0] + 1, end)
+    mask = passing(view, wanted, view.open)[first:end]
+    found = np.flatnonzero(mask) + first
+    return read_memories(view, (found[::-1] if newest else found)[:limit].tolist())
 
 
-def pages(view: View, size: int) -> Iterator[tuple[list[Memory], npt.NDArray[np.float16]]]:
-    """Yield the open memories in recorded order, ``size`` at a time, with float16[n, dimension].
+def pages(
+    view: View, size: int, wanted: Filter
+) -> Iterator[tuple[list[Memory], npt.NDArray[np.float16]]]:
+    """Yield the open memories that pass a filter, in recorded order, with float16[n, dimension].
 
-    A vector is that of the memory's first passage.
+    size: of a page. A vector is that of the memory's first passage.
     """
-    found = np.flatnonzero(view.open)
+    found = np.flatnonzero(passing(view, wanted, view.open))
     rows = view.of_memories("first_row")[found]
     for first in range(0, len(found), size):
         page = slice(first, first + size)

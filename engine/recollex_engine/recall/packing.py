@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from recollex_engine.clock import from_micros
+from recollex_engine.domain.filter import Filter, bounds
 from recollex_engine.domain.packing_options import Packing
 from recollex_engine.domain.question import Question
 from recollex_engine.facts.episodes import Episode, read_episode
@@ -88,24 +89,14 @@ def pack(
     the search, and the line of every node: about 50 us a node, for at most 500 nodes and the nodes
     that they need.
     """
-    shown = replace(
-        question,
-        networks=None,
-        roles=None,
-        since=None,
-        until=None,
-        tags=(),
-        where={},
-        entities=(),
-        document=None,
-    )
+    shown = replace(question, filter=Filter(trust=question.filter.trust))
     near = Neighbourhood(
         view,
         facts,
         admitted_memories(view, shown),
         analyzer,
         frozenset(analyzer.query(question.text).terms),
-        question.interval,
+        bounds(question.filter.event),
         packing.limits,
     )
     seeds: dict[Node, float] = {

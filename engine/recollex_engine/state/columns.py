@@ -31,6 +31,7 @@ from recollex_engine.state.fact_state import FactState
 from recollex_engine.state.hubs import Hubs
 from recollex_engine.state.label_lists import LabelLists
 from recollex_engine.state.mention_counts import MentionCounts
+from recollex_engine.state.metadata_values import MetadataValues
 from recollex_engine.state.row_codes import PassageColumns, encode_rows
 from recollex_engine.state.speakers import Speakers
 from recollex_engine.state.tail import Tail
@@ -89,6 +90,7 @@ class Columns:
                 self.column[name].append(0)
         self.tail: Tail = Tail(0)
         self.label_lists: LabelLists = LabelLists()
+        self.metadata_values: MetadataValues = MetadataValues(self.dictionary["labels"])
         self.speakers: Speakers = Speakers(self.label)
         self.event_times: EventTimeIndex = EventTimeIndex()
         self._labels: dict[int, str] = {}

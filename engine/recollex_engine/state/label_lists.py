@@ -87,6 +87,40 @@ class LabelLists:
             mask[inverse.memories :] = behind
         return mask
 
+    def carrying_any(
+        self,
+        wanted: npt.ArrayLike,
+        offsets: npt.NDArray[np.uint64],
+        labels: npt.NDArray[np.uint32],
+        mask: npt.NDArray[np.uint8],
+    ) -> npt.NDArray[np.uint8]:
+        """Return ``mask`` narrowed to memories with at least one label of ``wanted``, ascending.
+
+        The arrays are those of `carrying`. Cost: likewise, and for the memories that are not
+        indexed a byte for each label of the agent.
+        """
+        chosen = np.asarray(wanted, np.int64)
+        if len(chosen) == 1:
+            return self.carrying(chosen.tolist(), offsets, labels, mask)
+        found = np.zeros_like(mask)
+        if not len(chosen):
+            return found
+        inverse = self._covering(len(mask), offsets, labels)
+        indexed = chosen[chosen < len(inverse.starts) - 1]
+        starts, ends = inverse.starts[indexed], inverse.starts[indexed + 1]
+        listed = inverse.held[_ranges(starts, ends)]
+        listed = listed[listed < len(mask)]
+        found[listed] = mask[listed]
+        first = inverse.memories
+        if first < len(mask):
+            own = labels[int(offsets[first]) : int(offsets[len(mask)])]
+            is_wanted = np.zeros(max(int(chosen[-1]), int(own.max(initial=0))) + 1, bool)
+            is_wanted[chosen] = True
+            places = np.flatnonzero(is_wanted[own]) + int(offsets[first])
+            carriers = np.searchsorted(offsets[: len(mask) + 1], places, side="right") - 1
+            found[carriers] = mask[carriers]
+        return found
+
     def _covering(
         self, memories: int, offsets: npt.NDArray[np.uint64], labels: npt.NDArray[np.uint32]
     ) -> _Inverse:
@@ -125,3 +159,15 @@ class LabelLists:
     def _count(self, inverse: _Inverse, label: int) -> int:
         first, end = self._range(inverse, label)
         return end - first
+
+
+def _ranges(starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the whole numbers of the ranges [start, end), one range after another.
+
+    >>> _ranges(np.array([3, 9]), np.array([5, 10])).tolist()
+    [3, 4, 9]
+    """
+    sizes = ends - starts
+    before = np.cumsum(sizes) - sizes
+    moved: npt.NDArray[np.int64] = np.arange(int(sizes.sum())) + np.repeat(starts - before, sizes)
+    return moved

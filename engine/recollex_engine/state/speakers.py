@@ -1,12 +1,13 @@
 """Which speakers does a question name? Speakers' labels, by first name."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.schema import NONE
+from recollex_engine.text.names import fold_name
 from recollex_engine.text.question_cues import first_name
 
 _NOBODY = np.empty(0, np.uint32)
@@ -23,6 +24,7 @@ class Speakers:
         self._seen = 0
         self._labels: dict[str, npt.NDArray[np.uint32]] = {}
         self._first: dict[str, int] = {}
+        self._called: dict[str, list[int]] = {}
         self._following = threading.Lock()
 
     def named(
@@ -53,13 +55,28 @@ class Speakers:
         first = self._first
         return frozenset(word for word in first.keys() & words if first[word] < len(speaker))
 
+    def called(self, speaker: npt.NDArray[np.uint32], names: Sequence[str]) -> list[int]:
+        """Return the labels of the speakers with these whole names; case is ignored.
+
+        speaker, and speakers who are newer than the view: as for `named`.
+        """
+        if len(speaker) > self._seen:
+            with self._following:
+                self._follow(speaker)
+        folded = {fold_name(name) for name in names}
+        return sorted(label for name in folded for label in self._called.get(name, ()))
+
     def _follow(self, speaker: npt.NDArray[np.uint32]) -> None:
         places = np.flatnonzero(speaker[self._seen :] != NONE) + self._seen
         new = speaker[places]
         first = np.full(int(new.max()) + 1 if len(new) else 0, -1)
         first[new[::-1]] = places[::-1]  # of equal labels the last to be written, the first place
         for label in np.flatnonzero(first >= 0).tolist():
-            if name := first_name(self._label(label) or ""):
+            whole = self._label(label) or ""
+            same_name = self._called.setdefault(fold_name(whole), [])
+            if label not in same_name:
+                same_name.append(label)
+            if name := first_name(whole):
                 place = int(first[label])
                 self._first[name] = min(self._first.get(name, place), place)
                 same = self._labels.get(name, _NOBODY)

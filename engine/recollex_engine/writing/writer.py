@@ -19,7 +19,7 @@ from recollex_engine.clock import Clock, from_micros
 from recollex_engine.domain.act import Act
 from recollex_engine.domain.retention import RETENTION, Retention
 from recollex_engine.domain.settings import Settings
-from recollex_engine.errors import ClosedError, CorruptError, InputError, UnknownIdError
+from recollex_engine.errors import ClosedError, CorruptError, InputError
 from recollex_engine.log.durability import Durability
 from recollex_engine.log.format import BEFORE_ALL_TIMES
 from recollex_engine.log.progress import StartProgress, progress_for
@@ -37,6 +37,7 @@ from recollex_engine.writing.lexicon import Lexicon
 from recollex_engine.writing.reembedding import remove_former
 from recollex_engine.writing.restoration import TextEmbedder
 from recollex_engine.writing.retention import RetentionRules, rules_in_force
+from recollex_engine.writing.taking_away import Choice
 
 
 class StalePlan(Exception):  # noqa: N818 - not an error: the caller plans again
@@ -242,26 +243,19 @@ class Writer:
         draft.count_tokens()
         return self._commit(draft.announced, vectors, recorded_at)
 
-    def take_away(
-        self, act: Act, ids: Sequence[str], agent: str, recorded_at: int | None = None
-    ) -> None:
-        """Record that memories are forgotten or archived, as one transaction.
+    def take_away(self, act: Act, choose: Choice, recorded_at: int | None = None) -> int:
+        """Record that memories are forgotten or archived, as one transaction; return how many.
 
-        An archived memory can still be forgotten. Raises `UnknownIdError` for the first id that no
-        such memory has; then nothing is recorded.
+        Nothing is recorded if ``choose`` raises, or returns none.
         """
         with self.lock:
             self.check()
-            columns = self.replica.columns
-            memories = []
-            for id in ids:
-                memory = columns.closable(id, act.kind)
-                if memory is None:
-                    raise UnknownIdError(id, agent)
-                memories.append(memory)
-            payload = {"memories": sorted(set(memories)), **act.note}
-            op = self._commit([(act.kind, payload)], None, recorded_at)
+            memories = choose(self.replica)
+            if not memories:
+                return 0
+            op = self._commit([(act.kind, {"memories": memories, **act.note})], None, recorded_at)
         self.publish(op)
+        return len(memories)
 
     def set_rules(self, rules: Sequence[Retention], note: dict[str, str]) -> None:
         """Record the retention rules that hold from now on; they are applied by later calls."""

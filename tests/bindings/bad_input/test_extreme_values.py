@@ -93,6 +93,6 @@ def test_what_looks_odd_and_is_allowed(tmp_path):
         agent.retain(
             iter(["x", "y"]), embedding=(V, V), tags=("a", "b"), network=["world", "agent"]
         )
-        assert agent.recall("x", where={"b": 1}, query_embedding=V).ids == []
+        assert agent.recall("x", where={"b": {"exists": True}}, query_embedding=V).ids == []
         agent.recall("x", thinking_budget=np.int64(5), max_tokens=2**31, query_embedding=V)
         assert agent.verify().ok

@@ -282,3 +282,25 @@ def test_operators_see_that_it_lives_and_what_it_did(http: httpx.Client) -> None
     )
     assert any(line.startswith("recollex_http_connections ") for line in lines)
     assert not any("tea" in line for line in lines)
+
+
+def test_a_filter_lists_counts_and_forgets(http: httpx.Client) -> None:
+    items = [{"content": f"Note {n}.", "id": f"note-{n}", "metadata": {"n": n}} for n in range(4)]
+    ok(http.post("/api/memories/batch", json={"agent_id": "filtered", "items": items}))
+    at, wanted = "/api/agents/filtered", {"where": {"n": {"ge": 1, "lt": 3}}}
+
+    def ids(answer: httpx.Response) -> list[str]:
+        return [memory["id"] for memory in ok(answer)["memories"]]
+
+    assert ids(http.post(f"{at}/list", json=wanted)) == ["note-1", "note-2"]
+    newest = {**wanted, "newest": True, "limit": 1, "network": "world"}
+    assert ids(http.post(f"{at}/list", json=newest)) == ["note-2"]
+    assert ok(http.post(f"{at}/count", json=wanted)) == {"count": 2}
+    asked = {"query": "Note", "network": ["world"], **wanted}
+    assert set(ids(http.post(f"{at}/search", json=asked))) == {"note-1", "note-2"}
+    told = refused(http.post(f"{at}/count", json={"where": {"m": 1}}), 422, "InputError")
+    assert "where names 'm'" in told["detail"]
+    assert ok(http.post(f"{at}/forget", json={**wanted, "by": "ann"})) == {"count": 2}
+    assert ok(http.post(f"{at}/count", json={})) == {"count": 2}
+    erased = {"speaker": "nobody", "networks": ["world"], "by": "ann", "why": "asked"}
+    assert ok(http.post(f"{at}/erase", json=erased))["memories"] == 0

@@ -145,15 +145,15 @@ def test_a_cut_is_a_store_rebuilt_from_the_erased_log(path, tmp_path):
     [
         ({"id": ["m0", "m2"]}, ["m1", "m3"]),
         ({"document_id": "call"}, ["m0", "m3"]),
-        ({"speaker": "Ann"}, ["m0", "m2", "m3"]),
+        ({"speakers": "Ann"}, ["m0", "m2", "m3"]),
         ({"tags": ["red"]}, ["m1", "m2", "m3"]),
         ({"source": "web"}, ["m1", "m2", "m3"]),
         ({"source": "tool"}, ["m0", "m1", "m2", "m3"]),
         ({"where": {"k": 1}}, ["m0", "m1", "m2"]),
         ({"entities": ["Oslo"]}, ["m1", "m2"]),
-        ({"networks": "opinion"}, ["m0", "m1", "m2"]),
+        ({"network": "opinion"}, ["m0", "m1", "m2"]),
         ({"since": day(0), "until": day(2)}, ["m2", "m3"]),
-        ({"document_id": "call", "speaker": "Ben"}, ["m0", "m1", "m3"]),
+        ({"document_id": "call", "speakers": ["ben"]}, ["m0", "m1", "m3"]),
         ({"everything": True}, []),
     ],
 )

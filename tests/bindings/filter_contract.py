@@ -1,0 +1,82 @@
+"""One filter for every method that takes one, wherever the agent runs."""
+
+from typing import Any
+
+import pytest
+
+from recollex_engine import errors
+from tests.bindings.days_of_may import day
+
+SOME: list[tuple[dict[str, Any], list[str]]] = [
+    ({"tags": ["red"]}, ["a", "c"]),
+    ({"any_tags": ["red", "blue"], "no_tags": ["old"]}, ["a", "b"]),
+    ({"document_id": ["call", "mail"]}, ["b", "d"]),
+    ({"network": ["opinion", "agent"]}, ["c"]),
+    ({"speakers": "eve"}, ["d"]),
+    ({"source": ["web", "user"], "trust": "tool"}, ["a"]),
+    ({"entities": ["oslo"]}, ["a"]),
+    ({"since": day(2).isoformat(), "until": day(4)}, ["b", "c"]),
+    ({"recorded_since": day(2), "recorded_until": day(4)}, ["b", "c"]),
+    ({"where": {"n": {"gt": 1}, "kind": {"in": ["x", "y"]}}}, ["b", "c"]),
+    ({"where": {"kind": {"not": {"contains": "x"}}, "n": {"exists": True}}}, ["a", "b", "c"]),
+]
+
+
+class FilterContract:
+    @pytest.fixture
+    def filled(self, alice: Any) -> Any:
+        for number, (id, text, options) in enumerate(
+            (
+                ("a", "Bob flew to Oslo.", {"tags": ["red"], "source": "user"}),
+                ("b", "Bob likes tea.", {"tags": ["blue"], "document_id": "mail"}),
+                ("c", "Bob is kind.", {"tags": ["red", "old"], "network": "opinion"}),
+            ),
+            1,
+        ):
+            alice.retain(
+                text,
+                id=id,
+                metadata={"n": number, "kind": "xxy"[number - 1]},
+                event_at=day(number),
+                recorded_at=day(number),
+                **options,
+            )
+        turn = {"speaker": "Eve", "text": "Bob has ink.", "id": "d", "at": day(5)}
+        alice.retain_dialogue([turn], document_id="call", source="web", recorded_at=day(5))
+        return alice
+
+    @pytest.mark.parametrize(("filters", "ids"), SOME)
+    def test_every_method_understands_it(self, filled: Any, filters: Any, ids: Any) -> None:
+        assert [memory.id for memory in filled.list(**filters)] == ids
+        assert [memory.id for memory in filled.list(newest=True, **filters)] == ids[::-1]
+        assert filled.count(**filters) == len(ids)
+        assert filled.recall("", **filters).ids == ids[::-1]
+        assert set(filled.recall("What of Bob?", **filters).ids) == set(ids)
+        assert set(filled.recall_many(["What of Bob?"], **filters)[0].ids) == set(ids)
+        seen = filled.erase(by="ann", why="asked", preview=True, **filters)
+        assert seen.memories == len(ids)
+        assert filled.forget(by="ann", why="asked", **filters) == len(ids)
+        assert filled.count() == 4 - len(ids) and filled.count(**filters) == 0
+        assert filled.at(day(6)).count(**filters) == len(ids)
+
+    def test_an_empty_question_lists_the_newest_of_a_filter(self, filled: Any) -> None:
+        found = filled.recall("", tags=["red"], limit=1)
+        assert (found.ids, found.confidence, found.signs) == (["c"], None, None)
+        assert found.tokens == sum(memory.tokens for memory in found) > 0
+        assert found.to_prompt().endswith("Bob is kind.")
+        assert filled.recall("", tags=["red"], as_recorded=day(2)).ids == ["a"]
+        for wrong in ({}, {"tags": ["red"], "min_confidence": 0.5}):
+            with pytest.raises(errors.InputError, match="empty"):
+                filled.recall("", **wrong)
+
+    def test_what_is_not_understood_is_refused(self, filled: Any) -> None:
+        for where, message in (
+            ({"n": {"$gt": 2}}, r"where\['n'\] has no operator '\$gt', did you mean 'gt'"),
+            ({"kindd": "x"}, "where names 'kindd', .* nearest: 'kind'"),
+        ):
+            for method in (filled.list, filled.count, filled.forget):
+                with pytest.raises(errors.InputError, match=message):
+                    method(where=where)
+            with pytest.raises(errors.InputError, match=message):
+                filled.recall("Bob", where=where)
+        assert filled.count() == 4
