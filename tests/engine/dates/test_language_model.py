@@ -148,7 +148,7 @@ WRONG = {
     "a word for a truth": (completion(found(1, 2)), "what is no range"),
     "no such day": (completion(found("2023-02-30", "2023-03-01")), "what is not a time"),
     "a word for a day": (completion(found("autumn", None)), "what is not a time"),
-    "the last day of the calendar": (completion(found("9999-12-31", "9999-12-31")), "is none"),
+    "the last day of the calendar": (completion(found("9999-12-31", "9999-12-31")), "not a time"),
     "end before start": (completion(found("2023-11-30", "2023-09-01")), "ends before it begins"),
     "found without ends": (completion(found(None, None)), "neither"),
     "nothing": (completion(None), "answered nothing"),
