@@ -10,7 +10,14 @@ from recollex.client import sockets
 from recollex.client.address import Address
 from recollex.client.calls import Call
 from recollex.client.channel import LostError
-from recollex.client.connection import GRACE, hello, packed_request, read_welcome, result_of
+from recollex.client.connection import (
+    GRACE,
+    greeting,
+    hello,
+    packed_request,
+    read_welcome,
+    result_of,
+)
 from recollex.client.inbox import Answer, Inbox
 from recollex.wire.messages import MOST_ID, notification
 from recollex_engine.errors import DeadlineError, DisconnectedError, InputError, RecollexError
@@ -41,10 +48,8 @@ class AsyncConnection(asyncio.Protocol):
     async def greet(self, token: str | None, seconds: float) -> None:
         """Send hello, the first call of a connection, and read the answer."""
         call = Call("hello", None, hello(token), {}, seconds)
-        try:
+        with greeting():
             welcome = await self.exchange(call)
-        except (LostError, DeadlineError) as error:
-            raise DisconnectedError(f"what listens there is no recollex server: {error}") from error
         self.instance, self._most, _ = read_welcome(welcome)
 
     async def exchange(self, call: Call) -> Any:

@@ -4,7 +4,7 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from recollex.api.progress import ProgressListener
@@ -51,12 +51,10 @@ class Connection:
         self.is_idle: bool = True
         made.settimeout(None)
         try:
-            welcome = self.exchange("hello", [None, hello(token), {}], end - GRACE)
+            with greeting():
+                welcome = self.exchange("hello", [None, hello(token), {}], end - GRACE)
             self.instance, self._most, capabilities = read_welcome(welcome)
             self.reports_progress = "progress" in capabilities
-        except (LostError, DeadlineError) as error:
-            self.close()
-            raise DisconnectedError(f"what listens there is no recollex server: {error}") from error
         except BaseException:
             self.close()
             raise
@@ -141,6 +139,15 @@ class Connection:
         with contextlib.suppress(OSError):
             self._socket.settimeout(0)
             self._socket.sendall(notification("cancel", [id]))
+
+
+@contextlib.contextmanager
+def greeting() -> Iterator[None]:
+    """Raise `DisconnectedError` if the hello in the body has no answer: no server listens."""
+    try:
+        yield
+    except (LostError, DeadlineError) as error:
+        raise DisconnectedError(f"what listens there is no recollex server: {error}") from error
 
 
 def hello(token: str | None) -> dict[str, Any]:

@@ -13,7 +13,14 @@ from recollex.api.progress import ProgressListener
 from recollex.client import sockets
 from recollex.client.address import Address
 from recollex.client.channel import LostError
-from recollex.client.connection import GRACE, hello, packed_request, read_welcome, result_of
+from recollex.client.connection import (
+    GRACE,
+    greeting,
+    hello,
+    packed_request,
+    read_welcome,
+    result_of,
+)
 from recollex.client.inbox import Answer, Inbox
 from recollex.wire.error_codec import ERRORS, decode_error
 from recollex.wire.messages import MOST_ID
@@ -46,11 +53,9 @@ class HttpChannel:
         self.reports_progress: bool = False  # an answer comes as one body
         self.is_idle: bool = True
         try:
-            welcome = self.exchange("hello", [None, hello(None), {}], end - GRACE)
+            with greeting():
+                welcome = self.exchange("hello", [None, hello(None), {}], end - GRACE)
             self.instance, self._most, _ = read_welcome(welcome)
-        except (LostError, DeadlineError) as error:
-            self.close()
-            raise DisconnectedError(f"what listens there is no recollex server: {error}") from error
         except BaseException:
             self.close()
             raise
