@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import recollex
 from recollex import presets
+from tests.bindings.given_cosines import DIMENSION, at_cosine
 
-DIMENSION = 16
 COSINES = {
     "I break out in hives when I eat peanuts.": 0.158,
     "The bus leaves at seven.": 0.14,
@@ -23,13 +22,6 @@ COSINES = {
 """Text -> cosine with the question; the peanuts have MiniLM's, with the question below."""
 QUESTION = "What should be avoided while cooking?"
 PAPERS = ("tempr", "memora", "satf", "memotrace")
-
-
-def at_cosine(cosine: float, place: int) -> npt.NDArray[np.float32]:
-    """Return a unit vector of this cosine with the question's, which is the first axis."""
-    vector = np.zeros(DIMENSION, np.float32)
-    vector[0], vector[1 + place] = cosine, np.sqrt(1 - cosine**2)
-    return vector
 
 
 ASKED = at_cosine(1.0, 0)

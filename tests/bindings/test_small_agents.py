@@ -7,18 +7,11 @@ import pytest
 
 import recollex
 from recollex_engine.ranking.small_stores import names_speaker
+from tests.bindings.given_cosines import DIMENSION, at_cosine
 from tests.bindings.word_vectors import WordVectors
 
-DIMENSION = 64
 AISLE = "I always book the aisle because I have long legs."
 THEATRE = "Sabine wants to see the theatre of Epidaurus."
-
-
-def at_cosine(cosine: float, place: int) -> np.ndarray:
-    """Return a unit vector of this cosine with the question's, which is the first axis."""
-    vector = np.zeros(DIMENSION, np.float32)
-    vector[0], vector[1 + place] = cosine, np.sqrt(1 - cosine**2)
-    return vector
 
 
 def made(store: recollex.Store, told: dict[str, float], others: int) -> recollex.Agent:

@@ -9,13 +9,12 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -29,12 +28,11 @@ from hypothesis.stateful import (
 
 import recollex
 from recollex_engine.domain.question import Question
-from recollex_engine.models.description import PAPER_THRESHOLDS
 from recollex_engine.ranking.presets import DEFAULT, TEMPR
 from recollex_engine.recall import pipeline
 from recollex_engine.writing import checkpoint, draft, maintenance
+from tests.engine.histories import DIMENSION, WordVectors
 
-DIMENSION = 16
 START = datetime(2024, 5, 1, 12, tzinfo=UTC)
 WORDS = [
     *("tea", "cello", "puppy", "garden", "train", "letter"),
@@ -89,28 +87,6 @@ QUERIES: list[tuple[str, dict[str, object]]] = [
     ("garden tea yesterday", {"document_id": "d1", "exact": True}),
     ("lost letter", {"trust": "tool"}),
 ]
-
-
-class WordVectors:
-    """An embedder without a model: a text is the direction of the sum of its words' vectors."""
-
-    dimension = DIMENSION
-    fingerprint = "words-1"
-    thresholds = PAPER_THRESHOLDS
-
-    def embed(
-        self, texts: Sequence[str], threads: int = 1, progress: Callable[[int], None] | None = None
-    ) -> npt.NDArray[np.float32]:
-        return np.array([self.embed_query(text) for text in texts], np.float32)
-
-    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
-        total = np.zeros(DIMENSION)
-        for word in text.lower().replace(".", " ").replace(":", " ").split():
-            total += np.random.default_rng(list(word.encode())).standard_normal(DIMENSION) + 0.3
-        return (total / np.linalg.norm(total)).astype(np.float32)
-
-    def count_tokens(self, text: str) -> int:
-        return len(text.split())
 
 
 class OneOfTwo:
