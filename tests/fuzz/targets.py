@@ -1,7 +1,8 @@
 """What is read from outside: each target takes any bytes, and may raise only what it names.
 
-A target is a function of bytes. ``seeds`` are valid inputs, which are changed a little; the files
-in ``corpus/<target>`` are inputs that broke it once.
+A target is a function of bytes. ``seeds`` are valid inputs. The files in ``corpus/<target>`` are
+inputs that broke it once, and inputs whose refusal chance rarely finds: a number out of bounds, a
+field of another type, a header of another version. Both are changed a little.
 """
 
 import shutil

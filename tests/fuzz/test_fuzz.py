@@ -1,6 +1,7 @@
 """Bytes that nothing of ours wrote: every reader refuses them with an error of its own.
 
-`make fuzz` tries as many as it is told. An input that breaks a target is added to its corpus.
+`make fuzz` tries as many as it is told, changes of the corpus among them. An input that breaks a
+target is added to its corpus.
 """
 
 import os
@@ -50,6 +51,10 @@ def inputs(draw, seeds):
     return data
 
 
+def corpus(name):
+    return [path.read_bytes() for path in sorted((CORPUS / name).iterdir())]
+
+
 def run(name, data):
     with suppress(*TARGETS[name].errors):
         TARGETS[name].run(data)
@@ -63,7 +68,7 @@ def test_any_bytes_are_read_or_refused(name):
         database=None,
         suppress_health_check=list(HealthCheck),
     )
-    @given(inputs(TARGETS[name].seeds))
+    @given(inputs((*TARGETS[name].seeds, *corpus(name))))
     def check(data):
         run(name, data)
 
@@ -79,5 +84,9 @@ def test_seeds_are_read(name):
 
 
 @pytest.mark.parametrize("path", sorted(CORPUS.glob("*/*")), ids=lambda path: path.name)
-def test_inputs_that_were_found(path):
+def test_the_corpus_is_read_or_refused(path):
     run(path.parent.name, path.read_bytes())
+
+
+def test_every_target_has_a_corpus():
+    assert {path.name for path in CORPUS.iterdir()} == set(TARGETS)

@@ -80,7 +80,8 @@ def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
             for name, (dtype, count, offset) in header["arrays"].items()
         }
         return arrays, header["meta"]
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, SyntaxError, TypeError, ValueError) as error:
+        # A dtype such as "(2,f4" is a SyntaxError of numpy's.
         raise CorruptError(path, "a header that fits the file", repr(error)) from error
 
 
