@@ -170,3 +170,21 @@ def test_close_refuses_what_follows_and_an_unknown_mode_is_refused():
         commits.wait(1)
     with pytest.raises(InputError, match="always, interval, off"):
         GroupCommit("never", lambda: 0, "x")
+
+
+@pytest.mark.parametrize("mode", ["interval", "off"])
+def test_what_was_written_before_the_end_may_be_waited_for(mode):
+    disk = Disk()
+    commits = GroupCommit(mode, disk.flush, "x")
+    op = disk.write(commits)
+    commits.close()
+    commits.wait(op)
+    with pytest.raises(ClosedError):
+        commits.wait(op + 1)
+
+
+def test_a_child_may_not_wait_for_the_first_operation_of_its_parent():
+    commits = GroupCommit("off", lambda: 0, "x")
+    commits.after_fork()
+    with pytest.raises(ClosedError, match="forked"):
+        commits.wait(1)

@@ -290,3 +290,12 @@ def test_a_log_that_cannot_be_opened_for_a_write_is_written_later(folder):
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         log.wait_durable(log.append(3, [note(3)]).op)
     assert contents(folder) == [(1, [("note", 1)]), (3, [("note", 3)])]
+
+
+def test_what_the_log_refers_to_is_durable_before_the_log(folder, monkeypatch):
+    seen, flush = [], disk.flush
+    monkeypatch.setattr(FLUSH, lambda fd: seen.append("log") or flush(fd))
+    with LogWriter(folder, before_flush=lambda: seen.append("before")) as log:
+        for at in (1, 2):
+            log.wait_durable(log.append(at, [note(at)]).op)
+    assert seen[:4] == ["before", "log"] * 2

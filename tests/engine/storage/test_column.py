@@ -171,6 +171,17 @@ def test_a_full_disk_leaves_the_column_and_the_file_good(tmp_path):
     assert Column("<i8", path, 1100).array.tolist() == column.array.tolist()
 
 
+def test_a_disk_without_room_for_a_new_file_is_full(tmp_path, monkeypatch):
+    column = Column("<i8")
+    column.append(1)
+    with monkeypatch.context() as patch:
+        patch.setattr(column_module, "open_file", fail(errno.ENOSPC))
+        with pytest.raises(StoreFullError, match="create c"):
+            column.persist(tmp_path / "c")
+    column.persist(tmp_path / "c")
+    assert Column("<i8", tmp_path / "c", 1).array.tolist() == [1]
+
+
 def test_a_failed_flush_stores_nothing(tmp_path, monkeypatch):
     column = Column("<i8")
     column.extend([1, 2])
