@@ -16,6 +16,7 @@ import pytest
 
 import recollex
 from recollex_engine import errors
+from tests.bindings.amend_contract import AmendContract
 from tests.bindings.argument_contract import ArgumentContract
 from tests.bindings.fact_contract import FactContract
 from tests.bindings.filter_contract import FilterContract
@@ -24,7 +25,9 @@ from tests.bindings.result_contract import ResultContract
 from tests.bindings.word_vectors import WordVectors
 
 
-class Contract(MemoryContract, FactContract, ArgumentContract, ResultContract, FilterContract):
+class Contract(
+    MemoryContract, FactContract, ArgumentContract, ResultContract, FilterContract, AmendContract
+):
     @pytest.fixture
     def store(self) -> Any:
         raise NotImplementedError

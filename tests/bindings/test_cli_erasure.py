@@ -88,3 +88,19 @@ def test_list_and_forget_take_a_filter(shell: Shell, store: str) -> None:
     code, _, err = shell("list", store, "--tag", "open")
     assert code == 1 and "no memories like that" in err
     assert shell("forget", store)[0] == 2
+
+
+def test_amend_changes_tags_and_metadata(shell: Shell, store: str) -> None:
+    code, out, _ = shell("amend", store, "home", "--tag", "x", "--metadata", '{"n": 2}', *BY)
+    assert (code, out) == (0, "home of default amended\n")
+    assert shell("amend", store, "home", "--valid-until", "2030-01-01")[0] == 0
+    memory = json.loads(shell("list", store, "--tag", "x", "--json")[1])
+    assert (memory["metadata"], memory["valid_until"][:10]) == ({"n": 2}, "2030-01-01")
+    assert shell("amend", store, "home", "--no-tags", "--valid-until", "never")[0] == 0
+    memory = json.loads(shell("list", store, "--where", '{"n": 2}', "--json")[1])
+    assert (memory["tags"], memory["valid_until"]) == ([], None)
+    code, out, _ = shell("log", store, "--op", "amend")
+    assert code == 0 and len(out.splitlines()) >= 3 and "asked for" in out
+    code, _, err = shell("amend", store, "home")
+    assert code == 2 and "say what to amend" in err
+    assert shell("amend", store, "nothing", "--tag", "x")[0] == 2

@@ -125,7 +125,7 @@ RETAIN = {"op": "RETAIN", "id": "x", "text": "New."}
 @pytest.mark.parametrize(
     ("operations", "kind", "message"),
     [
-        ([{"op": "CORRECT", "id": "m"}], InputError, "CORRECT has no 'text'"),
+        ([{"op": "CORRECT", "id": "m"}], InputError, "say what to correct"),
         ([{"op": "CORRECT", "id": "m", "text": " "}], InputError, "text is empty"),
         ([{"op": "CORRECT", "id": "q", "text": "No."}], UnknownIdError, "no memory with id 'q'"),
         (

@@ -58,6 +58,8 @@ QUERIES: list[tuple[str, dict[str, Any]]] = [
     ("quokka zymurgy unheard", {"thinking_budget": 3, "max_tokens": 40}),
     ('"the tea" puppy', {}),
     ("garden", {"network": ["world"], "tags": ["x"]}),
+    ("tea", {"where": {"k": {"ge": 2, "exists": True}}}),
+    ("", {"no_tags": ["y"], "limit": 5}),
     ("puppy", {"where": {"k": 1}, "since": START + timedelta(hours=9)}),
     ("what did Ann do in May 2024?", {"max_tokens": 25}),
     ("tea", {"entities": ["bob chenn"]}),

@@ -239,6 +239,22 @@ class Law(RuleBasedStateMachine):
             lambda: self.agent.correct(id, text, valid_until=end, by="ben", why="so", source=source)
         )
 
+    @rule(
+        id=st.sampled_from(IDS),
+        tags=st.sampled_from([None, [], ["x"], ["x", "y"]]),
+        metadata=st.sampled_from([None, {}, {"k": 1}, {"k": 2}]),
+        until=st.sampled_from([..., None, START + timedelta(days=20)]),
+        together=st.booleans(),
+    )
+    def amend(self, id: str, tags: Any, metadata: Any, until: Any, together: bool) -> None:
+        changes = {"tags": tags, "metadata": metadata, "valid_until": until}
+
+        def transact() -> None:
+            with self.agent.transaction(by="ann") as tx:
+                tx.amend(id, **changes)
+
+        self.write(transact if together else lambda: self.agent.amend(id, **changes, by="ann"))
+
     @rule(operations=st.lists(OPERATION, min_size=1, max_size=3))
     def transact(self, operations: list[dict[str, Any]]) -> None:
         self.write(lambda: self.agent.apply(operations, by="ben", source="assistant"))

@@ -220,7 +220,7 @@ class OperationParser:
         }
         plain = {name: said.get(name) for name in ("network", "context", "tags", "metadata")}
         return Correct(
-            said["id"], said["text"], read_changes(**times, **plain, stamped=self.stamped)
+            said["id"], said.get("text"), read_changes(**times, **plain, stamped=self.stamped)
         )
 
     def _forget(self, said: dict[str, Any]) -> Forget:

@@ -42,7 +42,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "RETAIN": ("text",),
     "FORGET": ("id",),
     "ARCHIVE": ("id",),
-    "CORRECT": ("id", "text"),
+    "CORRECT": ("id",),
     "UPSERT_ENTITY": ("name",),
     "MERGE_ENTITY": ("source", "target"),
     "UPSERT_EDGE": ("subject", "predicate", "object"),

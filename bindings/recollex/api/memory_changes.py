@@ -1,11 +1,12 @@
 """How is a memory changed or removed? It is corrected, archived or forgotten."""
 
 from collections.abc import Mapping, Sequence
+from types import EllipsisType
 from typing import Any, Unpack
 
 from recollex.api.arguments import as_list, checked_id, optional_micros
 from recollex.api.filters import Filters, read_filter, takes_filters
-from recollex.api.statements import read_changes
+from recollex.api.statements import read_amendment, read_changes
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment
 from recollex_engine.domain.act import Act, note
@@ -117,6 +118,38 @@ class MemoryChanges:
         is archived already; then nothing is archived.
         """
         self._take_away("archive", id, by, why, recorded_at)
+
+    def amend(
+        self,
+        id: str,
+        *,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        valid_until: Moment | EllipsisType | None = ...,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: Moment | None = None,
+    ) -> None:
+        """Change the tags, metadata or end of validity of a memory; its text stays.
+
+        What is given takes the place of what the memory had, as a whole; ``valid_until=None`` takes
+        its end away. Nothing is embedded. It is a correction that leaves the text: `history`
+        returns the earlier versions, which are "amended", `log` shows an "amend", and `at` an
+        earlier time nothing has changed. by, why: as for `forget`.
+
+        Raises `errors.UnknownIdError`, and `errors.InputError` if nothing would change.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> id = alice.retain("Call Bob.", id="todo", tags=["open"])
+        >>> alice.amend("todo", tags=["done"], metadata={"minutes": 12}, by="ann")
+        >>> [(memory.tags, memory.metadata) for memory in alice.history("todo")]
+        [(('open',), {}), (('done',), {'minutes': 12})]
+        """
+        changes = read_amendment(tags, metadata, valid_until)
+        at = optional_micros(recorded_at, "recorded_at")
+        act, memory = _act("correct", by, why), checked_id(id)
+        self.engine.writable().amend(memory, changes, act, at)
 
     def _take_away(
         self,

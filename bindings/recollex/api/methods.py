@@ -38,6 +38,7 @@ class AgentMethods(Table):
     set_retention: Final = Method(Agent.set_retention, "write")
     expire: Final = Method(Agent.expire, "write")
     correct: Final = Method(Agent.correct, "write", grouped=True)
+    amend: Final = Method(Agent.amend, "write", grouped=True)
     apply: Final = Method(Agent.apply, "write", grouped=True)
 
 

@@ -14,6 +14,7 @@ from recollex.api.arguments import (
 )
 from recollex_engine.domain.statement import Statement, network_number
 from recollex_engine.domain.trust import UNKNOWN, Stamp, stamp
+from recollex_engine.errors import InputError
 
 
 def read_statements(
@@ -104,3 +105,16 @@ def read_changes(
         "trust": level if source else None,
     }
     return {name: value for name, value in changes.items() if value is not None}
+
+
+def read_amendment(tags: Any, metadata: Any, valid_until: Any) -> dict[str, Any]:
+    """Return the fields of a `Statement` that an amendment changes; ``...`` and None change none.
+
+    A ``valid_until`` of None takes the end away. Raises `InputError`.
+    """
+    changes = read_changes(None, None, None, tags, metadata, None)
+    if valid_until is not ...:
+        changes["valid_until"] = optional_micros(valid_until, "valid_until")
+    if not changes:
+        raise InputError("say what to amend: tags, metadata or valid_until")
+    return changes

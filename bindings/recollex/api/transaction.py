@@ -1,14 +1,14 @@
 """Several operations that are recorded together, at one time, or not at all."""
 
 from collections.abc import Mapping, Sequence
-from types import TracebackType
+from types import EllipsisType, TracebackType
 from typing import Any
 from uuid import uuid4
 
 from recollex.api.arguments import as_dict, as_names, checked_note, one_or_more, optional_micros
 from recollex.api.events import EventOperations
 from recollex.api.fact_operations import FactOperations, Submit
-from recollex.api.statements import read_changes
+from recollex.api.statements import read_amendment, read_changes
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment
 from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
@@ -112,6 +112,17 @@ class Transaction:
             event_at, network, context, tags, metadata, valid_until, stamp(source, trust)
         )
         self._submit(Correct(id, text, changes))
+
+    def amend(
+        self,
+        id: str,
+        *,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        valid_until: Moment | EllipsisType | None = ...,
+    ) -> None:
+        """Amend a memory that existed before the transaction, as `Agent.amend` does."""
+        self._submit(Correct(id, None, read_amendment(tags, metadata, valid_until)))
 
     def _submit(
         self,

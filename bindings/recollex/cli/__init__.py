@@ -37,6 +37,7 @@ HOMES = {
     "audit": "recollex.cli.erasure_commands",
     "retention": "recollex.cli.retention_commands",
     "erase": "recollex.cli.erasure_commands",
+    "amend": "recollex.cli.erasure_commands",
     "forget": "recollex.cli.erasure_commands",
     "diff": "recollex.cli.history_commands",
     "snapshot": "recollex.cli.history_commands",

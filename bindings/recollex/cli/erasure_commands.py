@@ -1,4 +1,4 @@
-"""The subcommands that take memories away, forget and erase; audit says who did what when."""
+"""The subcommands that change what is kept: amend, forget, erase; audit says who did what when."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ from typing import Any
 import recollex
 from recollex.api.plurals import counted
 from recollex.cli.existing_store import existing_agent
-from recollex.cli.filter_options import filters_of
+from recollex.cli.filter_options import filters_of, json_option
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable, say
 from recollex.cli.time_options import time_option
@@ -17,6 +17,24 @@ from recollex_engine.agents import logbook
 from recollex_engine.clock import to_micros
 from recollex_engine.domain.erasure import Erasure
 from recollex_engine.domain.schema import CLOSING, ERASE
+
+
+def amend(arguments: Arguments) -> int:
+    """Change the tags, metadata or end of validity of a memory."""
+    changes: dict[str, Any] = {}
+    if arguments.tag is not None or arguments.no_tags:
+        changes["tags"] = arguments.tag or []
+    if arguments.metadata is not None:
+        changes["metadata"] = json_option(arguments.metadata, "--metadata")
+    if arguments.valid_until is not None:
+        never = arguments.valid_until == "never"
+        changes["valid_until"] = None if never else time_option(arguments, "valid_until")
+    with existing_agent(arguments, write=True) as agent:
+        if agent is None:
+            return 1
+        agent.amend(arguments.id, **changes, by=arguments.by, why=arguments.why)
+    print(f"{printable(arguments.id)} of {arguments.agent} amended")
+    return 0
 
 
 def forget(arguments: Arguments) -> int:

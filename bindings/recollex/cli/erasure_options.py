@@ -1,4 +1,4 @@
-"""The options of `forget`, `erase` and `audit`."""
+"""The options of `amend`, `forget`, `erase` and `audit`."""
 
 from recollex.cli.filter_options import add_filters
 from recollex.cli.options import add_agent, add_store, add_zone
@@ -14,6 +14,21 @@ def forget(parser: Parser) -> None:
     add_zone(parser)
     add_filters(parser)
     add("--by", metavar="NAME", help="who forgets them, for the log")
+    add("--why", metavar="TEXT", help="the reason, for the log")
+
+
+def amend(parser: Parser) -> None:
+    """Add the options of `amend`."""
+    add = parser.add_argument
+    add_store(parser)
+    add("id", help="the memory")
+    add_agent(parser)
+    add("--tag", action="append", metavar="TAG", help="its tags from now on; may be given again")
+    add("--no-tags", action="store_true", help="no tags from now on")
+    add("--metadata", metavar="JSON", help='its metadata from now on: {"kind": "mail"}')
+    add_zone(parser)
+    add("--valid-until", metavar="TIME", help="when it ceases to be so; never: no end")
+    add("--by", metavar="NAME", help="who amends it, for the log")
     add("--why", metavar="TEXT", help="the reason, for the log")
 
 

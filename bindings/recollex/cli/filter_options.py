@@ -42,16 +42,17 @@ def filters_of(arguments: Arguments) -> dict[str, Any]:
     """Return the filters that were given, as arguments of the API. Raises `InputError`."""
     found = {name: getattr(arguments, option) for option, (name, _, _) in _LISTS.items()}
     found |= {name: time_option(arguments, name) for name in _TIMES}
-    found |= {"trust": arguments.trust, "where": _where(arguments.where)}
+    found |= {"trust": arguments.trust, "where": json_option(arguments.where, "--where")}
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _where(written: str | None) -> Any:
+def json_option(written: str | None, name: str) -> Any:
+    """Return the JSON object of an option; None if it was not given. Raises `InputError`."""
     if written is None:
         return None
     try:
         return json.loads(written)
     except ValueError:
         raise InputError(
-            f'--where must be a JSON object, such as {{"n": {{"gt": 2}}}}, got {written[:80]!r}'
+            f'{name} must be a JSON object, such as {{"kind": "mail"}}, got {written[:80]!r}'
         ) from None

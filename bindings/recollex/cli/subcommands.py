@@ -158,6 +158,14 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         ["audit memory/", "audit memory/ --since 2024-05-01 --json"],
         erasure_options.audit,
     ),
+    "amend": (
+        "change the tags, metadata or end of validity of a memory",
+        [
+            "amend memory/ lead --tag done --by alice",
+            """amend memory/ lead --metadata '{"n": 2}' --valid-until 2024-06-01""",
+        ],
+        erasure_options.amend,
+    ),
     "forget": (
         "forget memories: only the past still shows them",
         [

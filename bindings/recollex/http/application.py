@@ -10,7 +10,16 @@ from typing import Any
 
 import orjson
 
-from recollex.http import facts_and_log, memories, openapi, profiles, retention, rpc, think
+from recollex.http import (
+    facts_and_log,
+    memories,
+    openapi,
+    profiles,
+    retention,
+    rpc,
+    selections,
+    think,
+)
 from recollex.http.chat_model import ChatModel
 from recollex.http.endpoint import Endpoint
 from recollex.http.problems import RequestError, problem
@@ -28,6 +37,7 @@ Answer = tuple[int, Mapping[str, str], bytes]
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     *memories.ENDPOINTS,
+    *selections.ENDPOINTS,
     *profiles.ENDPOINTS,
     *facts_and_log.ENDPOINTS,
     *retention.ENDPOINTS,

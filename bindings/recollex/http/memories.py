@@ -119,26 +119,6 @@ ERASE = members(
 )
 
 
-LIST = members(
-    {
-        **FILTERS,
-        "after": text(about="The id of the last one of the page before."),
-        "limit": whole(1, 1000, default=100),
-        "newest": flag("The newest recorded first."),
-        "as_recorded": _AS_RECORDED,
-    }
-)
-COUNT = members({**FILTERS, "as_recorded": _AS_RECORDED})
-FORGET = members(
-    {
-        "id": listed(ID, "These memories, instead of a filter."),
-        **FILTERS,
-        "by": text(about="Who forgets them."),
-        "why": text(about="The reason."),
-    }
-)
-
-
 async def store(backend: Backend, request: CheckedRequest) -> Any:
     """Retain a batch."""
     items = request.body["items"]
@@ -224,37 +204,6 @@ async def erase(backend: Backend, request: CheckedRequest) -> Any:
         if former in arguments:
             arguments.setdefault(name, arguments.pop(former))
     return await backend.call("erase", request.agent, arguments, Erasure.to_dict)
-
-
-async def select(backend: Backend, request: CheckedRequest) -> Any:
-    """List the memories that a filter admits, a page at a time."""
-
-    def convert(memories: Any) -> dict[str, Any]:
-        return {"memories": [memory.to_dict() for memory in memories]}
-
-    arguments, at = _of_cut(request)
-    return await backend.call("list", request.agent, arguments, convert, at)
-
-
-async def count(backend: Backend, request: CheckedRequest) -> Any:
-    """Count the memories that a filter admits."""
-    arguments, at = _of_cut(request)
-    return await backend.call("count", request.agent, arguments, _counted, at)
-
-
-async def forget_those(backend: Backend, request: CheckedRequest) -> Any:
-    """Forget the memories of ids, or those that a filter admits."""
-    return await backend.call("forget", request.agent, dict(request.body), _counted)
-
-
-def _of_cut(request: CheckedRequest) -> tuple[dict[str, Any], Any]:
-    """Return the arguments of a request, and the time as of which it asks."""
-    arguments = dict(request.body)
-    return arguments, arguments.pop("as_recorded", None)
-
-
-def _counted(count: int) -> dict[str, int]:
-    return {"count": count}
 
 
 _OF_AGENT = {"agent_id": AGENT}
@@ -350,39 +299,6 @@ ENDPOINTS = (
         query={"by": text(about="Who forgets it."), "why": text(about="The reason.")},
         unknown=True,
         about="Earlier cuts still hold it.",
-    ),
-    Endpoint(
-        "POST",
-        "/api/agents/{agent_id}/list",
-        "list",
-        "List the memories that a filter admits",
-        select,
-        responses.listing("memories", responses.reference("Memory")),
-        parameters=_OF_AGENT,
-        body=LIST,
-        unknown=True,
-    ),
-    Endpoint(
-        "POST",
-        "/api/agents/{agent_id}/count",
-        "count",
-        "Count the memories that a filter admits",
-        count,
-        responses.COUNT,
-        parameters=_OF_AGENT,
-        body=COUNT,
-    ),
-    Endpoint(
-        "POST",
-        "/api/agents/{agent_id}/forget",
-        "forget",
-        "Forget the memories of ids, or those that a filter admits",
-        forget_those,
-        responses.COUNT,
-        parameters=_OF_AGENT,
-        body=FORGET,
-        unknown=True,
-        about="Earlier cuts still hold them.",
     ),
     Endpoint(
         "POST",

@@ -27,7 +27,7 @@ from recollex_engine.state.replica import LOG, Replica
 from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import ANALYZER_VERSION
 from recollex_engine.text.token_counter import TokenCounter, open_counter
-from recollex_engine.writing.correction import find_correction
+from recollex_engine.writing.correction import find_amendment, find_correction
 from recollex_engine.writing.erasing_writer import erase_with
 from recollex_engine.writing.erasure import read_plan
 from recollex_engine.writing.erasure_plan import Counts, Erasing
@@ -121,6 +121,23 @@ class Agent(ReadableAgent):
             assert context.writer is not None
             plan, statement = find_correction(context.writer, self.name, id, text, changes)
             record_statements(context, [statement], plan, given, act, None)
+
+        self._write(first, write)
+
+    def amend(
+        self, id: str, changes: dict[str, Any], act: Act, recorded_at: int | None = None
+    ) -> None:
+        """Change fields of the open memory ``id``, but not its text; nothing is embedded."""
+        self.files.check_writable()
+        if not self.folder.exists():
+            raise UnknownIdError(id, self.name)
+        first = self._write_context(self.embedder, recorded_at)
+        first.check_recorded_at()
+
+        def write(context: WriteContext) -> None:
+            assert context.writer is not None
+            plan, statement, computed = find_amendment(context.writer, self.name, id, changes)
+            record_statements(context, [statement], plan, None, act, None, computed)
 
         self._write(first, write)
 

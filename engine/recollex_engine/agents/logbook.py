@@ -7,7 +7,7 @@ from typing import Any
 
 from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.clock import from_micros
-from recollex_engine.domain.schema import CLOSING, HOLE
+from recollex_engine.domain.schema import AMENDS, CLOSING, HOLE
 from recollex_engine.log.format import START
 from recollex_engine.log.reader import LogFollower, Operation, position_before
 from recollex_engine.state.columns import Columns
@@ -18,11 +18,12 @@ from recollex_engine.state.replica import LOG
 class LogEntry:
     """One operation of the log.
 
-    op: its number. kind: such as "retain" or "forget". by, why: who did it, and the reason, as they
-    were given. ids: of the memories that it records or closes, of the fact, event or episode, or
-    the names of the entities. payload: the rest of the log record; None if it was erased. Entries
-    of one transaction have the same `recorded_at`. An operation whose memory, fact or event was
-    erased keeps its time, its kind and who did it.
+    op: its number. kind: such as "retain" or "forget"; "amend" is a correction that leaves the
+    text. by, why: who did it, and the reason, as they were given. ids: of the memories that it
+    records or closes, of the fact, event or episode, or the names of the entities. payload: the
+    rest of the log record; None if it was erased. Entries of one transaction have the same
+    `recorded_at`. An operation whose memory, fact or event was erased keeps its time, its kind and
+    who did it.
     """
 
     op: int
@@ -70,8 +71,9 @@ def entries(
             if since is not None and transaction.recorded_at < since:
                 continue
             for operation in transaction.operations:
-                if kinds is None or operation.kind in kinds:
-                    yield _entry(operation, view.columns)
+                entry = _entry(operation, view.columns)
+                if kinds is None or entry.kind in kinds:
+                    yield entry
     finally:
         follower.close()
 
@@ -82,7 +84,8 @@ def kinds(agent: ReadableAgent) -> list[str]:
     if view is None:
         return []
     labels = set(view.buffer("op_kind")[: view.op].tolist())
-    return sorted(view.columns.label(label) or "" for label in labels)
+    found = {view.columns.label(label) or "" for label in labels}
+    return sorted(found | ({"amend"} if "correct" in found else set()))
 
 
 def _entry(operation: Operation, columns: Columns) -> LogEntry:
@@ -90,7 +93,7 @@ def _entry(operation: Operation, columns: Columns) -> LogEntry:
     return LogEntry(
         operation.op,
         from_micros(operation.recorded_at),
-        operation.kind,
+        "amend" if AMENDS in payload else operation.kind,
         payload.get("by"),
         payload.get("why"),
         tuple(_ids(operation.kind, payload, columns)) if payload and HOLE not in payload else (),

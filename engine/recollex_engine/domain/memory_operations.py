@@ -63,17 +63,21 @@ class Archive(_Closing):
 class Correct:
     """Close an open memory and record its replacement, under the same id.
 
-    ``changes`` holds the other fields of `Statement` that differ; see `writing.correction`.
+    text: None if it stays. ``changes`` holds the other fields of `Statement` that differ; see
+    `writing.correction`.
     """
 
     id: str
-    text: str
+    text: str | None
     changes: dict[str, Any] = field(default_factory=dict)
     word: ClassVar[str] = "CORRECT"
 
     def __post_init__(self) -> None:
         check_text(self.id, "id", MAX_NAME)
-        check_text(self.text, "text", MAX_TEXT)
+        if self.text is not None:
+            check_text(self.text, "text", MAX_TEXT)
+        elif not self.changes:
+            raise InputError("say what to correct: give a text, or another field")
 
     @property
     def ids(self) -> tuple[str, ...]:

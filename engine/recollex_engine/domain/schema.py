@@ -86,6 +86,8 @@ ENDS = {
 }
 """The end of a memory, by the kind of operation that closed it."""
 
+AMENDS = "amends"
+"""In the payload of a correction: the text stays. Versions before it read a plain correction."""
 ERASE = "erase"
 """The kind of the operation that says that other operations were erased, by whom and why."""
 HOLE = "hole"

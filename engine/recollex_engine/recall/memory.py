@@ -150,7 +150,7 @@ def read_memory(view: View, memory: int) -> Memory:
         start, end = (buffers[name].item(row) for name in ("passage_start", "passage_end"))
         passage = text[start:end]
     by = buffers["closed_by"].item(memory)
-    closed = closed_by(view, by, buffers["forgotten_by"].item(memory)) if by else None
+    closed = closed_by(view, memory) if by else None
     valid_end = buffers["valid_end"].item(memory)
     context, document, speaker, source = (buffers[name].item(memory) for name in _LABELS)
     label = columns.label

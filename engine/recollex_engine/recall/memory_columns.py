@@ -289,10 +289,8 @@ class MemoryColumns:
     def closed(self) -> list[Closed | None]:
         """How they were closed."""
         return [
-            closed_by(self._view, closed, forgotten) if closed else None
-            for closed, forgotten in zip(
-                self._values("closed_by"), self._values("forgotten_by"), strict=True
-            )
+            closed_by(self._view, memory) if closed else None
+            for memory, closed in zip(self._places.tolist(), self._values("closed_by"), strict=True)
         ]
 
     @cached_property

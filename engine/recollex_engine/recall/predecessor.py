@@ -59,7 +59,7 @@ def replaced_by(view: View, memory: int) -> Replaced | None:
     if before == NONE or held["closed_by"].item(before) != held["op"].item(memory):
         return None
     # the operation that recorded a memory is in every view that shows the memory
-    closed = closed_by(view, held["op"].item(memory), 0)
+    closed = closed_by(view, before)
     if closed is None:
         return None
     start, end = held["text_offset"].item(before), held["text_offset"].item(before + 1)

@@ -14,7 +14,7 @@ Closed: TypeAlias = tuple[int, str, str | None, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Closure:
-    """How a memory left the present: "archived", "corrected", "replaced" or "forgotten".
+    """How a memory left the present: "archived", "amended", "corrected", "replaced", "forgotten".
 
     at: the recorded time. by, why: as the caller of that operation gave them, None if not given.
     """
@@ -34,11 +34,14 @@ class Closure:
         return {"at": self.at.isoformat(), "how": self.how, "by": self.by, "why": self.why}
 
 
-def closed_by(view: View, ended_by: int, forgotten_by: int) -> Closed | None:
+def closed_by(view: View, memory: int) -> Closed | None:
     """Return how a memory was closed, or None if it is open in the view.
 
-    ended_by, forgotten_by: the memory's items of `closed_by` and `forgotten_by`.
+    A correction that left the text has amended it.
     """
+    ended_by, forgotten_by = (
+        view.buffer(name).item(memory) for name in ("closed_by", "forgotten_by")
+    )
     op = forgotten_by if 0 < forgotten_by <= view.op else ended_by
     if not 0 < op <= view.op:
         return None
@@ -46,4 +49,13 @@ def closed_by(view: View, ended_by: int, forgotten_by: int) -> Closed | None:
     kind, by, why = (
         label(int(view.buffer(name)[op - 1])) for name in ("op_kind", "op_by", "op_why")
     )
-    return int(view.buffer("op_recorded_at")[op - 1]), ENDS[kind or ""], by, why
+    how = ENDS[kind or ""]
+    if kind == "correct":  # it recorded one memory: the next version
+        after = view.buffer("op_memories").item(op - 1) - 1
+        how = "amended" if _text(view, memory) == _text(view, after) else how
+    return int(view.buffer("op_recorded_at")[op - 1]), how, by, why
+
+
+def _text(view: View, memory: int) -> bytes:
+    start, end = view.buffer("text_offset")[memory : memory + 2].tolist()
+    return view.buffer("text")[start:end].tobytes()

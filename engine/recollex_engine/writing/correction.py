@@ -15,6 +15,7 @@ from recollex_engine.state.columns import Columns
 from recollex_engine.text.names import find_names
 from recollex_engine.writing.draft import is_same
 from recollex_engine.writing.plan import Plan
+from recollex_engine.writing.preparation import Computed, computed_of
 from recollex_engine.writing.writer import Writer
 
 
@@ -34,26 +35,47 @@ def find_correction(
         return Plan(columns.op), statement
 
 
+def find_amendment(
+    writer: Writer, agent: str, id: str, changes: dict[str, Any]
+) -> tuple[Plan, Statement, Computed]:
+    """Return the same as `find_correction` for a memory whose text stays, and what it computed.
+
+    Raises the same errors.
+    """
+    with writer.lock:
+        writer.check_settled()
+        columns = writer.replica.columns
+        memory, statement = corrected(columns, agent, id, None, changes)
+        if is_same(columns, memory, statement):
+            raise InputError(f"memory {id!r} has these already: nothing to amend")
+        return Plan(columns.op), statement, computed_of(writer.replica.view(columns.op), memory)
+
+
 def corrected(
-    columns: Columns, agent: str, id: str, text: str, changes: dict[str, Any]
+    columns: Columns, agent: str, id: str, text: str | None, changes: dict[str, Any]
 ) -> tuple[int, Statement]:
     """Return the open memory ``id``, and the statement that replaces it.
 
     The statement has ``text`` and ``changes`` (fields of `Statement`); its other fields are those
-    of the memory. Names are searched in the new text; entities that the caller had given stay. A
-    turn keeps its speaker in front of the text. It has the stamp of the memory or of the
-    correction, the less trusted of both: no correction raises trust. Raises `UnknownIdError` if no
-    memory with this id is open.
+    of the memory, also the text if ``text`` is None. Names are searched in the text; entities that
+    the caller had given stay. A turn keeps its speaker in front of the text. The statement has the
+    stamp of the memory or of the correction, the less trusted of both: no correction raises trust.
+    Where the text stays, a correction without a source keeps the memory's stamp. Raises
+    `UnknownIdError` if no memory with this id is open.
     """
     memory = columns.newest(id, columns.memories, columns.op)
     if memory is None:
         raise UnknownIdError(id, agent)
     before = _statement(columns, memory, id)
-    if before.speaker is not None and not text.startswith(f"{before.speaker}: "):
-        text = f"{before.speaker}: {text}"
     given = changes.get("source"), changes.get("trust", 0)
     check_stamp(*given)
-    source, trust = least((given, before.stamp))
+    stamps = (given, before.stamp)
+    if text is None:
+        text = before.text
+        stamps = stamps if given[0] is not None else (before.stamp, before.stamp)
+    elif before.speaker is not None and not text.startswith(f"{before.speaker}: "):
+        text = f"{before.speaker}: {text}"
+    source, trust = least(stamps)
     return memory, replace(before, text=text, **(changes | {"source": source, "trust": trust}))
 
 

@@ -17,7 +17,7 @@ import orjson
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.act import RETAIN, Act
 from recollex_engine.domain.roles import role_of_speaker
-from recollex_engine.domain.schema import NONE, RETAINING, STOP_WORD
+from recollex_engine.domain.schema import AMENDS, NONE, RETAINING, STOP_WORD
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.trust import LEVELS, own_trust
 from recollex_engine.state.columns import Columns
@@ -86,8 +86,17 @@ class Draft:
             payload["previous"] = previous
         if replaces is not None:
             payload["replaces"] = replaces
+            if act.kind == "correct" and self._text(replaces) == statement.text:
+                payload[AMENDS] = True
         self.operations.append((act.kind, payload | act.note))
         self.kept_statements.append(prepared)
+
+    def _text(self, memory: int) -> str:
+        """Return the text of a memory that is recorded, or that this draft adds."""
+        first = self.columns.memories
+        if memory < first:
+            return self.columns.text(memory)
+        return self.kept_statements[memory - first].statement.text
 
     def _new_id(self) -> str:
         if not self.random:

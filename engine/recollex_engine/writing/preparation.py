@@ -20,7 +20,8 @@ from recollex_engine.errors import InputError
 from recollex_engine.fork import ThreadPool
 from recollex_engine.models.embedder import Embedder, Progress, TokenizedTexts, embed_with_pieces
 from recollex_engine.models.vocabulary import Ids
-from recollex_engine.state.word_pieces import PassagePieces
+from recollex_engine.state.view import View
+from recollex_engine.state.word_pieces import PassagePieces, find_pieces
 from recollex_engine.text import passages
 from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.text.names import find_names
@@ -139,6 +140,37 @@ def embed(
         for number, each in enumerate(prepared)
     ]
     return told, vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """What the model computed of a memory: float16[passages, dimension], and the pieces if any."""
+
+    vectors: npt.NDArray[np.float16]
+    pieces: PassagePieces | None
+
+    def reused(
+        self, prepared: Sequence[Prepared]
+    ) -> tuple[Sequence[Prepared], npt.NDArray[np.float16]] | None:
+        """Return what `embed` would, for one statement of the same text.
+
+        None if its text is now split in another way.
+        """
+        (only,) = prepared
+        if len(only.passages) != len(self.vectors):
+            return None
+        return [replace(only, pieces=self.pieces)], self.vectors
+
+
+def computed_of(view: View, memory: int) -> Computed:
+    """Return what the model computed of a memory of the view."""
+    first, end = view.buffer("first_row")[memory : memory + 2].tolist()
+    rows, name = np.arange(first, end, dtype=np.uint32), view.columns.vocabulary
+    stored, pieces = find_pieces(view, rows, name), None
+    if stored is not None and name is not None and bool((stored.ends > stored.starts).all()):
+        spans = zip(stored.starts.tolist(), stored.ends.tolist(), strict=True)
+        pieces = PassagePieces(name, tuple(stored.ids[start:stop] for start, stop in spans))
+    return Computed(view.vectors[first:end].view(np.float16).copy(), pieces)
 
 
 def _pieces(prepared: Prepared, ids: list[Ids], read: TokenizedTexts) -> PassagePieces | None:

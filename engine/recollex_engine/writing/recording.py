@@ -19,7 +19,7 @@ from recollex_engine.writing.draft import Draft
 from recollex_engine.writing.fact_draft import FactDraft
 from recollex_engine.writing.lexicon import Lexicon
 from recollex_engine.writing.plan import Plan
-from recollex_engine.writing.preparation import Prepared, embed, prepare
+from recollex_engine.writing.preparation import Computed, Prepared, embed, prepare
 from recollex_engine.writing.write_context import WriteContext
 
 BATCH = 100
@@ -33,10 +33,12 @@ def record_statements(
     given: npt.NDArray[np.float32] | None,
     act: Act,
     progress: Progress | None,
+    computed: Computed | None = None,
 ) -> list[str]:
     """Record the ``statements`` that the plan does not hold already; return the ids of all.
 
-    ``given``: the caller's own vectors, one row for each statement. Raises `StalePlan`.
+    ``given``: the caller's own vectors, one row for each statement.
+    ``computed``: of the text of the only statement. Raises `StalePlan`.
     """
     places = range(len(statements))
     fresh = [place for place in places if place not in plan.held]
@@ -47,7 +49,10 @@ def record_statements(
         )
     own = None if given is None else given[fresh]
     known = {place for place, at in enumerate(fresh) if at in plan.known}
-    ready, vectors = embed(prepared, known, own, context.embedder, context.threads, progress)
+    reused = None if computed is None else computed.reused(prepared)
+    ready, vectors = reused or embed(
+        prepared, known, own, context.embedder, context.threads, progress
+    )
 
     def fill(draft: Draft) -> None:
         draft.replace(plan.closed)

@@ -304,3 +304,25 @@ def test_a_filter_lists_counts_and_forgets(http: httpx.Client) -> None:
     assert ok(http.post(f"{at}/count", json={})) == {"count": 2}
     erased = {"speaker": "nobody", "networks": ["world"], "by": "ann", "why": "asked"}
     assert ok(http.post(f"{at}/erase", json=erased))["memories"] == 0
+
+
+def test_a_memory_is_amended(http: httpx.Client) -> None:
+    item = {"content": "Call Bob.", "id": "todo", "tags": ["open"]}
+    ok(http.post("/api/memories/batch", json={"agent_id": "amended", "items": [item]}))
+    at = "/api/agents/amended/memories/todo"
+    changes = {"tags": ["done"], "metadata": {"n": 1}, "valid_until": "2030-01-01T00:00:00Z"}
+    assert ok(http.patch(at, json={**changes, "by": "ann"})) == {"done": True}
+    memory = ok(http.get(at))
+    assert (memory["tags"], memory["metadata"], memory["valid_until"][:4]) == (
+        ["done"],
+        {"n": 1},
+        "2030",
+    )
+    assert ok(http.patch(at, json={"valid_until": None})) == {"done": True}
+    assert ok(http.get(at))["valid_until"] is None
+    refused(http.patch(at, json={}), 422, "InputError")
+    refused(http.patch(f"{at}s", json={"tags": []}), 404, "UnknownIdError")
+    versions = ok(http.get(f"{at}/history"))["memories"]
+    assert [each["closed"] and each["closed"]["how"] for each in versions] == ["amended"] * 2 + [
+        None
+    ]
