@@ -10,7 +10,7 @@ questions as the first one, scores included, and both verify.
 
 The agent holds `bench.lib.made_up` memories with given vectors. A crash: a process opens the agent
 for writing with durability "always", retains batches of 500 as fast as it can, and is killed once
-it has told of so many that a checkpoint is due or runs. Then this process, whose kernels are
+it has acknowledged enough that a checkpoint is due or runs. Then this process, whose kernels are
 loaded, opens the agent for writing and asks one question. Building again: log and vectors are
 copied to a new folder; "columns" lasts from opening to the first answer, "indexes" is
 `Agent.checkpoint`, which returns when posting lists and graphs are complete.
@@ -128,7 +128,7 @@ def measure(folder: Path, rows: int, kills: int) -> dict[str, Any]:
 
 
 def crash(folder: Path, least: int) -> int:
-    """Kill a process that writes, once it has told of so many memories; return of how many."""
+    """Kill a process that writes once ``least`` memories are acknowledged; return their number."""
     command = [sys.executable, "-c", WRITER, str(folder)]
     told = 0
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:

@@ -1,4 +1,4 @@
-"""The options that narrow what a subcommand reads or takes away: the filter of the API."""
+"""The options that narrow what a subcommand reads or erases: the filter of the API."""
 
 import json
 from typing import Any

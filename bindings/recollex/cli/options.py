@@ -101,8 +101,8 @@ def recall(parser: Parser) -> None:
         metavar="N",
         help="candidates of each arm: the thinking budget (100)",
     )
-    add("--tokens", type=count, default=4096, metavar="N", help="at most so many (4096)")
-    add("--limit", type=count, metavar="N", help="at most so many memories (as many as fit)")
+    add("--tokens", type=count, default=4096, metavar="N", help="at most N tokens (4096)")
+    add("--limit", type=count, metavar="N", help="at most N memories (as many as fit)")
     add_zone(parser)
     add_filters(parser)
     add("--now", metavar="TIME", help="what 'last week' is counted from (now)")
@@ -117,7 +117,7 @@ def list_(parser: Parser) -> None:
     add = parser.add_argument
     add_store(parser)
     add_agent(parser)
-    add("--limit", type=count, default=100, metavar="N", help="at most so many (100)")
+    add("--limit", type=count, default=100, metavar="N", help="at most N (100)")
     add("--after", metavar="ID", help="those after this memory, the last of the page before")
     add("--newest", action="store_true", help="the newest recorded first")
     add("--count", action="store_true", help="only print how many there are")

@@ -11,7 +11,7 @@ def retention(parser: Parser) -> None:
     add_store(parser)
     add_agent(parser)
     add("--age-days", type=float, metavar="N", help="forget what was recorded more days ago")
-    add("--count", type=count_or_0, metavar="N", help="forget all but the newest so many")
+    add("--count", type=count_or_0, metavar="N", help="forget all but the newest N")
     add("--network", metavar="NETWORK", help="of world, agent or opinion alone")
     add("--erase", action="store_true", help="--apply also takes it out of every file, for good")
     add("--add", action="store_true", help="keep the other rules, which are replaced otherwise")

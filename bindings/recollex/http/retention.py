@@ -14,9 +14,9 @@ RULE = members(
     {
         "network": NETWORK,
         "age_seconds": number(
-            1e-6, MOST_AGE.total_seconds(), "Memories that were recorded longer ago go."
+            1e-6, MOST_AGE.total_seconds(), "Memories that were recorded longer ago are due."
         ),
-        "count": whole(0, MOST_COUNT, "Memories go that were recorded before the newest so many."),
+        "count": whole(0, MOST_COUNT, "All but the newest memories, this many, are due."),
         "erase": flag("`expire` also takes them out of every file, for good."),
     },
     about="One rule: an age, a count or both; of one network or of all.",

@@ -32,7 +32,7 @@ from recollex_engine.errors import (
 WINDOW = 8
 """Calls of one client that the service holds at once; the others wait in the connection."""
 SHORT = 1024
-"""Messages of up to so many bytes are decoded without a look at their headers first."""
+"""Messages of up to this many bytes are decoded without reading their headers first."""
 INLINE = frozenset({*(name for name, method in METHODS.items() if method.brief), "recall"})
 """Methods that may run on the event loop, where the request is read."""
 

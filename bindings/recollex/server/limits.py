@@ -14,7 +14,7 @@ class Limits:
     together. waiting: calls that wait, of all clients; further calls are refused as overloaded.
     items: texts, turns, queries or operations of one call; one worker does them all.
 
-    in_flight: calls of one client that wait or run; with so many, the server stops reading from it.
+    in_flight: calls of one client that wait or run; at this number the server reads no more.
     connections: open connections. idle: seconds after which a silent connection is closed.
     handshake: seconds within which a client must say hello. stall: seconds within which a message
     that was begun must be whole, and within which a client must read some of what waits for it.

@@ -24,9 +24,9 @@ class Log:
     A line has `time` (UTC, ISO 8601), `level`, `event` and the event's own fields. The values that
     clients send (texts, questions, metadata) and the messages of errors, which may quote them, are
     logged by type and size only, unless ``texts`` is true. Agents' names are logged. slow: a
-    request that takes at least so many seconds is logged with its arguments.
+    request that takes at least this many seconds is logged with its arguments.
 
-    Threads: any. Each line is one write. A log that can no longer be written falls silent.
+    Threads: any. Each line is one write. A log that can no longer be written stops writing.
 
     >>> import io
     >>> stream = io.StringIO()

@@ -61,7 +61,7 @@ def back_up_agent(
 
     ``former``: the agent's record in the former backup. ``fresh``: do not use it; the agent may
     be another one of the same name. Raises `CorruptError` if the log is damaged, is shorter than in
-    the former backup or has gone another way since, and `LockedError` while memories are erased.
+    the former backup or has diverged from it, and `LockedError` while memories are erased.
 
     A writer may write meanwhile, in any process. Cost: 10 us for each operation since ``former``,
     or for each operation if all is read; and hashing and storing new pieces.

@@ -11,8 +11,8 @@ Ids: TypeAlias = NDArray[np.uint16]
 """The WordPiece ids of a text, uint16[n], without special tokens."""
 
 MOST_PIECES = 512
-"""The most ids that are stored for a text; BERT has no more positions. A text with exactly so many
-may have more."""
+"""The most ids that are stored for a text; BERT has no more positions. A text with exactly this
+many may have more."""
 
 _WORDS = 1 << 16
 _MAKING = ("model", "normalizer", "pre_tokenizer", "added_tokens")

@@ -1,4 +1,4 @@
-"""Which entities are hubs, named by so many memories that a walk skips them? A shared cache."""
+"""Which entities are hubs, so frequent that a walk skips them? A shared cache."""
 
 import threading
 

@@ -2,7 +2,7 @@
 
 The labels of memories stand in recorded order in one flat array. The index inverts the beginning of
 that array, so one index serves the present and every cut. Memories recorded later are scanned,
-until they are so many that inverting again is cheaper. A label that many memories have is also kept
+until inverting again is cheaper. A label that many memories have is also kept
 as a mask, once a filter used it: comparing a mask of a million bytes takes 25 us, writing half a
 million entries of a list takes 140 us.
 """
