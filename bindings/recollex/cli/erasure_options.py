@@ -8,11 +8,7 @@ from recollex.cli.parser import Parser
 def forget(parser: Parser) -> None:
     """Add the options of `forget`."""
     add = parser.add_argument
-    add_store(parser)
-    add_agent(parser)
-    add("--id", action="append", metavar="ID", help="this memory; may be given again")
-    add_zone(parser)
-    add_filters(parser)
+    _add_choice(parser)
     add("--by", metavar="NAME", help="who forgets them, for the log")
     add("--why", metavar="TEXT", help="the reason, for the log")
 
@@ -35,11 +31,7 @@ def amend(parser: Parser) -> None:
 def erase(parser: Parser) -> None:
     """Add the options of `erase`."""
     add = parser.add_argument
-    add_store(parser)
-    add_agent(parser)
-    add("--id", action="append", metavar="ID", help="this memory; may be given again")
-    add_zone(parser)
-    add_filters(parser)
+    _add_choice(parser)
     add("--everything", action="store_true", help="all that the agent holds")
     add("--by", required=True, metavar="NAME", help="who erases them, for the log")
     add("--why", required=True, metavar="TEXT", help="the reason, for the log")
@@ -61,3 +53,14 @@ def audit(parser: Parser) -> None:
     add("--since", metavar="TIME", help="only what was recorded at or after this")
     add("--until", metavar="TIME", help="only what was recorded before this")
     add("--json", action="store_true", help="print each as one JSON object")
+
+
+def _add_choice(parser: Parser) -> None:
+    """Add the store, the agent, and what chooses its memories: ids or a filter."""
+    add_store(parser)
+    add_agent(parser)
+    parser.add_argument(
+        "--id", action="append", metavar="ID", help="this memory; may be given again"
+    )
+    add_zone(parser)
+    add_filters(parser)
