@@ -5,7 +5,7 @@ from typing import Any
 
 from recollex.http import responses
 from recollex.http.endpoint import Backend, CheckedRequest, Endpoint
-from recollex.http.schema import AGENT, listed, members, moment, text
+from recollex.http.schema import OF_AGENT, listed, members, moment, text
 from recollex_engine.domain.checks import MAX_IDS
 
 OPERATION: dict[str, object] = {
@@ -64,8 +64,6 @@ async def end(backend: Backend, request: CheckedRequest) -> Any:
     return await backend.call("head", request.agent, {}, dataclasses.asdict)
 
 
-_OF_AGENT = {"agent_id": AGENT}
-
 ENDPOINTS = (
     Endpoint(
         "GET",
@@ -74,7 +72,7 @@ ENDPOINTS = (
         "Find facts",
         find,
         responses.listing("facts", responses.reference("Fact")),
-        parameters=_OF_AGENT,
+        parameters=OF_AGENT,
         query={
             "subject": text(),
             "predicate": text(),
@@ -92,7 +90,7 @@ ENDPOINTS = (
         "Record operations",
         record,
         responses.record(records={"type": "integer"}),
-        parameters=_OF_AGENT,
+        parameters=OF_AGENT,
         body=OPERATIONS,
         group="facts",
     ),
@@ -103,7 +101,7 @@ ENDPOINTS = (
         "List what was done to an agent's memory",
         log,
         responses.listing("entries", responses.reference("LogEntry")),
-        parameters=_OF_AGENT,
+        parameters=OF_AGENT,
         query={
             "since": moment("Recorded then or later."),
             "until": moment("Recorded before."),
@@ -118,7 +116,7 @@ ENDPOINTS = (
         "Read the end of an agent's log, to keep elsewhere",
         end,
         responses.HEAD,
-        parameters=_OF_AGENT,
+        parameters=OF_AGENT,
         group="agents",
     ),
     Endpoint(
@@ -128,7 +126,7 @@ ENDPOINTS = (
         "Count what an agent holds",
         count,
         responses.reference("Stats"),
-        parameters=_OF_AGENT,
+        parameters=OF_AGENT,
         group="agents",
     ),
 )

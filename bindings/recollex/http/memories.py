@@ -15,6 +15,7 @@ from recollex.http.schema import (
     ID,
     METADATA,
     NETWORK,
+    OF_AGENT,
     QUERY,
     SOURCE,
     TEXT,
@@ -206,7 +207,6 @@ async def erase(backend: Backend, request: CheckedRequest) -> Any:
     return await backend.call("erase", request.agent, arguments, Erasure.to_dict)
 
 
-_OF_AGENT = {"agent_id": AGENT}
 _OF_MEMORY = {"agent_id": AGENT, "memory_id": ID}
 _CUT = {"as_recorded": _AS_RECORDED}
 
@@ -238,7 +238,7 @@ ENDPOINTS = (
         "Search an agent's memories",
         search,
         responses.reference("Recall"),
-        parameters=_OF_AGENT,
+        parameters=OF_AGENT,
         body=SEARCH_OF_AGENT,
     ),
     Endpoint(
@@ -259,7 +259,7 @@ ENDPOINTS = (
         "List memories in the order in which they were recorded",
         browse,
         responses.listing("memories", responses.reference("Memory")),
-        parameters=_OF_AGENT,
+        parameters=OF_AGENT,
         query={
             "after": text(about="The id of the last one of the page before."),
             "limit": whole(1, 1000, default=100),
@@ -307,7 +307,7 @@ ENDPOINTS = (
         "Take memories out of every file, for good",
         erase,
         responses.ERASURE,
-        parameters=_OF_AGENT,
+        parameters=OF_AGENT,
         body=ERASE,
         unknown=True,
         about="Earlier cuts do not hold them either. The log keeps who, why, when and how many.",

@@ -13,7 +13,7 @@ from typing import Any
 from recollex.http import responses
 from recollex.http.endpoint import Backend, CheckedRequest, Endpoint
 from recollex.http.responses import TRAITS
-from recollex.http.schema import AGENT, Schema, members, moment, number, text, whole
+from recollex.http.schema import OF_AGENT, Schema, members, moment, number, text, whole
 from recollex_engine.clock import from_micros
 from recollex_engine.facts.facts import FactList
 
@@ -99,8 +99,6 @@ async def list_agents(backend: Backend, request: CheckedRequest) -> Any:
     return {"agents": await asyncio.gather(*(profile(backend, name) for name in page))}
 
 
-_OF_AGENT = {"agent_id": AGENT}
-
 ENDPOINTS = (
     Endpoint(
         "GET",
@@ -123,7 +121,7 @@ ENDPOINTS = (
         "Create or update an agent",
         write_profile,
         responses.reference("Profile"),
-        parameters=_OF_AGENT,
+        parameters=OF_AGENT,
         body=AGENT_BODY,
         about="Memora 6.2. What is not given stays as it is.",
         group="agents",
@@ -135,7 +133,7 @@ ENDPOINTS = (
         "Get an agent's profile",
         read_profile,
         responses.reference("Profile"),
-        parameters=_OF_AGENT,
+        parameters=OF_AGENT,
         query={"as_recorded": moment("As it was at this time.")},
         about="Memora 6.2. An agent that is new has .5 of every trait.",
         group="agents",
@@ -147,7 +145,7 @@ ENDPOINTS = (
         "Update an agent's personality",
         write_profile,
         responses.reference("Profile"),
-        parameters=_OF_AGENT,
+        parameters=OF_AGENT,
         body=PROFILE_BODY,
         about="Memora 6.2.",
         group="agents",

@@ -7,7 +7,17 @@ from typing import Any
 
 from recollex.http import responses
 from recollex.http.endpoint import Backend, CheckedRequest, Endpoint
-from recollex.http.schema import AGENT, NETWORK, flag, listed, members, moment, number, text, whole
+from recollex.http.schema import (
+    NETWORK,
+    OF_AGENT,
+    flag,
+    listed,
+    members,
+    moment,
+    number,
+    text,
+    whole,
+)
 from recollex_engine.domain.retention import MOST_AGE, MOST_COUNT, MOST_RULES, Retention
 
 RULE = members(
@@ -72,8 +82,6 @@ async def expire(backend: Backend, request: CheckedRequest) -> Any:
     return await backend.call("expire", request.agent, {}, dataclasses.asdict)
 
 
-_OF_AGENT = {"agent_id": AGENT}
-
 ENDPOINTS = (
     Endpoint(
         "GET",
@@ -82,7 +90,7 @@ ENDPOINTS = (
         "Read an agent's retention rules",
         read_rules,
         responses.listing("rules", RULE),
-        parameters=_OF_AGENT,
+        parameters=OF_AGENT,
         query={"as_recorded": moment("Those in force then.")},
         group="agents",
     ),
@@ -93,7 +101,7 @@ ENDPOINTS = (
         "Set all retention rules of an agent",
         set_rules,
         responses.DONE,
-        parameters=_OF_AGENT,
+        parameters=OF_AGENT,
         body=RULES,
         about="Each later write also forgets what is due then.",
         group="agents",
@@ -105,7 +113,7 @@ ENDPOINTS = (
         "Forget what is due now, and erase what rules with `erase` let go",
         expire,
         responses.EXPIRY,
-        parameters=_OF_AGENT,
+        parameters=OF_AGENT,
         group="agents",
     ),
 )

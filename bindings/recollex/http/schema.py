@@ -86,6 +86,8 @@ def _described(schema: dict[str, Any], about: str, more: Mapping[str, Any]) -> S
 
 
 AGENT = text(MAX_AGENT, "Whose memory.", example="user123")
+OF_AGENT = {"agent_id": AGENT}
+"""The parameters of a path that names an agent alone."""
 ID = text(about="A memory's id.")
 NETWORK = one_of(*NETWORKS)
 ROLE = one_of(*(role for role in ROLES if role))

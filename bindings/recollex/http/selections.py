@@ -5,7 +5,18 @@ from typing import Any
 from recollex.http import responses
 from recollex.http.endpoint import Backend, CheckedRequest, Endpoint
 from recollex.http.filters import FILTERS
-from recollex.http.schema import AGENT, ID, METADATA, flag, listed, members, moment, text, whole
+from recollex.http.schema import (
+    AGENT,
+    ID,
+    METADATA,
+    OF_AGENT,
+    flag,
+    listed,
+    members,
+    moment,
+    text,
+    whole,
+)
 
 _AS_RECORDED = moment("As if asked at this time, whatever was told since.")
 LIST = members(
@@ -81,8 +92,6 @@ def _done(_: None) -> dict[str, bool]:
     return {"done": True}
 
 
-_OF_AGENT = {"agent_id": AGENT}
-
 ENDPOINTS = (
     Endpoint(
         "POST",
@@ -91,7 +100,7 @@ ENDPOINTS = (
         "List the memories that a filter admits",
         select,
         responses.listing("memories", responses.reference("Memory")),
-        parameters=_OF_AGENT,
+        parameters=OF_AGENT,
         body=LIST,
         unknown=True,
     ),
@@ -102,7 +111,7 @@ ENDPOINTS = (
         "Count the memories that a filter admits",
         count,
         responses.COUNT,
-        parameters=_OF_AGENT,
+        parameters=OF_AGENT,
         body=COUNT,
     ),
     Endpoint(
@@ -112,7 +121,7 @@ ENDPOINTS = (
         "Forget the memories of ids, or those that a filter admits",
         forget_those,
         responses.COUNT,
-        parameters=_OF_AGENT,
+        parameters=OF_AGENT,
         body=FORGET,
         unknown=True,
         about="Earlier cuts still hold them.",
