@@ -284,9 +284,10 @@ def mentions(folder: Path, word: bytes, start: Position = START) -> bool:
         file, rest = LogFile(folder, number), b""
         try:
             while chunk := file.read(at, _LARGEST_READ):
-                if word in rest + chunk:
+                held = rest + chunk
+                if word in held:
                     return True
-                rest = chunk[-len(word) :]
+                rest = held[-len(word) :]
                 at += len(chunk)
         finally:
             file.close()

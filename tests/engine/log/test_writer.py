@@ -299,3 +299,17 @@ def test_what_the_log_refers_to_is_durable_before_the_log(folder, monkeypatch):
         for at in (1, 2):
             log.wait_durable(log.append(at, [note(at)]).op)
     assert seen[:4] == ["before", "log"] * 2
+
+
+def test_a_rewriting_that_fails_ends_the_writing(folder):
+    def fails(_):
+        raise KeyboardInterrupt
+
+    with LogWriter(folder, durability="off") as log:
+        log.append(1, [note(1)])
+        with pytest.raises(KeyboardInterrupt):
+            log.rewrite(fails)
+        with pytest.raises(StoreFullError, match="KeyboardInterrupt"):
+            log.append(2, [note(2)])
+        with pytest.raises(StoreFullError):
+            log.check()

@@ -5,6 +5,7 @@ import resource
 import subprocess
 import sys
 import threading
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -169,6 +170,17 @@ def test_a_full_disk_leaves_the_column_and_the_file_good(tmp_path):
     column.persist(path)
     column.write_back()
     assert Column("<i8", path, 1100).array.tolist() == column.array.tolist()
+
+
+def test_the_checksum_is_that_of_the_first_items_in_any_order_of_asking(tmp_path):
+    column = Column("<i8", fixed=True)
+    column.extend(range(30))
+    for count in (20, 30, 10, 10, 0, 25):
+        assert column.checksum(count) == zlib.crc32(np.arange(count, dtype="<i8"))
+    column.persist(tmp_path / "c")
+    column.vouch(column.checksum(30))
+    column.extend([7, 8])
+    assert column.checksum(32) == zlib.crc32(np.array([*range(30), 7, 8], "<i8"))
 
 
 def test_a_disk_without_room_for_a_new_file_is_full(tmp_path, monkeypatch):

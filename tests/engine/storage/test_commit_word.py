@@ -123,3 +123,12 @@ def test_another_process_never_sees_half_a_number(tmp_path):
         for n in range(1, 100_000):
             word.op = n * (2**32 + 1)
     assert child.returncode == 0
+
+
+def test_a_word_is_whole_once_there_is_a_valid_file(tmp_path):
+    reader = CommitWord(tmp_path / "COMMIT")
+    assert not reader.is_whole
+    (tmp_path / "COMMIT").write_bytes(bytes(SIZE))
+    assert not reader.is_whole
+    CommitWord(tmp_path / "COMMIT", writable=True)
+    assert reader.is_whole and reader.is_whole
