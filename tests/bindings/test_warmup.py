@@ -1,6 +1,7 @@
 """`recollex warmup`: two processes compile; the second may fail, or be missing."""
 
 import os
+import re
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ import pytest
 
 from recollex.api.progress import reporting_to
 from recollex.cli import warmup
+from recollex_engine import waiting
 from tests.bindings.word_vectors import WordVectors
 
 
@@ -47,7 +49,7 @@ def test_a_second_process_that_fails_is_named_and_its_half_done_here(
 
 def test_a_second_process_does_not_outlive_an_error_here(second: Any, tmp_path: Path) -> None:
     second(f"echo $$ > {tmp_path}/number; exec sleep 60")
-    with pytest.raises(KeyError), warmup._second_process(None):
+    with pytest.raises(KeyError), warmup._second_process(lambda more: None):
         while not (tmp_path / "number").exists() or not (tmp_path / "number").read_text():
             pass
         raise KeyError
@@ -89,3 +91,12 @@ def test_a_listener_is_told_of_both(second: Any, monkeypatch: pytest.MonkeyPatch
     with reporting_to(lambda done, total: counted.append((done, total))):
         warmup.warm(WordVectors())
     assert counted[-1] == (3, None)
+
+
+def test_a_log_file_is_told_of_progress(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(warmup, "usable_cores", lambda: 1)
+    monkeypatch.setattr(waiting, "WRITTEN", 0.001)
+    warmup.warm(WordVectors())
+    assert re.search(r"^recollex: \d+ kernels compiled, \d+ s$", capsys.readouterr().err, re.M)

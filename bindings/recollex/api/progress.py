@@ -30,14 +30,15 @@ def reporting_to(listener: ProgressListener) -> Iterator[None]:
 
 @contextmanager
 def progress_bar(
-    total: int | None, label: str, unit: str = "memories", delay: float = 0
+    total: int | None, label: str, unit: str = "memories", delay: float = 0, drawn: bool = True
 ) -> Iterator[Callable[[int], None] | None]:
     """Yield a callback that takes the number of further items done; None if nothing is shown.
 
-    total: the number of items, None if unknown. delay: seconds before the bar is drawn.
+    total: the number of items, None if unknown. delay: seconds before the bar is drawn. drawn:
+    whether there is a bar on a terminal, and not only calls of a listener.
     """
     listener = _listener.get()
-    if (total is not None and total < LONG) or not (listener or sys.stderr.isatty()):
+    if (total is not None and total < LONG) or not (listener or (drawn and sys.stderr.isatty())):
         yield None
         return
     if listener is not None:
@@ -49,15 +50,6 @@ def progress_bar(
         total=total, desc=label, unit=f" {unit}", leave=False, file=sys.stderr, delay=delay
     ) as bar:
         yield bar.update
-
-
-def say_that_kernels_are_compiled() -> None:
-    """Print on a terminal why the first recall takes so long."""
-    if sys.stderr.isatty():
-        print(
-            "recollex: compiling its kernels, half a minute, once for this version and processor",
-            file=sys.stderr,
-        )
 
 
 def opening_bar(operations: int) -> AbstractContextManager[Callable[[int], None] | None]:

@@ -8,7 +8,8 @@ from types import TracebackType
 from typing import Any
 
 from recollex.api.agent import Agent
-from recollex.api.progress import opening_bar, progress_bar, say_that_kernels_are_compiled
+from recollex.api.compiling import ANNOUNCEMENT
+from recollex.api.progress import opening_bar, progress_bar
 from recollex_engine.agents import store as engine
 from recollex_engine.backup import backup
 from recollex_engine.backup.backup import BackupRun
@@ -172,7 +173,7 @@ def open(
     )
 
 
-tell_of_compiling(say_that_kernels_are_compiled)
+tell_of_compiling(ANNOUNCEMENT.started, ANNOUNCEMENT.ended)
 
 
 def _name_or_folder(given: str | os.PathLike[str]) -> str | Path:

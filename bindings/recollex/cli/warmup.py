@@ -22,6 +22,7 @@ import numpy as np
 
 import recollex
 from recollex import presets
+from recollex.api.compiling import unannounced
 from recollex.api.cores import usable_cores
 from recollex.api.progress import progress_bar
 from recollex.cli import relax_garbage_collector
@@ -30,11 +31,24 @@ from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say
 from recollex_engine.ranking.presets import PRESETS
 from recollex_engine.text.token_counter import fetch_vocabulary
+from recollex_engine.waiting import waiting
 from recollex_kernels.machine.jit import each_compiled
 
 WORDS = replace(presets.default, arms=("keyword",), fusion=presets.ReciprocalRank())
 VECTORS = replace(presets.default, arms=("semantic",))
+NEAREST = replace(VECTORS, fusion=presets.ReciprocalRank())
 QUESTION = "What did Ines say in March about the blue van?"
+FILTERED: tuple[dict[str, Any], ...] = (
+    {"query": '"blue van"'},
+    {"networks": "agent"},
+    {"tags": ["van"]},
+    {"where": {"kind": "van"}},
+    {"entities": ["Ines"]},
+    {"document_id": "warmup"},
+    {"since": "2024-03-01T00:00:00Z", "until": "2024-04-01T00:00:00Z"},
+    {"as_world": "2024-05-01T00:00:00Z"},
+)
+"""Recalls that compile what filters, phrases and cuts need."""
 ONE = b"."
 """What the second process writes after each kernel."""
 
@@ -54,19 +68,30 @@ def warmup(arguments: Arguments) -> int:
 def warm(embedder: Any) -> str | None:
     """Run everything once that the first caller would wait for; returns the model's fingerprint.
 
-    It takes 45 seconds on two cores, and a few seconds if all kernels were compiled before.
+    It takes 45 seconds on two cores, and a few seconds if all kernels were compiled before. What it
+    does meanwhile is shown on standard error, also where that is no terminal.
     """
+    compiled = 0
     with (
         tempfile.TemporaryDirectory(prefix="recollex-") as folder,
-        progress_bar(None, "compiling", "kernels", delay=1) as progress,
+        unannounced(),
+        waiting(lambda: f"{compiled} kernels compiled", redirected=True),
+        progress_bar(None, "compiling", "kernels", drawn=False) as progress,
         ExitStack() as stack,
     ):
-        wait = stack.enter_context(_second_process(progress)) if usable_cores() > 1 else None
-        if progress is not None:
-            stack.enter_context(each_compiled(partial(progress, 1)))
+
+        def count(more: int) -> None:
+            nonlocal compiled
+            compiled += more
+            if progress is not None:
+                progress(more)
+
+        wait = stack.enter_context(_second_process(count)) if usable_cores() > 1 else None
+        stack.enter_context(each_compiled(partial(count, 1)))
         with recollex.open(folder, embedder=embedder) as store:
             agent = store.agent("warmup")
             agent.retain_dialogue(turns(), document_id="warmup")
+            agent.retain("Ines drove the blue van.", tags=["van"], metadata={"kind": "van"})
             if wait is not None:
                 agent.recall(QUESTION, preset=VECTORS)
                 wait()
@@ -76,6 +101,8 @@ def warm(embedder: Any) -> str | None:
             agent.recall("Who moved to Lisbon last spring?", explain=True)
             for name in PRESETS:
                 agent.recall(QUESTION, preset=name)
+            for options in FILTERED:
+                agent.recall(**{"query": QUESTION, **options})
             return agent.stats().model
 
 
@@ -85,6 +112,7 @@ def compile_words() -> None:
     vector = np.ones(8, np.float32)
     with (
         tempfile.TemporaryDirectory(prefix="recollex-") as folder,
+        unannounced(),
         each_compiled(partial(_tell, 1)),
         recollex.open(folder, embedder=recollex.GivenVectors(8), durability="off") as store,
     ):
@@ -96,6 +124,9 @@ def compile_words() -> None:
         for name in PRESETS:
             if name != presets.default.name:
                 agent.recall(QUESTION, query_embedding=vector, preset=name)
+        small = store.agent("small")
+        small.retain(texts[0], embedding=vector)
+        small.recall(QUESTION, query_embedding=vector, preset=NEAREST)
 
 
 def _tell(descriptor: int) -> None:
@@ -103,10 +134,10 @@ def _tell(descriptor: int) -> None:
 
 
 @contextmanager
-def _second_process(progress: Callable[[int], None] | None) -> Iterator[Callable[[], None]]:
+def _second_process(count: Callable[[int], None]) -> Iterator[Callable[[], None]]:
     """Run `compile_words` beside the body; give a function that waits for its end.
 
-    ``progress`` is called with the number of kernels that it has compiled. If the process fails,
+    ``count`` is called with the number of kernels that it has compiled. If the process fails,
     the failure is printed, and its half is compiled here, later.
     """
     command = [sys.executable, "-c", f"from {__name__} import compile_words; compile_words()"]
@@ -123,8 +154,7 @@ def _second_process(progress: Callable[[int], None] | None) -> Iterator[Callable
         def wait() -> None:
             assert process.stdout is not None
             while said := os.read(process.stdout.fileno(), 1024):
-                if progress is not None:
-                    progress(said.count(ONE))
+                count(said.count(ONE))
             if code := process.wait():
                 wrong.seek(0)
                 last = wrong.read().decode(errors="replace").strip().rpartition("\n")[2]

@@ -38,6 +38,7 @@ from recollex_engine.models.description import (
 )
 from recollex_engine.models.session import open_session, open_tokenizer
 from recollex_engine.models.weights import Weights, find_weights, is_folder, sha256_of
+from recollex_engine.waiting import waiting
 
 CONVERTER_VERSION = 1  # raised whenever the same weights would give other vectors
 GraphPrecision = Literal["int8", "fp32", "fp16"]
@@ -177,8 +178,8 @@ def _verified(place: Path) -> Converted | None:
 
 
 def _convert(weights: Weights, place: Path, precision: GraphPrecision) -> Converted:
+    name = weights.description.name
     if sys.stderr.isatty():
-        name = weights.description.name
         print(f"recollex: converting {name} for this machine, once ...", file=sys.stderr)
     try:
         work = _beside(place)
@@ -188,8 +189,9 @@ def _convert(weights: Weights, place: Path, precision: GraphPrecision) -> Conver
             f"cannot write {place.parent} ({error}): set RECOLLEX_CACHE to a folder you can write"
         ) from error
     try:
-        _write(weights, work, precision)
-        _publish(work, place)
+        with waiting(lambda: f"converting {name}"):
+            _write(weights, work, precision)
+            _publish(work, place)
     except OSError as error:
         raise ModelError(
             f"cannot convert into {place.parent} ({error}): make room there, or set RECOLLEX_CACHE "

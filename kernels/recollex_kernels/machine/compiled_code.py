@@ -7,6 +7,7 @@ folder's name. All environments of a user share it::
 
     <cache>/kernels-<hash>/used                                 locked by who uses the folder
     <cache>/kernels-<hash>/<module>.<function>-<signature>.nbc  one kernel for one signature
+    recollex_kernels/compiled/<level>-<hash>/                   the same, that a wheel carried
 
 ``<cache>`` is ``RECOLLEX_CACHE``, or ``~/.cache/recollex``. A file is written under another name
 and renamed, so a compiler that is killed, or a second one at the same time, leaves no wrong file:
@@ -20,14 +21,16 @@ import fcntl
 import hashlib
 import os
 import pickle
+import platform
 import shutil
 import sys
 import time
 import zlib
 from contextlib import suppress
+from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite
 import numba
@@ -38,6 +41,8 @@ from numba.core.serialize import dumps
 
 ROOT = Path(__file__).parents[1]
 """The folder of all kernels, named as their package is."""
+CARRIED = ROOT / "compiled"
+"""Where a platform wheel puts compiled kernels; a source install has no such folder."""
 KEPT = 4
 """Folders that are kept, the last used ones, whatever their age."""
 YOUNG = 24 * 3600
@@ -50,6 +55,36 @@ _SERIALIZED: Any = dumps
 _CONFIG: Any = numba.config  # its names are set at run time, out of mypy's sight
 
 
+class Level(NamedTuple):
+    """A set of processors that one build of the kernels serves."""
+
+    name: str
+    processor: str
+    """LLVM's name of what is compiled for."""
+    features: str
+    """What is compiled for beyond that, as LLVM writes it."""
+    needs: frozenset[str]
+    """The features that a processor of this level has, in LLVM's names."""
+
+
+_X86 = {
+    "x86-64-v3": "avx avx2 bmi bmi2 cx16 f16c fma lzcnt movbe popcnt sahf sse3 sse4.1 sse4.2 ssse3",
+    "x86-64-v4-vnni": "avx512f avx512bw avx512cd avx512dq avx512vl avx512vnni",
+}
+"""The features that each level has beyond the one before."""
+_V3 = frozenset(_X86["x86-64-v3"].split())
+_V4 = _V3 | frozenset(_X86["x86-64-v4-vnni"].split())
+LEVELS = {
+    "x86_64": (
+        Level("x86-64-v4-vnni", "x86-64-v4", "+avx512vnni,-prefer-256-bit", _V4),
+        Level("x86-64-v3", "x86-64-v3", "", _V3),
+    ),
+    "aarch64": (Level("armv8-a", "generic", "+neon", frozenset(["neon"])),),
+}
+"""What a platform wheel carries compiled kernels for, by machine; the best level first."""
+
+
+@cache
 def hash_of_sources() -> str:
     """Return a hash of every kernel file, and of what compiles them."""
     digest = hashlib.sha256(_FORMAT)
@@ -68,6 +103,30 @@ def processor() -> str:
     if features is None:
         features = llvm.get_host_cpu_features().flatten()
     return f"{name} {features} {_CONFIG.OPT} {_CONFIG.ENABLE_AVX}"
+
+
+def levels_here() -> list[Level]:
+    """Return the levels that this processor is of, the best first."""
+    has = {name for name, there in llvm.get_host_cpu_features().items() if there}
+    return [level for level in LEVELS.get(platform.machine(), ()) if level.needs <= has]
+
+
+def name_in_wheel(level: Level) -> str:
+    """Return the name of the folder in `CARRIED` for a level of processors."""
+    return f"{level.name}-{hash_of_sources()[:16]}"
+
+
+def folder_of_wheel() -> "Folder | None":
+    """Return the folder that a platform wheel brought for this processor; None if there is none.
+
+    There is none for other versions of numba, llvmlite or Python than the wheel was built with, or
+    where the environment tells numba how to compile (``NUMBA_OPT``, ``NUMBA_CPU_NAME`` ..).
+    """
+    told = _CONFIG.CPU_NAME is not None or _CONFIG.CPU_FEATURES is not None
+    if not CARRIED.is_dir() or told or not _CONFIG.ENABLE_AVX or _CONFIG.OPT != 3:
+        return None
+    paths = [CARRIED / name_in_wheel(level) for level in levels_here()]
+    return next((Folder(path) for path in paths if path.is_dir()), None)
 
 
 def folder_of_user() -> "Folder | None":
@@ -95,7 +154,7 @@ class Folder:
     def load(self, kernel: str, signature: str) -> Any | None:
         """Return what `save` was given, or None: no such file, or a damaged one."""
         try:
-            stored = (self.path / _file_name(kernel, signature)).read_bytes()
+            stored = (self.path / file_name(kernel, signature)).read_bytes()
             if zlib.crc32(stored[4:]) != int.from_bytes(stored[:4], "little"):
                 return None
             kept, compiled = pickle.loads(memoryview(stored)[4:])
@@ -106,7 +165,7 @@ class Folder:
     def save(self, kernel: str, signature: str, compiled: Any) -> None:
         """Write compiled code; nothing is written where the disk is full or cannot be written."""
         content = _SERIALIZED((signature, compiled))
-        place = self.path / _file_name(kernel, signature)
+        place = self.path / file_name(kernel, signature)
         own = f"{os.getpid():x}-{os.urandom(4).hex()}"
         unfinished = place.with_name(f"{place.name}.{own}{_UNFINISHED}")
         try:
@@ -182,32 +241,38 @@ def _locked(folder: Path, kind: int) -> int:
     return lock
 
 
-def _file_name(kernel: str, signature: str) -> str:
+def file_name(kernel: str, signature: str) -> str:
+    """Return the name of the file of a kernel's code for a signature."""
     return f"{kernel}-{hashlib.sha256(signature.encode()).hexdigest()[:16]}{_SUFFIX}"
 
 
 class KernelCache(_Cache):
     """What numba asks for compiled code of one kernel, and gives compiled code to."""
 
-    def __init__(self, kernel: str, folder: Folder) -> None:
+    def __init__(self, kernel: str, carried: Folder | None, own: Folder | None) -> None:
+        """Read from the folder that the wheel carried, then from the user's; write to that."""
         self._kernel = kernel
-        self._folder = folder
+        self._folders = [folder for folder in (carried, own) if folder is not None]
+        self._own = own
 
     @property
-    def cache_path(self) -> str:
-        """The folder."""
-        return str(self._folder.path)
+    def cache_path(self) -> str | None:
+        """The folder that is written."""
+        return None if self._own is None else str(self._own.path)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled code of a signature, or None."""
         target_context.refresh()
-        stored = self._folder.load(self._kernel, str(sig))
-        return None if stored is None else _REBUILD(target_context, *stored)
+        for folder in self._folders:
+            if (stored := folder.load(self._kernel, str(sig))) is not None:
+                return _REBUILD(target_context, *stored)
+        return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the compiled code of a signature, unless it holds addresses of this process."""
-        if not _HOLDS_ADDRESSES(data) and all(part.can_cache for part in data.lifted):
-            self._folder.save(self._kernel, str(sig), data._reduce())
+        movable = not _HOLDS_ADDRESSES(data) and all(part.can_cache for part in data.lifted)
+        if movable and self._own is not None:
+            self._own.save(self._kernel, str(sig), data._reduce())
 
     def enable(self) -> None:
         """Do nothing: the cache is never off."""

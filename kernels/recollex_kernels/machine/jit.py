@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numba
@@ -10,7 +11,12 @@ import numpy.typing as npt
 from numba import types
 from numba.core.event import Event, Listener, install_listener, register
 
-from recollex_kernels.machine.compiled_code import ROOT, KernelCache, folder_of_user
+from recollex_kernels.machine.compiled_code import (
+    ROOT,
+    KernelCache,
+    folder_of_user,
+    folder_of_wheel,
+)
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -25,39 +31,27 @@ U64: TypeAlias = npt.NDArray[np.uint64]
 F32: TypeAlias = npt.NDArray[np.float32]
 F64: TypeAlias = npt.NDArray[np.float64]
 
-_FOLDER = folder_of_user()
+_FOLDERS = folder_of_wheel(), folder_of_user()
+_NJIT: Any = numba.njit  # mypy does not see all of its options
 _UNLITERAL: Any = types.unliteral
 _REGISTER: Any = register
 _INSTALL: Any = install_listener
 
 
 class _Compiling(Listener):
-    """Calls back before the first kernel is compiled; kernels read from the cache do not count."""
+    """Calls back before and after each kernel that is compiled, not one read from the cache."""
 
-    def __init__(self, callback: Callable[[], None]) -> None:
-        self._callback: Callable[[], None] | None = callback
-
-    def on_start(self, event: Event) -> None:
-        if self._callback is not None and _is_kernel(event):
-            callback, self._callback = self._callback, None
-            callback()
-
-    def on_end(self, event: Event) -> None:
-        pass
-
-
-class _Compiled(Listener):
-    """Calls back after each kernel that was compiled."""
-
-    def __init__(self, callback: Callable[[], None]) -> None:
-        self._callback = callback
+    def __init__(self, started: Callable[[], None], ended: Callable[[], None]) -> None:
+        self._started = started
+        self._ended = ended
 
     def on_start(self, event: Event) -> None:
-        pass
+        if _is_kernel(event):
+            self._started()
 
     def on_end(self, event: Event) -> None:
         if _is_kernel(event):
-            self._callback()
+            self._ended()
 
 
 def _is_kernel(event: Event) -> bool:
@@ -66,15 +60,19 @@ def _is_kernel(event: Event) -> bool:
     return home is not None and home.startswith(ROOT.name)
 
 
-def tell_of_compiling(callback: Callable[[], None]) -> None:
-    """Call ``callback`` once, before the first kernel is compiled."""
-    _REGISTER("numba:compile", _Compiling(callback))
+def tell_of_compiling(started: Callable[[], None], ended: Callable[[], None]) -> None:
+    """Call ``started`` before each kernel that is compiled from now on, ``ended`` after it.
+
+    The calls nest, as a kernel's compilation compiles the kernels that it calls. Numba's lock is
+    held, so they come from one thread at a time.
+    """
+    _REGISTER("numba:compile", _Compiling(started, ended))
 
 
 @contextmanager
 def each_compiled(callback: Callable[[], None]) -> Iterator[None]:
-    """Call ``callback`` after each kernel that is compiled in this thread while the body runs."""
-    with _INSTALL("numba:compile", _Compiled(callback)):
+    """Call ``callback`` after each kernel that is compiled while the body runs."""
+    with _INSTALL("numba:compile", _Compiling(lambda: None, callback)):
         yield
 
 
@@ -84,13 +82,30 @@ def kernel(function: Function) -> Function:
     No ``fastmath``: a kernel's sums are the same to the bit on every run and on every split of
     the rows. Helpers live beside their caller and use this decorator too. Where no cache folder
     can be written, the kernel is compiled in memory, once per process.
+
+    What other kernels call is another version, without the code that unpacks Python's objects. It
+    is one version for all numbers that callers write out: numba makes one for each, `f(x, 0)` and
+    `f(x, 1)`, and they are the same.
     """
-    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    by_python = _compiled(function, "")
+    part = cache(lambda: _compiled(function, "+", no_cpython_wrapper=True, no_cfunc_wrapper=True))
+
+    def get_call_template(arguments: Any, named: Any) -> Any:
+        kinds = {name: _UNLITERAL(kind) for name, kind in named.items()}
+        return part().get_call_template(tuple(map(_UNLITERAL, arguments)), kinds)
+
+    by_python.get_call_template = get_call_template
+    by_python.get_overload = lambda signature: part().get_overload(signature)
+    return cast(Function, by_python)
+
+
+def _compiled(function: Any, mark: str, **options: Any) -> Any:
+    """Return what compiles a function, and keeps its code under its name and ``mark``."""
+    compiled: Any = _NJIT(nogil=True, error_model="numpy", **options)(function)
     module, _, name = function.__module__.partition(".")
-    if _FOLDER is not None and module == ROOT.name and function.__closure__ is None:
-        compiled._cache = KernelCache(f"{name}.{function.__qualname__}", _FOLDER)
-    _forget_literals(compiled)
-    return cast(Function, compiled)
+    if module == ROOT.name and function.__closure__ is None:
+        compiled._cache = KernelCache(f"{name}.{function.__qualname__}{mark}", *_FOLDERS)
+    return compiled
 
 
 def inlined(function: Function) -> Function:
@@ -100,19 +115,3 @@ def inlined(function: Function) -> Function:
     each of their arrays, which is half a microsecond for a search. Such a call takes no ``*args``.
     """
     return cast(Function, numba.njit(nogil=True, error_model="numpy", inline="always")(function))
-
-
-def _forget_literals(compiled: Any) -> None:
-    """Compile one version for all numbers that kernels write out as an argument of a call.
-
-    Numba makes a version for each such number, `f(x, 0)` and `f(x, 1)`, and they are the same.
-    """
-    found = compiled.get_call_template
-
-    def get_call_template(arguments: Any, named: Any) -> Any:
-        return found(
-            tuple(_UNLITERAL(kind) for kind in arguments),
-            {name: _UNLITERAL(kind) for name, kind in named.items()},
-        )
-
-    compiled.get_call_template = get_call_template

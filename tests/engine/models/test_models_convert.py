@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from recollex_engine import waiting
 from recollex_engine.errors import CorruptError, InputError, ModelError
 from recollex_engine.models import convert as module
 from recollex_engine.models import weights as weights_module
@@ -41,6 +42,7 @@ def test_a_terminal_is_told_and_a_pipe_is_not(tmp_path, make_model, monkeypatch,
     prepare(make_model(tmp_path / "quiet"))
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(module.sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(waiting, "DRAWN", 3600)
     prepare(make_model(tmp_path / "told"))
     prepare(tmp_path / "told")
     assert capsys.readouterr().err == "recollex: converting told for this machine, once ...\n"

@@ -216,3 +216,63 @@ print(both(1), both.stats.cache_path)
 def test_a_function_that_the_hash_does_not_cover_is_not_kept(source, tmp_path):
     assert said(source, tmp_path, UNCOVERED) == "83 None\n"
     assert [file.name[:10] for file in compiled_files(tmp_path)] == ["toy.answer"]
+
+
+NAMES = """
+from recollex_kernels.machine.compiled_code import levels_here, name_in_wheel
+for level in levels_here():
+    print(name_in_wheel(level), level.processor, level.features, sep="\t")
+"""
+
+
+def carried_levels(source, tmp_path):
+    """Compile the toy for each level of this processor, as a wheel carries it; return the names."""
+    names = []
+    for line in said(source, tmp_path / "unused", NAMES).splitlines():
+        name, processor, features = line.split("\t")
+        work = tmp_path / name
+        ask(
+            source,
+            RECOLLEX_CACHE=str(work),
+            NUMBA_CPU_NAME=processor,
+            NUMBA_CPU_FEATURES=features,
+        )
+        (compiled,) = work.glob("kernels-*/*.nbc")
+        (source / "compiled" / name).mkdir(parents=True)
+        compiled.rename(source / "compiled" / name / compiled.name)
+        names.append(name)
+    if not names:
+        pytest.skip("no level of processors that a wheel carries kernels for")
+    return names
+
+
+def test_kernels_that_a_wheel_carries_are_not_compiled(source, tmp_path):
+    carried_levels(source, tmp_path)
+    cache = tmp_path / "cache"
+    assert ask(source, RECOLLEX_CACHE=str(cache)) == (42, True)
+    assert not cache.exists()
+    script = "from recollex_kernels.toy import answer; print(answer(1), answer(1.5))"
+    assert said(source, cache, script) == "42 42.5\n"  # the other signature is compiled
+    assert len(compiled_files(cache)) == 1
+    assert ask(source, RECOLLEX_CACHE=str(cache), NUMBA_OPT="0") == (42, False)
+    (source / "other.py").write_text("X = 1\n")
+    assert ask(source, RECOLLEX_CACHE=str(cache)) == (42, False)
+
+
+LACKS = """
+from llvmlite import binding
+has = binding.get_host_cpu_features()
+has["{0}"] = False
+binding.get_host_cpu_features = lambda: has
+from recollex_kernels.machine.compiled_code import folder_of_wheel
+found = folder_of_wheel()
+print(found and found.path.name)
+"""
+
+
+def test_the_best_level_of_the_processor_is_taken(source, tmp_path):
+    names = carried_levels(source, tmp_path)
+    assert said(source, tmp_path, LACKS.format("none")) == f"{names[0]}\n"
+    if len(names) == 2:
+        assert said(source, tmp_path, LACKS.format("avx512vnni")) == f"{names[1]}\n"
+        assert said(source, tmp_path, LACKS.format("avx2")) == "None\n"
