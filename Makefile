@@ -1,7 +1,7 @@
 # `make demo` and `make test` need no step before them; `make check` is exactly what CI runs.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow coverage fuzz test-faults lint fix check bench bench-full bench-micro data tables clean
+.PHONY: help setup demo wheel test test-slow coverage fuzz test-faults lint fix check bench bench-full bench-micro data tables clean
 SHELL := /bin/sh
 
 # The first Python on PATH that we support and that can make virtual environments.
@@ -35,6 +35,12 @@ setup: $(WARM) ## make the virtual environment .venv, convert the model, compile
 
 demo: $(WARM) ## run the demo: an agent remembers half a year of talk
 	$(BIN)/recollex demo
+
+COMPILED := build/compiled
+
+wheel: $(WARM) ## build the wheel that carries compiled kernels for this platform, in dist
+	$(BIN)/python hatch_build.py $(COMPILED)
+	RECOLLEX_COMPILED=$(COMPILED) $(BIN)/python -m hatchling build -t wheel
 
 # Two processes share the tests, a file at a time. The wheel's kernels compile for 40 s, so that file
 # goes first, and the others run beside it.

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.tags import sys_tags
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
@@ -93,6 +94,26 @@ def test_holds_the_three_packages_and_no_more(wheel: Path) -> None:
     assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
     assert f"{metadata}/licenses/LICENSE" in names
     assert not [name for name in names if re.search(r"test|bench|\.pyc$", name)]
+
+
+def test_a_wheel_that_carries_compiled_kernels_is_of_this_platform(tmp_path: Path) -> None:
+    kernel = tmp_path / "compiled" / "level-0" / "toy.answer-0.nbc"
+    kernel.parent.mkdir(parents=True)
+    kernel.write_bytes(b"code")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path]
+    run(*build, cwd=ROOT, RECOLLEX_COMPILED=str(tmp_path / "compiled"))
+    (path,) = tmp_path.glob("recollex-*.whl")
+    *_, python, abi, platforms = path.stem.split("-")
+    assert python == abi == f"cp{sys.version_info.major}{sys.version_info.minor}"
+    assert set(platforms.split(".")) & {tag.platform for tag in sys_tags()}
+    archive = zipfile.ZipFile(path)
+    assert archive.read("recollex_kernels/compiled/level-0/toy.answer-0.nbc") == b"code"
+    (about,) = (name for name in archive.namelist() if name.endswith(".dist-info/WHEEL"))
+    assert "Root-Is-Purelib: false" in archive.read(about).decode()
+
+
+def test_a_plain_wheel_is_of_every_platform(wheel: Path) -> None:
+    assert wheel.stem.endswith("-py3-none-any")
 
 
 def test_is_imported_from_where_it_was_installed(environment: Path) -> None:

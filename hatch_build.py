@@ -1,0 +1,133 @@
+"""The platform wheel, which carries compiled kernels: `make wheel`.
+
+    python hatch_build.py FOLDER      compile into FOLDER for each level of processors
+    RECOLLEX_COMPILED=FOLDER python -m hatchling build -t wheel
+
+Without ``RECOLLEX_COMPILED`` the wheel is pure Python, and its kernels are compiled when they are
+first needed. A level is left out where this machine's processor cannot run it, since a kernel is
+compiled by being called.
+"""
+
+import importlib.metadata
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from packaging.tags import sys_tags
+
+HERE = Path(__file__).parent
+RUN = "from hatch_build import run_everything; run_everything({})"
+
+
+class CompiledKernels(BuildHookInterface[Any]):
+    """Puts the folder that ``RECOLLEX_COMPILED`` names into the wheel, and tags it."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Add the folder to a wheel that is not editable."""
+        folder = os.environ.get("RECOLLEX_COMPILED")
+        if not folder or version == "editable":
+            return
+        if not any(Path(folder).glob("*/*.nbc")):
+            raise ValueError(f"no compiled kernels in {folder}, which RECOLLEX_COMPILED names")
+        build_data["force_include"][str(Path(folder).absolute())] = "recollex_kernels/compiled"
+        build_data["pure_python"] = False
+        build_data["tag"] = tag()
+
+
+def tag() -> str:
+    """Return the wheel's tag: this Python, and every machine that this numba's wheel is for.
+
+    Compiled kernels call nothing but numba's helpers and the C library's memory functions.
+    """
+    ours = next(sys_tags())
+    told = importlib.metadata.distribution("numba").read_text("WHEEL") or ""
+    tags = [line.split()[1] for line in told.splitlines() if line.startswith("Tag: ")]
+    platforms = [tag.split("-")[2] for tag in tags if not tag.endswith("-any")]
+    return f"{ours.interpreter}-{ours.abi}-{'.'.join(platforms) or ours.platform}"
+
+
+def run_everything(listed: str | None = None) -> None:
+    """Run what a user may run, so that its kernels are compiled.
+
+    listed: a file that is to hold the names of the files of compiled code that were read.
+    """
+    from recollex.cli import warmup
+    from recollex_kernels.machine import compiled_code
+
+    read: set[str] = set()
+    load = compiled_code.Folder.load
+
+    def noted(folder: Any, kernel: str, signature: str) -> Any:
+        if (compiled := load(folder, kernel, signature)) is not None:
+            read.add(compiled_code.file_name(kernel, signature))
+        return compiled
+
+    if listed is not None:
+        compiled_code.Folder.load = noted  # type: ignore[method-assign]
+        warmup.usable_cores = lambda: 1  # what another process reads would not be noted
+    warmup.warm(None)
+    if listed is not None:
+        warmup.compile_words()
+    run_large()
+    if listed is not None:
+        Path(listed).write_text("\n".join(sorted(read)))
+
+
+def run_large() -> None:
+    """Run what an agent needs whose memories are too many to compare all with a question."""
+    import numpy as np
+
+    import recollex
+
+    many = 5_000
+    vectors = np.random.default_rng(0).standard_normal((many, 384), np.float32)
+    with (
+        tempfile.TemporaryDirectory(prefix="recollex-") as folder,
+        recollex.open(folder, embedder=recollex.GivenVectors(384), durability="off") as store,
+    ):
+        agent = store.agent("large")
+        agent.retain([f"boat {n}" for n in range(many)], embedding=vectors)
+        agent.recall("boat", query_embedding=vectors[0])
+        agent.recall("boat", query_embedding=vectors[0], networks="agent")
+
+
+def compile_all(target: Path) -> None:
+    """Compile for each level that this processor runs into a folder of ``target``.
+
+    Two runs: the first compiles, the second shows which files a run reads. The others are of
+    kernels that only other kernels call; their code is in that of their callers.
+    """
+    from recollex_kernels.machine.compiled_code import levels_here, name_in_wheel
+
+    shutil.rmtree(target, ignore_errors=True)
+    models = Path(os.environ.get("RECOLLEX_CACHE") or Path.home() / ".cache" / "recollex")
+    for level in levels_here():
+        with tempfile.TemporaryDirectory(prefix="recollex-") as work:
+            (models / "models").mkdir(parents=True, exist_ok=True)
+            (Path(work) / "models").symlink_to((models / "models").absolute())
+            environment = os.environ | {
+                "NUMBA_CPU_NAME": level.processor,
+                "NUMBA_CPU_FEATURES": level.features,
+                "RECOLLEX_CACHE": work,
+                "PYTHONPATH": os.pathsep.join([str(HERE), *filter(None, sys.path)]),
+            }
+            listed = Path(work) / "listed"
+            for argument in ("", repr(str(listed))):
+                command = [sys.executable, "-c", RUN.format(argument)]
+                subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+            (source,) = Path(work).glob("kernels-*")
+            folder = target / name_in_wheel(level)
+            folder.mkdir(parents=True)
+            for name in listed.read_text().splitlines():
+                shutil.copy(source / name, folder)
+        size = sum(file.stat().st_size for file in folder.iterdir())
+        print(f"{folder.name}: {len(list(folder.iterdir()))} kernels, {size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    compile_all(Path(sys.argv[1]))
