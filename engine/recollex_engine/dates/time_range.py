@@ -91,7 +91,7 @@ _ARRANGING = re.compile(
     re.IGNORECASE,
 )
 _ASKED_AHEAD = re.compile(r"\b(?:will|shall|going to|gonna)\b|'ll\b", re.IGNORECASE)
-# Words of which `_FUTURE` or `_ARRANGING` needs one, and stems that `_ARRANGING` may need instead.
+# A text that `_FUTURE` or `_ARRANGING` matches has one of these words, or one of the stems below.
 _AHEAD = frozenset(
     b"will shall gonna won going plan plans planning hope hoping upcoming looking can excited"
     b" scheduled next ll trip itinerary let deadline book booked booking due".split()

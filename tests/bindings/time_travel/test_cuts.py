@@ -89,7 +89,7 @@ def test_an_id_that_came_later_is_not_known_before(store):
     assert then.list() == []
     told(agent, 2, "Ann lives in Oslo.", id="home")
     replica = agent.engine.replica()
-    replica.view(replica.columns.op)  # as a checkpoint beside it does, before anybody reads
+    replica.view(replica.columns.op)  # as a checkpoint does, before the first read
     with pytest.raises(UnknownIdError):
         then.get("home")
     for number in range(3, 20):

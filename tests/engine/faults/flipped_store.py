@@ -36,8 +36,8 @@ SMALL = {
     (column, "MAPPED_FROM"): 4096,
     (dictionary, "INDEX_FROM"): 64,
 }
-"""Several segments and log files, a graph, mapped columns and indexed dictionaries, of which each
-place is asked soon: a store of 100 files and 0.4 MB answers everything in 30 ms."""
+"""Small limits: a store of 100 files and 0.4 MB has several segments and log files, a graph, mapped
+columns and indexed dictionaries, and answers everything in 30 ms."""
 MEMORY = 8 << 30
 """Bytes that a process may ask for; a damaged length asks for more."""
 
