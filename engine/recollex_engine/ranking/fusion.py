@@ -115,6 +115,8 @@ class ReciprocalRank:
         if not names:
             return Fused(np.empty(0, np.uint32), np.empty(0, np.float64))
         lists = [evidence.lists[name].memories for name in names]
+        if len(lists) == 1 and names[0] not in self.weights:  # the list keeps its order
+            return Fused(lists[0], 1.0 / (self.k + np.arange(1.0, len(lists[0]) + 1)))
         sizes = np.array([len(memories) for memories in lists], np.int64)
         table = np.zeros((len(lists), max(1, int(sizes.max()))), np.uint32)
         for arm, memories in enumerate(lists):
