@@ -11,6 +11,7 @@ from recollex_engine.text.names import fold_name
 from recollex_engine.text.question_cues import first_name
 
 _NOBODY = np.empty(0, np.uint32)
+_NONE: frozenset[str] = frozenset()
 
 
 class Speakers:
@@ -53,7 +54,8 @@ class Speakers:
             with self._following:
                 self._follow(speaker)
         first = self._first
-        return frozenset(word for word in first.keys() & words if first[word] < len(speaker))
+        met = first.keys() & words
+        return frozenset([word for word in met if first[word] < len(speaker)]) if met else _NONE
 
     def called(self, speaker: npt.NDArray[np.uint32], names: Sequence[str]) -> list[int]:
         """Return the labels of the speakers with these whole names; case is ignored.

@@ -127,9 +127,11 @@ class Dictionary:
 
     def get_many(self, strings: Sequence[str]) -> Numbers:
         """Return uint32[len(strings)]: each string's number, or `NONE` if it is not there."""
-        known = self._known.get  # most strings are recent
-        found = [self.get(each) if (n := known(each)) is None else n for each in strings]
-        return np.array([NONE if number is None else number for number in found], np.uint32)
+        found = list(map(self._known.get, strings))  # most strings are recent
+        if None in found:
+            sought = map(self.get, strings)
+            found = [NONE if number is None else number for number in sought]
+        return np.array(found, np.uint32)
 
     def intern(self, string: str) -> int:
         """Return the string's number; a new string gets the next number."""
