@@ -38,19 +38,15 @@ def _weigh(
     known_memories, known_keyword, known_semantic = known
     n = memories.shape[0]
     keyword, semantic = np.zeros(n, np.float64), np.zeros(n, np.float64)
-    new = np.empty(n, np.int64)
-    count, at, last = 0, 0, known_memories.shape[0] - 1
-    if last < 0:
-        count = n
-        new[:] = np.arange(n)
-    else:
-        for i in range(n):  # each is the next known one or a new one: without a branch on which
-            is_known = known_memories[at] == memories[i]
-            keyword[i] = known_keyword[at] if is_known else 0.0
-            semantic[i] = known_semantic[at] if is_known else 0.0
-            new[count] = i
-            count += 1 - int(is_known)
-            at = min(at + int(is_known), last)
+    new, is_new = np.empty(n, np.int64), np.ones(n, np.uint8)
+    for j in range(known_memories.shape[0]):
+        place = place_of(bits, before, int(known_memories[j]))
+        keyword[place], semantic[place] = known_keyword[j], known_semantic[j]
+        is_new[place] = 0
+    count = 0
+    for i in range(n):  # without a branch on which are new
+        new[count] = i
+        count += is_new[i]
     if asked[-2].shape[0] > 0 and count > 0:
         scores = scores_among(bits, before, memories, new[:count], first_row, asked)
         for j in range(count):

@@ -8,7 +8,7 @@ import numpy as np
 
 from recollex_kernels.fusing._pairs import SIDE, pair_similarities
 from recollex_kernels.machine.jit import F32, F64, I64, U8, U16, U32, U64, kernel
-from recollex_kernels.machine.prefetch import prefetch_row
+from recollex_kernels.machine.prefetch import prefetch, prefetch_row
 from recollex_kernels.machine.top_k import unit
 from recollex_kernels.vectors.similarity import decode_row, similarity
 
@@ -158,6 +158,13 @@ def fingerprints(
     """
     out = np.empty(memories.shape[0], np.uint64)
     prime = np.uint64(1099511628211)
+    for i in range(memories.shape[0]):  # they lie anywhere: the waits for memory overlap
+        prefetch(first_row, int(memories[i]))
+        prefetch(speaker, int(memories[i]))
+    for i in range(memories.shape[0]):
+        prefetch(term_offset, int(first_row[memories[i]]))
+    for i in range(memories.shape[0]):
+        prefetch(term, int(term_offset[first_row[memories[i]]]))
     for i in range(memories.shape[0]):
         m = memories[i]
         h = np.uint64(14695981039346656037)

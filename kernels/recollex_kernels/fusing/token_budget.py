@@ -3,6 +3,7 @@
 import numpy as np
 
 from recollex_kernels.machine.jit import F64, U32, kernel
+from recollex_kernels.machine.prefetch import prefetch
 
 NONE = np.uint32(0xFFFFFFFF)
 
@@ -36,6 +37,8 @@ def fill(
     best, kept = np.empty(size, np.uint32), np.empty(size, np.float64)
     cut = np.full(size, NONE, np.uint32)
     n, total = 0, 0
+    for place in range(size):  # they lie anywhere: the waits for memory overlap
+        prefetch(tokens, int(memories[place]))
     for place in range(size):
         length = int(tokens[memories[place]])
         if total + length > budget:

@@ -4,6 +4,7 @@ import numpy as np
 
 from recollex_kernels.machine.jit import F32, F64, I32, I64, kernel
 
+_CROWDED = 24  # scores in a bucket from which on to put them in order by insertion takes longer
 _RUN = 256  # scores that are put in order by counting, for each, those before it
 
 
@@ -54,11 +55,54 @@ def _order_run(scores: F64 | F32, first: int, out_values: F64 | F32, out_places:
 
 
 @kernel
+def _order_spread(scores: F64 | F32, out_places: I64) -> bool:
+    """Write the place of each score in falling order. Ties: the earlier place.
+
+    The range of the scores is cut into as many buckets as there are scores. What is left within a
+    bucket is put in order by insertion. Return False, and write nothing, if a bucket would have
+    more than `_CROWDED` scores, or if the range is empty or infinite. Cost: O(n).
+    """
+    n = scores.shape[0]
+    low, high = np.float64(scores[0]), np.float64(scores[0])
+    for i in range(n):
+        low, high = min(low, np.float64(scores[i])), max(high, np.float64(scores[i]))
+    scale = (n - 1) / (high - low)
+    if not 0 < scale < np.inf:
+        return False
+    bucket, ends = np.empty(n, np.uint32), np.zeros(n + 1, np.uint32)
+    last = np.float64(n - 1)
+    for i in range(n):
+        below = (high - np.float64(scores[i])) * scale
+        bucket[i] = np.uint32(below if below < last else last)  # a NaN stays inside the array
+    for i in range(n):
+        ends[bucket[i] + 1] += 1
+    most = np.uint32(0)
+    for b in range(1, n + 1):
+        most = max(most, ends[b])
+        ends[b] += ends[b - 1]
+    if most > _CROWDED:
+        return False
+    values = np.empty_like(scores)
+    for i in range(n):
+        to = ends[bucket[i]]
+        ends[bucket[i]] = to + 1
+        values[to], out_places[to] = scores[i], i
+    for i in range(1, n):
+        value, place, to = values[i], out_places[i], i
+        while to > 0 and values[to - 1] < value:
+            values[to], out_places[to] = values[to - 1], out_places[to - 1]
+            to -= 1
+        values[to], out_places[to] = value, place
+    return True
+
+
+@kernel
 def best_first(scores: F64 | F32) -> I64:
     """Return the places of the scores in falling order; ties keep the order in which they stand.
 
-    Shapes: scores float[n], no NaN. Cost: O(n log n), 1 us for 100 and 11 us for 600: runs of 256
-    are put in order by vector code, then merged; one pass over a list that is in order already.
+    Shapes: scores float[n], no NaN. Cost: O(n) where the scores are spread, 0.4 us for 100 and 2
+    us for 600. Where they are not, O(n log n), 1 us for 100 and 11 us for 600: runs of 256 are put
+    in order by vector code, then merged. One pass over a list that is in order already.
     """
     n = scores.shape[0]
     order = np.arange(n)
@@ -68,6 +112,8 @@ def best_first(scores: F64 | F32) -> I64:
             sorted_already = False
             break
     if sorted_already:
+        return order
+    if _order_spread(scores, order):
         return order
     values = np.empty_like(scores)  # moved along with the places: no compare looks elsewhere
     for low in range(0, n, _RUN):

@@ -17,6 +17,39 @@ def test_best_first_equals_a_stable_sort(values):
     assert best_first(np.array(values, np.float64)).tolist() == expected
 
 
+@given(
+    st.sampled_from((np.float32, np.float64)),
+    st.integers(2, 700),
+    st.integers(0, 9),
+    st.sampled_from((0.0, 1.0, 1e-30, 1e30)),
+)
+def test_best_first_equals_a_stable_sort_of_scores_however_spread(kind, n, seed, far):
+    rng = np.random.default_rng(seed)
+    spread = [rng.standard_normal(n), np.exp(3 * rng.standard_normal(n)), rng.integers(0, 30, n)]
+    for scores in spread:
+        scores = scores.astype(kind)
+        scores[rng.integers(0, n)] *= kind(far)  # one far from the others crowds them
+        assert best_first(scores).tolist() == np.argsort(-scores, kind="stable").tolist()
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("edge", ["infinite", "wide", "narrow"])
+def test_best_first_of_a_range_that_cannot_be_cut(kind, edge):
+    limits = np.finfo(kind)
+    ends = {"infinite": np.inf, "wide": limits.max, "narrow": limits.smallest_subnormal}
+    scores = np.array([0, 1, -1, 0, 1, 0], kind) * kind(ends[edge] if edge != "infinite" else 1)
+    if edge == "infinite":
+        scores[1], scores[2] = np.inf, -np.inf
+    assert best_first(scores).tolist() == np.argsort(-scores, kind="stable").tolist()
+
+
+def test_best_first_of_a_nan_stays_inside_the_list():
+    for place in range(40):
+        scores = np.arange(40.0) % 7
+        scores[place] = np.nan
+        assert set(best_first(scores).tolist()) <= set(range(40))
+
+
 @given(few, st.integers(-1, 80))
 def test_the_strongest_equal_a_full_sort(values, k):
     expected = sorted(range(len(values)), key=lambda i: (-values[i], i))[: max(0, k)]
