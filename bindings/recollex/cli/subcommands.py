@@ -12,6 +12,7 @@ from recollex.cli import (
     moving_options,
     options,
     retention_options,
+    serve_options,
 )
 from recollex.cli.parser import Parser
 
@@ -289,7 +290,7 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
             "serve --store memory/ --listen 0.0.0.0:7077 --tokens tokens.toml "
             "--certificate chain.pem --key key.pem",
         ],
-        options.serve,
+        serve_options.serve,
     ),
     "top": (
         "watch what a server does: calls, stages of recalls, the log, queues",

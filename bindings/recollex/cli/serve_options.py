@@ -1,0 +1,66 @@
+"""The options of the subcommand serve."""
+
+from recollex.cli.counts import count, count_or_0
+from recollex.cli.parser import Parser
+
+
+def serve(parser: Parser) -> None:
+    """Add the options of `serve`."""
+    add = parser.add_argument
+    add("--store", metavar="DIR", required=True, help="the folder of the store")
+    add("--socket", metavar="PATH", help="a Unix socket to listen on (DIR/socket)")
+    add("--listen", metavar="HOST:PORT", help="a TCP port to listen on, beside --socket if given")
+    add("--tokens", metavar="FILE", help="TOML: who may call; needed beyond this machine")
+    add("--http", metavar="HOST:PORT", help="serve HTTP there as well (recollex[http])")
+    add("--chat-model", metavar="NAME", help="a language model for /api/think (recollex[llm])")
+    add(
+        "--chat-url",
+        metavar="URL",
+        help="where it is: an endpoint like OpenAI's, its own if not given",
+    )
+    add("--certificate", metavar="PEM", help="makes --listen and --http speak TLS")
+    add("--key", metavar="PEM", help="the certificate's key, if it is in a file of its own")
+    add("--insecure", action="store_true", help="let other machines connect without TLS")
+    add(
+        "--durability",
+        choices=["always", "interval", "off"],
+        default="always",
+        metavar="WHEN",
+        help="an acknowledged write is on the disk: always (default), interval or off",
+    )
+    add("--open-agents", type=count, metavar="N", help="agents kept open at once (256)")
+    add("--connections", type=count, metavar="N", help="clients at once (20,000)")
+    add("--in-flight", type=count, metavar="N", help="calls of one client at once (64)")
+    add("--message-bytes", type=count, metavar="N", help="of one request (16 MiB)")
+    add("--readers", type=count, metavar="N", help="threads that recall (a core each, up to 4)")
+    add(
+        "--workers",
+        type=count_or_0,
+        metavar="N",
+        help="processes that recall, beside the threads (a core each, up to 4; 0: none)",
+    )
+    add(
+        "--log-level",
+        choices=["debug", "info", "warning", "error"],
+        default="info",
+        metavar="LEVEL",
+        help="of the log, JSON lines on standard error: debug, info (default), warning, error",
+    )
+    add("--log-texts", action="store_true", help="write what clients say into the log, too")
+    add(
+        "--slow",
+        type=float,
+        default=1.0,
+        metavar="SECONDS",
+        help="log calls that take as long (1)",
+    )
+    add(
+        "--otel",
+        action="store_true",
+        help="send spans to the collector at OTEL_EXPORTER_OTLP_ENDPOINT (recollex[otel])",
+    )
+    add(
+        "--embedder",
+        metavar="MODEL",
+        help="name or folder of the embedding model; given:384 where clients bring vectors",
+    )
