@@ -15,6 +15,7 @@
     |-- TooManyFilesError (OSError)      close stores or agents, or let the process open more files
     |-- CorruptError                     data on disk is damaged or lost; see `recollex verify`
     |-- FormatError                      written by another version, or not a store at all
+    |-- EncryptionError                  no key, another key, or a key for a plain agent: see it
     |-- ModelError                       a model cannot be found, loaded or verified
     |   `-- ModelMismatchError           the agent's vectors come from another model; open with it
     |-- RerankError                      a reranker failed or answered nonsense; see the message
@@ -162,6 +163,10 @@ class CorruptError(RecollexError):
 
 class FormatError(RecollexError):
     """A file was written by another version, or is not ours."""
+
+
+class EncryptionError(RecollexError):
+    """An encrypted agent was opened without its key, or a plain one with a key."""
 
 
 class ModelError(RecollexError):

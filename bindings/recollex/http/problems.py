@@ -26,6 +26,7 @@ STATUS: Mapping[type[BaseException], int] = MappingProxyType(
         errors.StoreFullError: 507,
         errors.CorruptError: 500,
         errors.FormatError: 500,
+        errors.EncryptionError: 500,
         errors.ModelMismatchError: 409,
         errors.ModelError: 503,
         errors.RerankError: 502,

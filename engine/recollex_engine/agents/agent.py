@@ -49,9 +49,11 @@ class Agent(ReadableAgent):
     Threads: any number may call any method; writes happen in one order.
     """
 
-    def __init__(self, name: str, folder: Path, context: StoreContext) -> None:
+    def __init__(
+        self, name: str, folder: Path, context: StoreContext, key: bytes | None = None
+    ) -> None:
         super().__init__(name, folder, context)
-        self.files: AgentFiles = AgentFiles(name, folder, context)
+        self.files: AgentFiles = AgentFiles(name, folder, context, key)
         self._counter: TokenCounter | None = None
 
     def writable(self) -> "Agent":

@@ -10,6 +10,8 @@ from recollex_engine.models.embedder import Embedder
 from recollex_engine.state.read_replica import ReadReplica
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.view import View
+from recollex_engine.storage.agent_key import cipher_at, open_key
+from recollex_engine.storage.cipher import Cipher
 from recollex_engine.storage.disk import system_errors
 from recollex_engine.writing.damage import make_sure, view_of
 from recollex_engine.writing.maintenance import Maintenance
@@ -24,9 +26,13 @@ class AgentFiles:
     child of `os.fork` every method refuses: its parent goes on writing the files.
     """
 
-    def __init__(self, name: str, folder: Path, context: StoreContext) -> None:
+    def __init__(
+        self, name: str, folder: Path, context: StoreContext, key: bytes | None = None
+    ) -> None:
         self.name = name
         self.folder = folder
+        self.key = key
+        self._cipher: Cipher | None = None  # held as long as files of the agent are in use
         self._context = context
         self._opening = threading.RLock()
         self._writer: Writer | None = None
@@ -38,6 +44,8 @@ class AgentFiles:
         with system_errors(folder):
             if folder.exists() and not context.read_only:
                 self.writer()  # a second writer fails here, not at its first retain
+            elif self._has_log():
+                self._cipher = open_key(folder, key)
 
     def writer(self) -> Writer:
         """Return the writer; the first call opens it and makes the folder.
@@ -61,7 +69,9 @@ class AgentFiles:
                     self._embedder_for,
                     self._context.on_flush,
                     self._context.start_progress,
+                    self.key,
                 )
+                self._cipher = cipher_at(self.folder)
                 try:
                     if writer.settings is not None:
                         self._embedder_for(writer.settings)
@@ -71,6 +81,9 @@ class AgentFiles:
                 self._maintenance = Maintenance(self.name, writer, self._context)
                 self._writer = writer
             return self._writer
+
+    def _has_log(self) -> bool:
+        return (self.folder / "log").exists()
 
     @property
     def opened_writer(self) -> Writer | None:
@@ -116,8 +129,9 @@ class AgentFiles:
         if self._reader is None:
             with self._opening, system_errors(self.folder):
                 if self._reader is None:
-                    if not (self.folder / "log").exists():
+                    if not self._has_log():
                         return None
+                    self._cipher = open_key(self.folder, self.key)
                     self._reader = ReadReplica(
                         self.folder, self._embedder_for, self._context.start_progress
                     )

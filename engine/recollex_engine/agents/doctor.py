@@ -21,7 +21,7 @@ from recollex_engine.agents.snapshot import copy_log, replay
 from recollex_engine.agents.store import Store, create_store, write_store_file
 from recollex_engine.agents.verification import verify
 from recollex_engine.domain.settings import Settings, settings_of
-from recollex_engine.errors import CorruptError, InputError, RecollexError
+from recollex_engine.errors import CorruptError, EncryptionError, InputError, RecollexError
 from recollex_engine.log.files import plain_path
 from recollex_engine.log.format import Position
 from recollex_engine.log.reader import LogFollower
@@ -29,6 +29,8 @@ from recollex_engine.models.embedder import Embedder, Progress
 from recollex_engine.models.stand_in import StandIn
 from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import LOG
+from recollex_engine.storage.agent_key import open_key, share_key
+from recollex_engine.storage.cipher import Cipher
 from recollex_engine.storage.disk import copy_file, flush_folder
 from recollex_engine.storage.lock import WriterLock, is_locked
 
@@ -109,13 +111,20 @@ def examine_agent(
     repair: bool,
     salvage: Path | None = None,
     progress: Progress | None = None,
+    key: bytes | None = None,
 ) -> Diagnosis:
     """Return what is wrong with agent ``name`` of the store at ``path``; mend it with ``repair``.
 
-    salvage: a store to which the operations before the damage of a log are copied. Warnings of
-    the opening are problems found. Cost: that of `verify`, and of building what is damaged.
+    salvage: a store to which the operations before the damage of a log are copied. key: of an
+    encrypted agent. Warnings of the opening are problems found. Cost: that of `verify`, and of
+    building what is damaged.
     """
     folder = agent_folder(path, name)
+    try:
+        cipher = open_key(folder, key)
+    except (EncryptionError, CorruptError) as error:
+        return Diagnosis(name, found=(str(error),), left=(str(error),))
+    opened = _Opened(path, name, key, cipher)
     log = _read_log(folder)
     if log.damage is not None:
         refused = log.damage + (
@@ -124,19 +133,19 @@ def examine_agent(
         )
         saved = 0
         if salvage is not None and log.end.op:
-            saved = _salvage(folder, log, salvage, name, load, progress)
+            saved = _salvage(opened, log, salvage, load, progress)
         return Diagnosis(name, log.end.op, 0, (log.damage,), (refused,), saved)
     if log.settings is None:
         return Diagnosis(name)
     stand_in = _stand_in(log.settings, load)
     found = _torn(log, folder)
-    memories, problems = _verified(path, name, stand_in)
+    memories, problems = _verified(opened, stand_in)
     found += problems
     left = found
     if found and repair:
-        left = _mend(path, name, stand_in)
+        left = _mend(opened, stand_in)
         if not left:
-            memories, left = _verified(path, name, stand_in)
+            memories, left = _verified(opened, stand_in)
     return Diagnosis(name, log.end.op, memories, tuple(found), tuple(left))
 
 
@@ -164,20 +173,33 @@ def _torn(log: _Log, folder: Path) -> list[str]:
     return [f"{log.torn} bytes after the last transaction of the log: it was never acknowledged"]
 
 
-@contextmanager
-def _opened(path: Path, name: str, embedder: Embedder, *, read_only: bool) -> Iterator[Agent]:
-    with closing(Store(path, lambda: embedder, read_only=read_only)) as store:
-        yield store.agent(name)
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """An agent that is examined, unlocked as long as its cipher is held."""
+
+    path: Path
+    name: str
+    key: bytes | None
+    cipher: Cipher | None
+
+    @property
+    def folder(self) -> Path:
+        return agent_folder(self.path, self.name)
+
+    @contextmanager
+    def agent(self, embedder: Embedder, *, read_only: bool) -> Iterator[Agent]:
+        with closing(Store(self.path, lambda: embedder, read_only=read_only)) as store:
+            yield store.agent(self.name, self.key)
 
 
-def _verified(path: Path, name: str, embedder: Embedder) -> tuple[int, list[str]]:
+def _verified(opened: _Opened, embedder: Embedder) -> tuple[int, list[str]]:
     """Return the number of an agent's memories, and its problems, warnings included."""
     problems: list[str] = []
     memories = 0
     with warnings.catch_warnings(record=True) as told, ExitStack() as stack:
         warnings.simplefilter("always")
         try:
-            agent = stack.enter_context(_opened(path, name, embedder, read_only=True))
+            agent = stack.enter_context(opened.agent(embedder, read_only=True))
             found = verify(agent)
             memories = found.memories
             problems += found.problems
@@ -188,28 +210,27 @@ def _verified(path: Path, name: str, embedder: Embedder) -> tuple[int, list[str]
     return memories, [*dict.fromkeys(warned), *problems]
 
 
-def _mend(path: Path, name: str, embedder: Embedder) -> list[str]:
+def _mend(opened: _Opened, embedder: Embedder) -> list[str]:
     """Let a writer build everything that follows from log and vectors; return what it refused."""
-    folder = agent_folder(path, name)
+    folder = opened.folder
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         try:
             with WriterLock(folder / "LOCK"):
                 (folder / MANIFEST).unlink(missing_ok=True)
                 flush_folder(folder)
-            with _opened(path, name, embedder, read_only=False) as agent:
+            with opened.agent(embedder, read_only=False) as agent:
                 agent.checkpoint()
         except (RecollexError, OSError) as error:
             return [str(error)]
     return []
 
 
-def _salvage(
-    folder: Path, log: _Log, path: Path, name: str, load: Load, progress: Progress | None
-) -> int:
+def _salvage(opened: _Opened, log: _Log, path: Path, load: Load, progress: Progress | None) -> int:
     """Copy the whole part of a damaged log to the store at ``path``, with vectors."""
-    settings = log.settings
+    folder, settings = opened.folder, log.settings
     with tempfile.TemporaryDirectory(prefix=".new-", dir=_made(path)) as place:
+        copy = share_key(Path(place), folder)
         copy_log(folder / LOG, Path(place, LOG), log.end)
         if settings is not None:
             with suppress(FileNotFoundError):
@@ -219,7 +240,10 @@ def _salvage(
             assert settings is not None
             return _stand_in(settings, load)
 
-        return replay(Path(place), path, name, embedder, progress)
+        try:
+            return replay(Path(place), path, opened.name, embedder, progress, opened.key)
+        finally:
+            del copy
 
 
 def _stand_in(settings: Settings, load: Load) -> Embedder:

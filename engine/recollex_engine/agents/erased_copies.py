@@ -20,6 +20,9 @@ from recollex_engine.state.replica import LOG
 from recollex_engine.state.view import View
 from recollex_engine.writing.erasure_plan import Erasing
 
+_READ = {ERASE, *RETAINING}
+"""The kinds of operation whose payload is read."""
+
 
 def erase_in_copy(source: Path, copy: Agent, note: dict[str, str]) -> Erasure:
     """Erase in ``copy`` what is erased in the log of the agent in the folder ``source``.
@@ -66,7 +69,8 @@ def _read(folder: Path) -> tuple[list[bytes], list[int], int]:
         for records, _ in follower.read_records():
             for record in records:
                 commitments.append(record.commitment)
-                kind, payload = record.kind.decode(), record.payload or b"{}"
+                kind = record.kind.decode()
+                payload = (follower.payload_of(record) if kind in _READ else None) or b"{}"
                 if kind == ERASE and orjson.loads(payload).get("everything"):
                     everything = record.op
                 elif (

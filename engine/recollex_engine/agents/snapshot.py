@@ -36,6 +36,7 @@ from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.embedder import Embedder, Progress
 from recollex_engine.state.replica import INTENT, LOG
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches, batch_checksums
+from recollex_engine.storage.agent_key import is_encrypted, open_key, share_key
 from recollex_engine.storage.disk import (
     FileSink,
     copy_file,
@@ -104,6 +105,7 @@ def copy_until(
     ``settings``: those in force at its last operation, ``published``. If vectors were embedded
     again after ``op``, or memories erased, one more record in the copy's log says so.
     """
+    cipher = share_key(folder, source)  # the copy is unlocked as long as this is held
     follower = LogFollower(source / LOG, verify=True)
     batches = VectorBatches()
     try:
@@ -113,7 +115,7 @@ def copy_until(
         vectors = VectorsReader(source / settings.vectors_file, settings.dimension)
         copy = VectorsReader(folder / settings.vectors_file, settings.dimension)
         if rows:
-            _copy_vectors(vectors, copy.path, rows)
+            copy_vectors(vectors, copy.path, rows)
         records = []
         if then != settings:
             payload = {
@@ -135,6 +137,7 @@ def copy_until(
                 log.append(end.recorded_at + 1, records)
     finally:
         follower.close()
+        del cipher
 
 
 def replay(
@@ -143,15 +146,21 @@ def replay(
     name: str,
     embedder: Callable[[], Embedder],
     progress: Progress | None = None,
+    key: bytes | None = None,
 ) -> int:
     """Make agent ``name`` of the store at ``path`` from a log; return its number of operations.
+
+    ``key``: of an encrypted agent, whose file KEY lies beside its log folder.
 
     ``log``: an agent's folder, its log folder, or one file of a log. Vectors in the file beside it
     are used if their checksums match the log, else embedded again. Raises `CorruptError`, which
     names file and line; then nothing is made.
     """
     files, places = _find_log(log)
+    home = next(filter(is_encrypted, places), places[0])
+    source = open_key(home, key)
     with new_agent(path, name) as folder:
+        copy = share_key(folder, home)
         make_folder(folder / LOG)
         for number, file in files:
             place = compressed_path if file.suffix == ".gz" else plain_path
@@ -186,7 +195,9 @@ def replay(
                         expected=True,
                         progress=progress,
                     )
-            return writer.position.op
+            op = writer.position.op
+        del source, copy  # both were unlocked as long as they were held
+        return op
 
 
 def _erased_since(
@@ -255,7 +266,8 @@ def copy_log(source: Path, target: Path, end: Position) -> None:
             file.close()
 
 
-def _copy_vectors(source: VectorsReader, path: Path, rows: int) -> None:
+def copy_vectors(source: VectorsReader, path: Path, rows: int) -> None:
+    """Write the first ``rows`` vectors of ``source`` to a new file."""
     vectors = source.rows(rows)
     with VectorsWriter(path, source.dimension) as writer:
         for first in range(0, rows, _ROWS):

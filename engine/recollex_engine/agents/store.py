@@ -5,6 +5,7 @@ import stat
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -19,12 +20,15 @@ from recollex_engine.domain.checks import check_flag
 from recollex_engine.errors import (
     ClosedError,
     CorruptError,
+    EncryptionError,
     InputError,
     StoreFullError,
 )
 from recollex_engine.log.durability import MODES, Durability
 from recollex_engine.log.progress import StartProgress
 from recollex_engine.models.embedder import Embedder, checked
+from recollex_engine.storage.agent_key import is_encrypted, unlock
+from recollex_engine.storage.cipher import Cipher
 from recollex_engine.storage.disk import make_folder, replace_file, system_errors
 from recollex_engine.storage.formats import (
     STORE,
@@ -50,7 +54,8 @@ class Store:
         agents/<name>/     one agent; see `folder_names`
 
     ``on_flush(seconds)`` is called after each flush of a log, in the thread that flushed.
-    ``start_progress``: progress callback for slow openings.
+    ``start_progress``: progress callback for slow openings. ``key``: all agents are encrypted with
+    it, see `storage.agent_key`.
 
     Threads: any number. Nothing is put on disk before the first write. In a child of `os.fork`
     every call raises `ClosedError`: the child opens the store anew.
@@ -69,6 +74,7 @@ class Store:
         clock: Clock = system_clock,
         on_flush: Callable[[float], None] | None = None,
         start_progress: StartProgress | None = None,
+        key: bytes | None = None,
     ) -> None:
         if durability not in MODES:
             raise InputError(f"durability must be one of {', '.join(MODES)}, got {durability!r}")
@@ -78,6 +84,7 @@ class Store:
         self.path: Path = _folder_path(path)
         self.read_only = read_only
         self._check_format()
+        self.key = key
         self._agents: dict[str, Agent] = {}
         self._lock = threading.Lock()
         self._closed = False
@@ -128,10 +135,11 @@ class Store:
         if found != FORMAT:
             raise unknown_format(path, found, FORMAT, f"the store {self.path}")
 
-    def agent(self, name: str) -> Agent:
+    def agent(self, name: str, key: bytes | None = None) -> Agent:
         """Return the agent ``name``, the same object each time.
 
-        Raises `LockedError` if another writer has it open, unless the store is read-only.
+        ``key``: of this agent, if it is not the store's. Raises `LockedError` if another writer has
+        it open, unless the store is read-only, and `EncryptionError` for a wrong or missing key.
         """
         folder = agent_folder(self.path, name)
         self._check_open()
@@ -139,8 +147,23 @@ class Store:
             self._check_open()
             agent = self._agents.get(name)
             if agent is None:
-                agent = self._agents[name] = Agent(name, folder, self._context)
+                given = self.key if key is None else key
+                agent = self._agents[name] = Agent(name, folder, self._context, given)
+            elif key is not None and key != agent.files.key:
+                raise EncryptionError(f"agent {name!r} is open with another key, or with none")
             return agent
+
+    def unlock_all(self) -> list[Cipher]:
+        """Return the ciphers of the encrypted agents whose key is known: unlocked while held."""
+        held = []
+        with self._lock:
+            keys = {name: agent.files.key for name, agent in self._agents.items()}
+        for name in self.agents():
+            folder = agent_folder(self.path, name)
+            if is_encrypted(folder):
+                with suppress(EncryptionError, CorruptError):  # who reads its files says so
+                    held.append(unlock(folder, keys.get(name, self.key)))
+        return held
 
     def close_agent(self, name: str) -> None:
         """Close an agent that is not in use, if it is open; `agent` opens it again.

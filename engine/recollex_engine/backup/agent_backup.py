@@ -25,6 +25,7 @@ from recollex_engine.log.reader import LogFollower, Operation
 from recollex_engine.state.read_replica import state_of_files
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import VectorBatches
+from recollex_engine.storage.agent_key import is_encrypted, read_key_file
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.lock import is_locked
 from recollex_engine.storage.vectors_file import VectorsReader
@@ -106,7 +107,7 @@ def _read_agent(
     try:
         for records, _ in follower.read_records(until):
             for record in records:
-                operation = _operation(record)
+                operation = _operation(record, follower.payload_of(record))
                 if base is not None and operation.kind in _REWRITING:
                     raise _Rewritten
                 settings = settings_of(operation.kind, operation.payload) or settings
@@ -142,12 +143,13 @@ def _read_agent(
         for number in range(START.file, end.file + 1)
     )
     vectors = _vector_pieces(folder, settings, batches, base, add)
-    return AgentRecord(first, end, settings, batches.rows, files, vectors)
+    key = read_key_file(folder).decode() if is_encrypted(folder) else ""
+    return AgentRecord(first, end, settings, batches.rows, files, vectors, key)
 
 
-def _operation(record: Record) -> Operation:
+def _operation(record: Record, payload: bytes | None) -> Operation:
     """Return an operation, without its payload if that says nothing about files."""
-    kind, payload = record.kind.decode(), record.payload
+    kind = record.kind.decode()
     if payload is None or (kind not in _SAYING and b'"vectors":' not in payload):
         return Operation(record.op, record.recorded_at, kind, None)
     return Operation(record.op, record.recorded_at, kind, orjson.loads(payload))
@@ -198,8 +200,8 @@ def _vector_pieces(
     full = base.rows // VECTOR_ROWS if base else 0
     pieces = list(base.vectors[:full]) if base else []
     vectors = VectorsReader(folder / settings.vectors_file, settings.dimension)
-    rows = vectors.rows(batches.rows)
     check_vectors(batches, vectors)
-    for first in range(VECTOR_ROWS * full, len(rows), VECTOR_ROWS):
-        pieces.append(add(rows[first : first + VECTOR_ROWS].tobytes(), False))
+    for first in range(VECTOR_ROWS * full, batches.rows, VECTOR_ROWS):
+        end = min(first + VECTOR_ROWS, batches.rows)
+        pieces.append(add(vectors.stored(first, end), False))
     return tuple(pieces)

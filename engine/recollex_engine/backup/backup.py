@@ -30,6 +30,7 @@ from recollex_engine.backup.target import Target
 from recollex_engine.clock import Clock, from_micros
 from recollex_engine.errors import (
     CorruptError,
+    EncryptionError,
     FormatError,
     InputError,
     LockedError,
@@ -133,7 +134,7 @@ def back_up(
                 entry = enter(agent_folder(path, name), known.get(name), objects, fresh=fresh)
             except (StoreFullError, TooManyFilesError):
                 raise
-            except (CorruptError, FormatError, LockedError, OSError) as error:
+            except (CorruptError, EncryptionError, FormatError, LockedError, OSError) as error:
                 problems.append(f"{name}: {error}")
                 entry = known.get(name)
                 if isinstance(error, RecollexError):

@@ -19,6 +19,7 @@ from recollex_engine.domain.schema import ERASE
 from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.state.replica import LOG
+from recollex_engine.storage.agent_key import is_encrypted
 
 _COUNTS = ("memories", "passages", "facts", "events")
 
@@ -28,9 +29,9 @@ def erase_in_backup(
 ) -> Erasure:
     """Take what was erased of the agent in the folder ``source`` out of a backup of it.
 
-    ``note``: who does it, and why, for the new manifest. Returns what was erased in the agent since
-    the newest backup. Afterwards all backups have the agent as it is now; its past is in its log.
-    An interrupted run is completed by the next.
+    ``note``: who does it, and why, for the new manifest, unless the agent is encrypted. Returns
+    what was erased in the agent since the newest backup. Afterwards all backups have the agent as
+    it is now; its past is in its log. An interrupted run is completed by the next.
 
     Raises `InputError` if the target has no such agent, or the agent does not continue what it has.
     Cost: a backup of the agent, and a list of the objects.
@@ -47,8 +48,9 @@ def erase_in_backup(
         entry = enter(source, known.get(name), objects)
         return known if entry is None else known | {name: entry}
 
+    said = {} if is_encrypted(source) else note  # the log of an encrypted agent has it, sealed
     try:
-        manifest, _ = commit(objects, clock, agents, {"agent": name, **note})
+        manifest, _ = commit(objects, clock, agents, {"agent": name, **said})
     except CorruptError as error:
         raise InputError(
             f"the backup {target.place} is no backup of agent {name!r} in {source}: {error}; or "
@@ -67,7 +69,7 @@ def _erased_since(folder: Path, op: int) -> Erasure:
         for records, _ in follower.read_records():
             for record in records:
                 if record.op > op and record.kind.decode() == ERASE and record.payload:
-                    said = orjson.loads(record.payload)
+                    said = orjson.loads(follower.payload_of(record) or b"{}")
                     counts = {each: counts[each] + said.get(each, 0) for each in _COUNTS}
                     last, at = record.op, from_micros(record.recorded_at)
     finally:

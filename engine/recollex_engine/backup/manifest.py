@@ -9,7 +9,8 @@
     manifest = {"format":1,"number":N,"taken_at":AT,"note":{...},"agents":{NAME:{...}},
                 "sha256":CHECKSUM}
     record   = {"first":CHAIN,"end":POSITION,"settings":{...},"rows":N,"files":[[PIECE]],
-                "vectors":[PIECE]}
+                "vectors":[PIECE][,"key":KEY]}
+    KEY      = the content of the file KEY of an encrypted agent, as a string
     PIECE    = [SHA256,SIZE]                                     a record is one, too
 
 A run writes its manifest last, under a number that is free. So no backup is incomplete: until then
@@ -45,7 +46,8 @@ class AgentRecord:
 
     first: the chain after the first transaction, in hex, which tells agents of one name apart.
     settings: those in force at the end. rows: how many vectors there are. files: the pieces of each
-    log file, plain. vectors: the pieces of their rows, `VECTOR_ROWS` in each but the last.
+    log file, plain. vectors: the pieces of their rows, `VECTOR_ROWS` in each but the last. key: the
+    content of KEY of an encrypted agent, whose pieces are encrypted as its files are, else empty.
     """
 
     first: str
@@ -54,6 +56,7 @@ class AgentRecord:
     rows: int
     files: tuple[tuple[Piece, ...], ...]
     vectors: tuple[Piece, ...]
+    key: str = ""
 
     @property
     def pieces(self) -> Iterator[Piece]:
@@ -64,16 +67,15 @@ class AgentRecord:
 
     def to_json(self) -> bytes:
         """Return the record's bytes."""
-        return orjson.dumps(
-            {
-                "first": self.first,
-                "end": self.end.to_json(),
-                "settings": self.settings.to_payload(),
-                "rows": self.rows,
-                "files": [[(each.sha256, each.size) for each in file] for file in self.files],
-                "vectors": [(each.sha256, each.size) for each in self.vectors],
-            }
-        )
+        value = {
+            "first": self.first,
+            "end": self.end.to_json(),
+            "settings": self.settings.to_payload(),
+            "rows": self.rows,
+            "files": [[(each.sha256, each.size) for each in file] for file in self.files],
+            "vectors": [(each.sha256, each.size) for each in self.vectors],
+        }
+        return orjson.dumps(value | ({"key": self.key} if self.key else {}))
 
     @staticmethod
     def from_json(data: bytes) -> "AgentRecord":
@@ -86,6 +88,7 @@ class AgentRecord:
             value["rows"],
             tuple(tuple(_piece(each, compressed=True) for each in file) for file in value["files"]),
             tuple(_piece(each, compressed=False) for each in value["vectors"]),
+            str(value.get("key", "")),
         )
 
 

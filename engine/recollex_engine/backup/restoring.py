@@ -31,6 +31,8 @@ from recollex_engine.log.files import plain_path
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import VectorBatches
+from recollex_engine.storage.agent_key import put_key_file
+from recollex_engine.storage.cipher import Cipher
 from recollex_engine.storage.disk import FileSink, flush_folder, make_folder
 from recollex_engine.storage.vectors_file import VectorsReader, vectors_header
 
@@ -82,14 +84,16 @@ def restore(
     *,
     at: int | None = None,
     progress: Progress | None = None,
+    key: bytes | None = None,
 ) -> Restoration:
     """Make the agents of a backup in the store at ``path``, as they were at the time ``at``.
 
     ``at``: in microseconds; None for the backup's end. The store may exist, without these agents.
     An agent that had no operation at that time is not made. Each agent's chain of hashes and
-    vectors are checked. Raises `InputError` for a time that the backup does not reach, or a
-    ``path`` that is not free, and `CorruptError` if a piece is lost or damaged; then no agent is
-    made. Cost: all pieces are read; with ``at`` they are copied once more.
+    vectors are checked, for which encrypted agents need their ``key``. Raises `InputError` for a
+    time that the backup does not reach, or a ``path`` that is not free, and `CorruptError` if a
+    piece is lost or damaged; then no agent is made. Cost: all pieces are read; with ``at`` they are
+    copied once more.
     """
     for name in manifest.agents:
         if agent_folder(path, name).exists():
@@ -111,7 +115,7 @@ def restore(
 
     def one(name: str) -> int:
         record = read_record(target, manifest.agents[name])
-        return _restore_agent(target, record, place, name, at, count)
+        return _restore_agent(target, record, place, name, at, count, key)
 
     names = list(manifest.agents)
     with _place(path) as place, ThreadPoolExecutor(_THREADS) as pool:
@@ -153,22 +157,32 @@ def _restore_agent(
     name: str,
     at: int | None,
     progress: Progress,
+    key: bytes | None,
 ) -> int:
     """Make one agent; return its last operation, 0 if it had none at the time."""
     with new_agent(path, name) as folder:
         if at is None or at >= record.end.recorded_at:
+            cipher = _unlocked(record, folder, key)
             _write(target, record, folder, progress)
             _check(record, folder, None)
+            del cipher
             return record.end.op
         whole = Path(tempfile.mkdtemp(prefix=".new-", dir=path))
         try:
+            cipher = _unlocked(record, whole, key)
             _write(target, record, whole, progress)
             op = _check(record, whole, at)
             if op:
                 copy_until(whole, record.settings, record.end.op, op, folder)
+            del cipher
             return op
         finally:
             rmtree(whole)
+
+
+def _unlocked(record: AgentRecord, folder: Path, key: bytes | None) -> Cipher | None:
+    """Write the KEY of an encrypted agent; its files are unlocked as long as the result is held."""
+    return put_key_file(folder, record.key.encode(), key) if record.key else None
 
 
 def _write(target: Target, record: AgentRecord, folder: Path, progress: Progress) -> None:
@@ -186,7 +200,7 @@ def _write(target: Target, record: AgentRecord, folder: Path, progress: Progress
             copy(pieces, sink)
     if record.rows:
         with FileSink(folder / record.settings.vectors_file) as sink:
-            sink.write(vectors_header(record.settings.dimension))
+            sink.write(vectors_header(record.settings.dimension, sealed=bool(record.key)))
             copy(record.vectors, sink)
 
 

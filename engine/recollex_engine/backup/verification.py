@@ -17,6 +17,7 @@ from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import START, Position, decode_header, decode_record
 from recollex_engine.log.reader import Operation
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches
+from recollex_engine.storage.vectors_file import row_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +71,9 @@ def verify_backup(
 ) -> BackupVerification:
     """Return the damage of a backup, without restoring it.
 
-    Each object's content is compared with its SHA-256, each log with its chain of hashes, the
-    vectors with their checksums in the log. Cost: all objects are read, 10 us for an operation.
+    Each object's content is compared with its SHA-256, each log with its chain of hashes, and the
+    vectors, unless the agent is encrypted, with their checksums in the log; so no key is needed.
+    Cost: all objects are read, 10 us for an operation.
     """
     reader = _Reader(target, progress)
     operations = 0
@@ -112,7 +114,7 @@ def _read_log(reader: _Reader, record: AgentRecord, name: str) -> VectorBatches 
             *lines, rest = (rest + content).split(b"\n")
             for line in lines:
                 offset += len(line) + 1
-                after = _follow(line, number, offset, position, batches)
+                after = _follow(line, number, offset, position, None if record.key else batches)
                 if after is None:
                     reader.problems.append(
                         f"{name}: the log's chain breaks after operation {position.op}"
@@ -129,9 +131,12 @@ def _read_log(reader: _Reader, record: AgentRecord, name: str) -> VectorBatches 
 
 
 def _follow(
-    line: bytes, number: int, offset: int, before: Position, batches: VectorBatches
+    line: bytes, number: int, offset: int, before: Position, batches: VectorBatches | None
 ) -> Position | None:
-    """Return the position after a line of a log; None if the line does not continue ``before``."""
+    """Return the position after a line of a log; None if the line does not continue ``before``.
+
+    ``batches`` takes in what the line says of vectors; None for a sealed payload.
+    """
     if offset == len(line) + 1:
         after = Position(number, offset, before.op, before.recorded_at, before.chain)
         return after if decode_header(line) == after else None
@@ -141,17 +146,23 @@ def _follow(
     chain = record.extend(before.chain)
     if record.chain is not None and record.chain != chain:
         return None
-    payload = None if record.payload is None else orjson.loads(record.payload)
-    batches.add(Operation(record.op, record.recorded_at, record.kind.decode(), payload))
+    if batches is not None:
+        payload = None if record.payload is None else orjson.loads(record.payload)
+        batches.add(Operation(record.op, record.recorded_at, record.kind.decode(), payload))
     return Position(number, offset, record.op, record.recorded_at, chain)
 
 
 def _check_vectors(
     reader: _Reader, record: AgentRecord, batches: VectorBatches | None, name: str
 ) -> None:
-    """Compare the vectors with the checksums of their batches, which may begin anywhere."""
+    """Compare the vectors with the checksums of their batches, which may begin anywhere.
+
+    The checksums of an encrypted agent are sealed: only its size is compared.
+    """
     wanted: list[VectorBatch] = [] if batches is None else batches.in_force
-    row_bytes = 2 * record.settings.dimension
+    size = row_bytes(record.settings.dimension, sealed=bool(record.key))
+    if record.key and sum(piece.size for piece in record.vectors) != record.rows * size:
+        reader.problems.append(f"{name}: vectors of other than {record.rows} rows")
     at, place, digest = 0, 0, hashlib.sha256()
     for content in reader.contents(record.vectors):
         if content is None:
@@ -160,14 +171,14 @@ def _check_vectors(
         used = 0
         while used < len(content) and place < len(wanted):
             batch = wanted[place]
-            most = min(len(content), used + batch.end * row_bytes - at)
+            most = min(len(content), used + batch.end * size - at)
             digest.update(content[used:most])
             at += most - used
             used = most
-            if at == batch.end * row_bytes:
+            if at == batch.end * size:
                 if batch.sha256 not in (None, digest.hexdigest()[:32]):
                     rows = f"rows {batch.first} to {batch.end - 1}"
                     reader.problems.append(f"{name}: vectors of {rows} differ from the log")
                 place, digest = place + 1, hashlib.sha256()
-    if wanted and at != record.rows * row_bytes:
-        reader.problems.append(f"{name}: vectors of {at // row_bytes} rows, not {record.rows}")
+    if wanted and at != record.rows * size:
+        reader.problems.append(f"{name}: vectors of {at // size} rows, not {record.rows}")

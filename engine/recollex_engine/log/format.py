@@ -20,7 +20,8 @@ in this order (LF is ``\n``)::
     KIND   = 1 to 32 of a-z 0-9 _, the first a letter
     SALT   = 16 random bytes, base64 (RFC 4648, section 4) without padding: 22 characters
     HASH   = 32 bytes, the same: 43 characters
-    VERSION = 1, or 2 in a file that an erasure has rewritten: its stubs may have a payload
+    VERSION = 1, 2 in a file that an erasure has rewritten: its stubs may have a payload, or 3
+             in each file of an encrypted agent: its payloads are sealed (see `log.sealing`)
     OBJECT = the payload, a JSON object on one line (JSON escapes a line feed inside a string)
 
 Chain, with ``||`` for concatenation, numbers as 8 bytes little-endian and chain(0) = 32 zero
@@ -55,6 +56,8 @@ from recollex_engine.storage.formats import unknown_format
 FORMAT_VERSION = 1
 REWRITTEN_VERSION = 2
 """The version of a file that an erasure has rewritten."""
+SEALED_VERSION = 3
+"""The version of a file with sealed payloads, rewritten or not."""
 SALT_BYTES = 16
 NO_CHAIN = bytes(32)
 BEFORE_ALL_TIMES = -(2**63)  # the recorded time of a log without operations
@@ -223,6 +226,21 @@ def decode_record(line: bytes) -> Record | None:
     )
 
 
+def encode_record(record: Record) -> bytes:
+    """Return the line, without line feed, of a record or a stub."""
+    if record.erased is not None:
+        return encode_stub(record, record.payload)
+    end = b"" if record.chain is None else b',"chain":"%b"' % encode_bytes(record.chain)
+    return b'{"op":%d,"at":%d,"kind":"%b","salt":"%b"%b,"payload":%b}' % (
+        record.op,
+        record.recorded_at,
+        record.kind,
+        encode_bytes(record.salt or b""),
+        end,
+        record.payload or b"{}",
+    )
+
+
 def erase_line(line: bytes, left: bytes | None = None) -> bytes:
     """Return the stub of a record's ``line``, both without line feed.
 
@@ -261,6 +279,11 @@ def encode_header(file: int, before: Position, version: int = FORMAT_VERSION) ->
     )
 
 
+def is_sealed(header: bytes) -> bool:
+    """Return whether a header's line says that the payloads of its file are sealed."""
+    return header.startswith(b'{"recollex_log":%d,' % SEALED_VERSION)
+
+
 def decode_header(line: bytes, path: Path | None = None) -> Position | None:
     """Return the position after the header on ``line`` (no line feed), or None if it is not one.
 
@@ -270,8 +293,8 @@ def decode_header(line: bytes, path: Path | None = None) -> Position | None:
     if match is None:
         return None
     version, file, previous, op, at, chain = match.groups()
-    if int(version) not in (FORMAT_VERSION, REWRITTEN_VERSION):
-        known = f"{FORMAT_VERSION} to {REWRITTEN_VERSION}"
+    if not FORMAT_VERSION <= int(version) <= SEALED_VERSION:
+        known = f"{FORMAT_VERSION} to {SEALED_VERSION}"
         raise unknown_format(path, int(version), known, "" if path else "the log")
     if int(previous) != int(file) - 1:
         return None

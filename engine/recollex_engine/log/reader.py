@@ -9,8 +9,18 @@ import orjson
 
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.files import LogFile, file_exists, file_numbers
-from recollex_engine.log.format import START, Position, Record, decode_header, decode_record
+from recollex_engine.log.format import (
+    START,
+    Position,
+    Record,
+    decode_header,
+    decode_record,
+    is_sealed,
+)
 from recollex_engine.log.head import Head, altered
+from recollex_engine.log.sealing import open_payload
+from recollex_engine.storage.agent_key import NAME as KEY
+from recollex_engine.storage.agent_key import cipher_at, is_encrypted, locked
 
 _HEADER_BYTES = 1024
 _FIRST_READ = 1 << 16
@@ -62,6 +72,7 @@ class LogFollower:
     ) -> None:
         self._folder = folder
         self._verify = verify
+        self._cipher = cipher_at(folder)
         self._head = None if head is None or head.op < start.op else head
         self._file: LogFile | None = None
         self.position: Position = start
@@ -80,7 +91,7 @@ class LogFollower:
                 payload = None
                 if record.payload is not None:
                     try:
-                        payload = orjson.loads(record.payload)
+                        payload = orjson.loads(self.payload_of(record) or b"")
                     except orjson.JSONDecodeError as error:
                         self._corrupt(lines_at, f"a JSON payload in operation {record.op}", error)
                 operations.append(
@@ -117,6 +128,13 @@ class LogFollower:
             if until_op is not None and self.position.op >= until_op:
                 return
             self._go_to_next_file()
+
+    def payload_of(self, record: Record) -> bytes | None:
+        """Return the payload of a record that `read_records` gave, decrypted if it is sealed."""
+        if self._cipher is None:
+            return record.payload
+        path = self._folder if self._file is None else self._file.path
+        return open_payload(self._cipher, record, path)
 
     def close(self) -> None:
         """Close the descriptor; `read_new` opens the file again at need."""
@@ -205,10 +223,23 @@ class LogFollower:
         """Move `position` from the end of the previous file to the end of this file's header."""
         before = self.position
         found = decode_header(line, None if self._file is None else self._file.path)
+        self._check_sealed(line)
         expected = Position(before.file, len(line) + 1, before.op, before.recorded_at, before.chain)
         if found != expected:
             self._corrupt(0, f"the header of file {before.file}, op {before.op}", line[:120])
         self.position = expected
+
+    def _check_sealed(self, header: bytes) -> None:
+        """Raise unless a file is encrypted if, and only if, the agent is unlocked."""
+        assert self._file is not None
+        if is_sealed(header) and self._cipher is None:
+            self._cipher = cipher_at(self._folder)  # it may have been unlocked meanwhile
+        if is_sealed(header) and self._cipher is None:
+            if not is_encrypted(self._folder.parent):
+                raise CorruptError(self._folder.parent / KEY, "the key of an encrypted log", "none")
+            raise locked(self._folder.parent)
+        if self._cipher is not None and not is_sealed(header):
+            self._corrupt(0, "a header of an encrypted log", header[:20])
 
     def _go_to_next_file(self) -> None:
         self.close()
@@ -220,7 +251,9 @@ class LogFollower:
         assert self._file is not None
         offset = self.position.offset
         if offset:
-            decode_header(self._file.read(0, _HEADER_BYTES).partition(b"\n")[0], self._file.path)
+            header = self._file.read(0, _HEADER_BYTES).partition(b"\n")[0]
+            decode_header(header, self._file.path)
+            self._check_sealed(header)
         if offset and self._file.read(offset - 1, 1) != b"\n":
             raise CorruptError(
                 self._file.path, f"the end of a line at byte {offset - 1}", "none: lines were lost"
@@ -265,7 +298,8 @@ def last_of_kind(folder: Path, kind: str, start: Position = START) -> Operation 
     if found is None:
         return None
     try:
-        payload = None if found.payload is None else orjson.loads(found.payload)
+        left = follower.payload_of(found)
+        payload = None if left is None else orjson.loads(left)
     except orjson.JSONDecodeError as error:
         where = f"a JSON payload in operation {found.op}"
         raise CorruptError(folder, where, str(error)) from error

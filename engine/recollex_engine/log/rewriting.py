@@ -18,6 +18,7 @@ from recollex_engine.log.files import (
 )
 from recollex_engine.log.format import (
     REWRITTEN_VERSION,
+    SEALED_VERSION,
     START,
     Position,
     Record,
@@ -25,6 +26,7 @@ from recollex_engine.log.format import (
     decode_record,
     encode_header,
     encode_stub,
+    is_sealed,
 )
 from recollex_engine.storage.disk import FileSink, flush_folder, store_full
 
@@ -111,7 +113,8 @@ def _header(line: bytes, source: LogFile) -> bytes:
     position = decode_header(line, source.path)
     if position is None:
         raise CorruptError(source.path, "the header of a log file", repr(line[:80]))
-    return encode_header(position.file, position, REWRITTEN_VERSION)
+    version = SEALED_VERSION if is_sealed(line) else REWRITTEN_VERSION
+    return encode_header(position.file, position, version)
 
 
 def _stubbed(line: bytes, left: Left, source: LogFile) -> bytes:

@@ -43,8 +43,8 @@ def read_stubs(
     """Return the digest of the stubs up to an operation, and what the log says about it.
 
     The latter is the last record of ``kind`` that is not itself a stub, None for none, with the
-    digest of the stubs before it. Cost: 0.1 ms a megabyte where the log has no stub; otherwise that
-    of reading it.
+    digest of the stubs before it; payloads are decrypted. Cost: 0.1 ms a megabyte where the log has
+    no stub; otherwise that of reading it.
     """
     digest, last = StubDigest(), None
     before = digest.said
@@ -55,9 +55,10 @@ def read_stubs(
         for records, _ in follower.read_records(until_op):
             for record in records:
                 if record.erased is not None:
-                    digest.add(record.op, record.payload)
+                    digest.add(record.op, follower.payload_of(record))
                 elif record.kind.decode() == kind:
-                    last, before = record, digest.said
+                    last = record._replace(payload=follower.payload_of(record))
+                    before = digest.said
     finally:
         follower.close()
     return digest, last, before

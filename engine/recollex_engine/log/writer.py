@@ -18,7 +18,9 @@ from recollex_engine.log.files import (
     restore_file,
 )
 from recollex_engine.log.format import (
+    FORMAT_VERSION,
     SALT_BYTES,
+    SEALED_VERSION,
     START,
     Position,
     check_operation,
@@ -27,7 +29,9 @@ from recollex_engine.log.format import (
 )
 from recollex_engine.log.head import Head, HeadFile, lost_lines
 from recollex_engine.log.reader import LogFollower
+from recollex_engine.log.sealing import seal_operations
 from recollex_engine.log.torn_tail import cut_after
+from recollex_engine.storage.agent_key import cipher_for_writing
 from recollex_engine.storage.disk import (
     FolderFlush,
     flush,
@@ -87,6 +91,7 @@ class LogWriter:
     ) -> None:
         self.folder = folder
         self._before_flush = before_flush  # makes durable what the log refers to
+        self._cipher = cipher_for_writing(folder)
         self._head = HeadFile(folder)
         known = self._head.read()
         self.known_op: int | None = None if known is None else known.op
@@ -150,6 +155,8 @@ class LogWriter:
                     f"recorded_at must be later than the last, {before.recorded_at}, "
                     f"got {recorded_at}"
                 )
+            if self._cipher is not None:
+                operations = seal_operations(self._cipher, before.op, recorded_at, operations)
             lines, chain = encode_transaction(before, recorded_at, operations, salts)
             path = plain_path(self.folder, before.file)
             fd = self._opened()
@@ -343,7 +350,8 @@ class LogWriter:
 
     def _create_file(self, file: int, before: Position) -> Position:
         """Create log file ``file`` with its header, atomically; durable in every mode."""
-        header = encode_header(file, before)
+        version = FORMAT_VERSION if self._cipher is None else SEALED_VERSION
+        header = encode_header(file, before, version)
         replace_file(plain_path(self.folder, file), header)
         return Position(file, len(header), before.op, before.recorded_at, before.chain)
 

@@ -8,7 +8,6 @@ component and skips rows that a filter excludes. Both only propose rows;
 row was found.
 """
 
-import mmap
 import os
 import threading
 from collections.abc import Callable
@@ -22,7 +21,9 @@ import numpy.typing as npt
 
 from recollex_engine import fork
 from recollex_engine.errors import CorruptError, StoreFullError, TooManyFilesError
-from recollex_engine.storage.disk import flush, open_file, permissions
+from recollex_engine.storage.agent_key import cipher_for_writing
+from recollex_engine.storage.content_file import map_content, write_sealed
+from recollex_engine.storage.disk import flush, permissions
 from recollex_kernels.vectors.hnsw_file import places_of
 from recollex_kernels.vectors.hnsw_search import ARRIVED, OTHER_ROWS, near_rows, slot_rows
 
@@ -85,6 +86,8 @@ def _empty(dimension: int, expansion: int = EXPANSION_LINK) -> Any:
 class Hnsw:
     """A graph over rows [first_row, end_row), mapped from its file; it never changes.
 
+    The file of an encrypted agent is decrypted into memory.
+
     width: how many nodes the walk of a recall keeps; 0 if not measured yet.
 
     Threads: any number may search.
@@ -108,11 +111,7 @@ class Hnsw:
     ) -> "Hnsw":
         """Map the graph of ``path``. Raises `CorruptError` for a file that is not such a graph."""
         try:
-            descriptor = open_file(path, os.O_RDONLY)
-            try:
-                pages = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
-            finally:
-                os.close(descriptor)
+            pages = map_content(path)
         except TooManyFilesError:
             raise
         except (OSError, ValueError) as error:
@@ -321,10 +320,11 @@ def extend_graph(
     Cost: reading and writing the whole graph, which is in memory meanwhile, and one insertion a
     row.
     """
-    index = _empty(codes.shape[1])
+    index, cipher = _empty(codes.shape[1]), cipher_for_writing(path)
     if before is not None:
         try:
-            index.load(str(before))
+            # an encrypted graph is loaded from memory
+            index.load(str(before) if cipher is None else map_content(before))
         except Exception as error:
             raise CorruptError(before, "a graph", str(error)) from error
     threads = max(1, (os.cpu_count() or 1) - 1)
@@ -335,6 +335,9 @@ def extend_graph(
         keys = np.arange(first_row + start, first_row + start + len(part), dtype=np.uint64)
         index.add(keys, part, threads=threads)
     try:
+        if cipher is not None:
+            write_sealed(path, cipher, index.save())
+            return True
         index.save(str(path))
         path.chmod(permissions(path.parent) & 0o666)
         with path.open("rb") as file:

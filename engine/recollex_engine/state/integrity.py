@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.errors import CorruptError
+from recollex_engine.storage.agent_key import cipher_at
 from recollex_engine.storage.checksums import crc32
 
 EAGER = 2 << 20
@@ -91,9 +92,12 @@ class Beside(Generic[T]):
 def sum_beside(path: Path, size: int) -> Beside[int | None] | None:
     """Begin to compute the CRC-32 of a file of about ``size`` bytes; None if that is up to `EAGER`.
 
-    The work returns None if the file cannot be read. Cost: .3 ms a megabyte, on its thread.
+    None also for an encrypted file: the checksum is of the plain bytes. The work returns None if
+    the file cannot be read. Cost: .3 ms a megabyte, on its thread.
     """
-    return None if size <= EAGER else Beside(partial(_sum, path))
+    if size <= EAGER or cipher_at(path) is not None:
+        return None
+    return Beside(partial(_sum, path))
 
 
 def _sum(path: Path) -> int | None:

@@ -17,7 +17,7 @@ import orjson
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import Position
-from recollex_engine.storage.disk import replace_file, system_errors
+from recollex_engine.storage.content_file import read_content, write_content
 from recollex_engine.storage.formats import unknown_format
 
 FORMAT = 1
@@ -82,7 +82,7 @@ class Manifest:
             "checksums": self.checksums,
         }
         values["sha256"] = _checksum(values)
-        replace_file(folder / NAME, orjson.dumps(values, option=orjson.OPT_INDENT_2))
+        write_content(folder / NAME, orjson.dumps(values, option=orjson.OPT_INDENT_2))
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest | None":
@@ -92,8 +92,7 @@ class Manifest:
         """
         path = folder / NAME
         try:
-            with system_errors(path):
-                values = orjson.loads(path.read_bytes())
+            values = orjson.loads(read_content(path))
         except FileNotFoundError:
             return None
         except orjson.JSONDecodeError as error:

@@ -10,8 +10,7 @@ Every array starts at a multiple of 64 bytes from the start of the file and is l
 The last 8 bytes are a second copy of the magic, so that a file that was cut short is detected.
 """
 
-import mmap
-import os
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,9 @@ import orjson
 from numpy.typing import NDArray
 
 from recollex_engine.errors import CorruptError
-from recollex_engine.storage.disk import FileSink, store_full, system_errors
+from recollex_engine.storage.agent_key import cipher_for_writing
+from recollex_engine.storage.content_file import map_content, write_sealed
+from recollex_engine.storage.disk import FileSink, store_full
 
 MAGIC = b"RCXPACK1"
 ALIGNMENT = 64
@@ -39,15 +40,16 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray], meta: dict[str, Any]
             directory[name] = [array.dtype.newbyteorder("<").str, array.size, at]
             at = _aligned(at + array.nbytes)
         header = orjson.dumps({"meta": meta, "arrays": directory})
+    cipher = cipher_for_writing(path)
+    if cipher is not None:
+        sink = BytesIO()
+        _write(sink, header, arrays, directory, at)
+        write_sealed(path, cipher, sink.getbuffer())
+        return
     temporary = path.with_name(path.name + ".tmp")
     try:
         with FileSink(temporary) as file:
-            file.write(MAGIC + len(header).to_bytes(8, "little") + header)
-            for name, array in arrays.items():
-                file.write(bytes(directory[name][2] - file.size))
-                if array.size:
-                    file.write(np.ascontiguousarray(array).view(np.uint8).data)
-            file.write(bytes(at - file.size) + MAGIC)
+            _write(file, header, arrays, directory, at)
             file.sync()
         temporary.rename(path)  # the old file may be mapped, so it must not be overwritten
     except OSError as error:
@@ -56,20 +58,20 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray], meta: dict[str, Any]
 
 
 def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Return the arrays of ``path``, one-dimensional read-only maps, and its meta.
+    """Return the arrays of ``path``, one-dimensional and read-only, and its meta.
+
+    They are maps of the file, or in memory if it is encrypted.
 
     Raises `CorruptError` for a file that was cut short or is not an array file.
     """
     try:
-        with system_errors(path):
-            file = path.open("rb")
+        mapped = map_content(path)
     except FileNotFoundError:
         raise CorruptError(path, "a pack", "no file") from None
-    with file:
-        size = os.fstat(file.fileno()).st_size
-        if size < len(MAGIC) + 8:
-            raise CorruptError(path, "a pack of at least 16 bytes", f"{size} bytes")
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except ValueError:  # an empty file cannot be mapped
+        mapped = b""
+    if len(mapped) < len(MAGIC) + 8:
+        raise CorruptError(path, "a pack of at least 16 bytes", f"{len(mapped)} bytes")
     if mapped[:8] != MAGIC or mapped[-8:] != MAGIC:
         raise CorruptError(path, "a whole pack", "other bytes at its start or end")
     length = int.from_bytes(mapped[8:16], "little")
@@ -83,6 +85,22 @@ def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     except (AttributeError, KeyError, SyntaxError, TypeError, ValueError) as error:
         # A dtype such as "(2,f4" is a SyntaxError of numpy's.
         raise CorruptError(path, "a header that fits the file", repr(error)) from error
+
+
+def _write(
+    file: FileSink | BytesIO,
+    header: bytes,
+    arrays: dict[str, np.ndarray],
+    directory: dict[str, list[Any]],
+    end: int,
+) -> None:
+    """Write header, arrays and the second magic, at ``end``."""
+    size = file.write(MAGIC + len(header).to_bytes(8, "little") + header)
+    for name, array in arrays.items():
+        size += file.write(bytes(directory[name][2] - size))
+        if array.size:
+            size += file.write(np.ascontiguousarray(array).view(np.uint8).data)
+    file.write(bytes(end - size) + MAGIC)
 
 
 def whole_file(arrays: dict[str, np.ndarray]) -> NDArray[np.uint8]:

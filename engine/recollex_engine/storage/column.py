@@ -14,7 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.storage import overlay
+from recollex_engine.storage.agent_key import cipher_at, cipher_for_writing
 from recollex_engine.storage.checksums import crc32
+from recollex_engine.storage.cipher import Cipher
+from recollex_engine.storage.content_file import (
+    SealedPages,
+    new_pages,
+    read_sealed,
+    write_sealed,
+)
 from recollex_engine.storage.disk import flush, open_file, store_full, system_errors, write_at
 
 MAPPED_FROM = 1 << 17
@@ -37,6 +45,9 @@ class Column:
     valid and keeps showing the items it had; the file never shrinks; bytes of the file after the
     ``stored`` items mean nothing.
 
+    Of an encrypted agent all items are in private memory, and the file is sealed (see
+    `storage.content_file`): `persist` appends pages, or replaces a file whose items change.
+
     The items of a ``fixed`` column never change: its stored pages are read-only maps, shared by all
     processes, and count as no process's private memory. `set` is refused.
 
@@ -56,6 +67,7 @@ class Column:
         "_file_id",
         "_fixed",
         "_lock",
+        "_pages",
         "_path",
         "_storage",
         "_stored",
@@ -78,6 +90,7 @@ class Column:
         # indices below `_covered` that may differ from the file; a set once there is one
         self._changed: set[int] | frozenset[int] = _UNCHANGED
         self._file_id = (0, 0)
+        self._pages: SealedPages | None = None  # of an encrypted file, once there is one
         self._summed = 0, 0  # how many items the last checksum covers, and the checksum
         # serialises remapping the file and writing changes to it
         self._lock = _UNLOCKED if fixed else threading.Lock()
@@ -195,6 +208,9 @@ class Column:
             raise InputError(f"the column is stored in {self._path}, not in {path}")
         if count == self._stored:
             return
+        if (cipher := cipher_for_writing(path)) is not None:
+            self._persist_sealed(path, count, cipher, sync=sync)
+            return
         start = self._stored * self._storage.itemsize
         with _opened(path, os.O_WRONLY | os.O_CREAT) as fd:
             status = os.fstat(fd)
@@ -209,6 +225,33 @@ class Column:
         self._path = path
         self._stored = count
 
+    def _persist_sealed(self, path: Path, count: int, cipher: Cipher, *, sync: bool) -> None:
+        """Do what `persist` does for the file of an encrypted agent."""
+        self._covered = count
+        pages = self._pages or new_pages()
+        if self._fixed and pages.end is not None:
+            items = self._storage[self._stored : count].view(np.uint8)
+            with _opened(path, os.O_WRONLY | os.O_CREAT) as fd:
+                if (found := os.fstat(fd).st_size) < pages.end:
+                    raise CorruptError(path, f"at least {pages.end} bytes", found)
+                pages.append(cipher, items.data, fd, path)
+                if sync:
+                    _flush(fd, path)
+            self._pages = pages
+        else:
+            self._replace_sealed(path, count, cipher, sync=sync)
+        self._path = path
+        self._stored = count
+
+    def _replace_sealed(self, path: Path, count: int, cipher: Cipher, *, sync: bool) -> None:
+        """Write the first ``count`` items, as they are now, to a new file at ``path``."""
+        written = self._storage[:count].copy()
+        changed = list(self._changed)
+        self._pages = write_sealed(path, cipher, written.view(np.uint8).data, durable=sync)
+        if isinstance(self._changed, set):
+            same = (index for index in changed if self._storage[index] == written[index])
+            self._changed.difference_update(same)
+
     def write_back(self, *, sync: bool = True) -> int:
         """Write the items below ``stored`` that `set` changed into the file; return how many.
 
@@ -218,6 +261,11 @@ class Column:
         changed = self._changed
         if isinstance(changed, frozenset) or not changed or self._path is None:
             return 0
+        if (cipher := cipher_for_writing(self._path)) is not None:
+            count = len(changed)
+            with self._lock:
+                self._replace_sealed(self._path, self._stored, cipher, sync=sync)
+            return count
         indices = sorted(changed)
         size = self._storage.itemsize
         with self._lock, _opened(self._path, os.O_WRONLY) as fd:
@@ -242,7 +290,11 @@ class Column:
         """Grow to at least ``needed`` items; the stored part is mapped again, not copied."""
         kind, old, count, stored = self.dtype, self._storage, self._count, self._stored
         with self._lock:
-            if stored * kind.itemsize >= MAPPED_FROM and self._is_same_file():
+            if (
+                stored * kind.itemsize >= MAPPED_FROM
+                and self._pages is None
+                and self._is_same_file()
+            ):
                 private = count - stored
                 room = max(needed - stored, private + private // 2, _LEAST_ROOM // kind.itemsize)
                 storage = self._load(stored, stored + room)
@@ -261,10 +313,15 @@ class Column:
         size = stored * kind.itemsize
         with _opened(path, os.O_RDONLY) as fd:
             status = os.fstat(fd)
-            if status.st_size < size:
+            if status.st_size < size:  # sealed bytes are more than plain ones
                 found = status.st_size // kind.itemsize
                 raise CorruptError(path, f"at least {stored} items", f"{found}")
             self._file_id = (status.st_dev, status.st_ino)
+            if (cipher := cipher_at(path)) is not None:
+                held = np.empty(status.st_size, np.uint8)
+                _read_into(held, fd, 0, path)
+                plain, self._pages = read_sealed(path, held.data, cipher, size)
+                return _with_room(plain, capacity * kind.itemsize).view(kind)
             # The last page is copied, not mapped: other processes may append to it.
             mapped = size - size % overlay.PAGE if size >= MAPPED_FROM else 0
             data: NDArray[np.uint8] | None = None
@@ -296,6 +353,13 @@ def no_items(dtype: str | np.dtype[Any]) -> NDArray[Any]:
     if kind != kind.newbyteorder("<") or kind.hasobject:
         raise InputError(f"a column's dtype must be little-endian items, got {kind}")
     return np.empty(0, kind)
+
+
+def _with_room(data: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
+    """Return a copy of ``data`` that is followed by spare capacity, ``size`` bytes together."""
+    copy = np.empty(size, np.uint8)
+    copy[: len(data)] = data
+    return copy
 
 
 @contextlib.contextmanager

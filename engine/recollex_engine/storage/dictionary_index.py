@@ -9,7 +9,6 @@
     numbers = uint32 * count                 the number of the string with that hash
 """
 
-import mmap
 import struct
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollex_engine.storage.checksums import crc32
-from recollex_engine.storage.disk import replace_file, system_errors
+from recollex_engine.storage.content_file import map_content, write_content
 
 _MAGIC = b"rcxindx1"
 _HEADER = struct.Struct("<8sq")
@@ -54,12 +53,10 @@ class DictionaryIndex:
         """Return the index in the file, or None if it does not cover ``count`` strings."""
         size = _HEADER.size + 12 * count
         try:
-            with system_errors(path), path.open("rb") as file:
-                header = file.read(_HEADER.size)
-                if header != _HEADER.pack(_MAGIC, count) or path.stat().st_size != size:
-                    return None
-                pages = mmap.mmap(file.fileno(), size, prot=mmap.PROT_READ)
-        except FileNotFoundError:
+            pages = map_content(path)
+        except (FileNotFoundError, ValueError):
+            return None
+        if len(pages) != size or pages[: _HEADER.size] != _HEADER.pack(_MAGIC, count):
             return None
         hashes: Hashes = np.frombuffer(pages, "<u8", count, _HEADER.size)
         numbers: Numbers = np.frombuffer(pages, "<u4", count, _HEADER.size + 8 * count)
@@ -78,6 +75,6 @@ class DictionaryIndex:
         """Write the file and return its CRC-32."""
         header = _HEADER.pack(_MAGIC, self.count)
         parts = (self.hashes.view(np.uint8).data, self.numbers.view(np.uint8).data)
-        replace_file(path, header, *parts, durable=durable)
+        write_content(path, header, *parts, durable=durable)
         crc = crc32(np.frombuffer(header, np.uint8))
         return crc32(self.numbers, crc32(self.hashes, crc))

@@ -34,24 +34,27 @@ from recollex_engine.errors import CorruptError, StoreFullError
 from recollex_engine.log.format import Position, Record
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.log.rewriting import rewrite_log
+from recollex_engine.log.sealing import open_payload, seal_payload
 from recollex_engine.log.stubs import StubDigest
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import INTENT, LOG
+from recollex_engine.storage.agent_key import NAME as KEY
+from recollex_engine.storage.agent_key import cipher_for_writing
+from recollex_engine.storage.content_file import read_content, write_content
 from recollex_engine.storage.disk import (
     flush,
     flush_folder,
     open_file,
-    replace_file,
     store_full,
     write_at,
 )
 from recollex_engine.storage.formats import unknown_format
-from recollex_engine.storage.vectors_file import HEADER_BYTES, VectorsReader, checksum
+from recollex_engine.storage.vectors_file import HEADER_BYTES, VectorsReader, checksum, row_bytes
 from recollex_engine.writing.erasure_plan import Erasing, ErasurePlan, Payload
 
 VERSION = 1
-KEPT = {"LOCK", "REEMBED", "COMMIT", "HEAD", INTENT, LOG}
+KEPT = {"LOCK", "REEMBED", "COMMIT", "HEAD", KEY, INTENT, LOG}
 """The log, and the files of an agent's folder that hold nothing of a memory. Beside these, only the
 vectors are kept."""
 
@@ -82,14 +85,14 @@ class Intent:
             "documents": sorted(erasing.documents),
             "payload": self.payload,
         }
-        replace_file(folder / INTENT, orjson.dumps(value))
+        write_content(folder / INTENT, orjson.dumps(value))
 
     @classmethod
     def read(cls, folder: Path) -> "Intent | None":
         """Return the intent in an agent's folder; None if no erasure was begun."""
         path = folder / INTENT
         try:
-            value = orjson.loads(path.read_bytes())
+            value = orjson.loads(read_content(path))
         except FileNotFoundError:
             return None
         except orjson.JSONDecodeError as error:
@@ -140,7 +143,7 @@ def erase_files(folder: Path, erasing: Erasing, end: Position) -> tuple[Position
     (folder / MANIFEST).unlink(missing_ok=True)
     flush_folder(folder)
     plan, settings = read_plan(folder / LOG, erasing)
-    stubs = _Stubs(plan)
+    stubs = _Stubs(plan, folder / LOG)
     after = rewrite_log(folder / LOG, end, stubs.left)
     vectors = _erase_rows(folder / settings.vectors_file, settings.dimension, plan)
     _remove_others(folder, settings)
@@ -196,29 +199,36 @@ def begun(error: OSError, folder: Path) -> StoreFullError:
 class _Stubs(StubDigest):
     """The stubs of a rewritten log, counted as they are made."""
 
-    def __init__(self, plan: ErasurePlan) -> None:
+    def __init__(self, plan: ErasurePlan, log: Path) -> None:
         super().__init__()
         self._plan = plan
+        self._log = log
+        self._cipher = cipher_for_writing(log)
 
     def left(self, record: Record) -> tuple[bytes | None] | None:
         """Return what is left of a record, as `rewrite_log` asks for it."""
-        payload = record.payload
+        payload, stored = open_payload(self._cipher, record, self._log), record.payload
         if payload is not None:
             before = orjson.loads(payload)
             after = self._plan.left(record.kind.decode(), before)
             if after != before:
-                payload = orjson.dumps(after)
+                payload = stored = orjson.dumps(after)
+                if self._cipher is not None:
+                    stored = seal_payload(
+                        *(self._cipher, record.op, record.recorded_at, record.kind, payload),
+                        left=True,
+                    )
             elif record.erased is None:
                 return None
         self.add(record.op, payload)
-        return (payload,)
+        return (stored,)
 
 
 def _erase_rows(path: Path, dimension: int, plan: ErasurePlan) -> list[list[Any]]:
     """Set the rows to zeros, and all bytes after the last row; return the batches' checksums."""
     if not path.exists():  # its loss is found on opening
         return [[batch.first, batch.end, None] for batch in plan.touched_batches()]
-    size = 2 * dimension
+    size = row_bytes(dimension, sealed=cipher_for_writing(path) is not None)
     fd = open_file(path, os.O_RDWR)
     try:
         spans = [

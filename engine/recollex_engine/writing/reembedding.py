@@ -7,7 +7,8 @@
                          {"rows": N, "texts": SHA256, "vectors": SHA256}     a line for each batch
 
 A batch counts once its line is written. After an interruption, batches whose texts and vectors
-match the checksums are kept, and the work continues after them. Until all is embedded, the old
+match the checksums are kept, and the work continues after them. The lines of an encrypted agent are
+sealed. Until all is embedded, the old
 vectors are used, and a writer may write. Then the writer's lock is taken, texts that were added
 meanwhile are embedded, and one operation, `reembed`, is written to the log with the new settings
 and the checksums. A reader that has not read this operation uses the old file; a reader that has
@@ -30,17 +31,21 @@ import orjson
 from recollex_engine.clock import Clock
 from recollex_engine.domain.settings import REEMBED, Settings
 from recollex_engine.errors import CorruptError, FormatError, InputError, LockedError
+from recollex_engine.log.format import decode_bytes, encode_bytes
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.embedder import Embedder, Progress, embed_all
 from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import BATCH, read_batches
+from recollex_engine.storage.agent_key import cipher_for_writing
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.disk import flush, open_file, replace_file, store_full, write_at
 from recollex_engine.storage.lock import WriterLock
 from recollex_engine.storage.vectors_file import Rows, VectorsReader, VectorsWriter, checksum
 from recollex_engine.writing.restoration import texts_of
+
+_PURPOSE = b"progress"
 
 Watch = Callable[[int], AbstractContextManager[Progress | None]]
 """Takes the number of passages, and returns a progress callback."""
@@ -138,8 +143,9 @@ class _NewVectors:
         self._record = _record(folder, settings)
         self._embedder = embedder
         self._threads = threads
-        head = {"model": settings.model, "dimension": settings.dimension}
-        self._lines = [orjson.dumps(head) + b"\n"]
+        head: dict[str, object] = {"model": settings.model, "dimension": settings.dimension}
+        self._cipher = cipher_for_writing(self._record)
+        self._lines = [self._line(head)]
         self._recorded = self._read(head)
         self._writer: VectorsWriter | None = None
         self._reader = VectorsReader(self._path, settings.dimension)
@@ -150,13 +156,28 @@ class _NewVectors:
     def _read(self, head: dict[str, object]) -> list[dict[str, object]]:
         """Return the recorded batches in order; none if they are of another model."""
         lines: list[dict[str, object]] = []
-        with suppress(FileNotFoundError, orjson.JSONDecodeError):  # the last line may be torn
+        with suppress(FileNotFoundError, ValueError):  # the last line may be torn
             for line in self._record.read_bytes().splitlines():
-                lines.append(orjson.loads(line))  # noqa: PERF401 - those before it count
+                lines.append(self._said(line))  # noqa: PERF401 - those before it count
         if not lines or lines[0] != head:
             self._record.unlink(missing_ok=True)
             self._path.unlink(missing_ok=True)
         return lines[1:][::-1] if lines and lines[0] == head else []
+
+    def _line(self, said: dict[str, object]) -> bytes:
+        """Return a line of the record; of an encrypted agent it is sealed, in base64."""
+        data = orjson.dumps(said)
+        if self._cipher is not None:
+            data = encode_bytes(self._cipher.seal(_PURPOSE, data, b""))
+        return data + b"\n"
+
+    def _said(self, line: bytes) -> dict[str, object]:
+        """Return what a line of the record says. Raises `ValueError` for a damaged one."""
+        data: bytes | None = line
+        if self._cipher is not None:
+            data = self._cipher.open(_PURPOSE, decode_bytes(line), b"")
+        said: dict[str, object] = orjson.loads(data or b"")
+        return said
 
     def extend(self, texts: Iterator[str], progress: Progress | None) -> None:
         """Embed the next ``texts``, unless an earlier call has done so."""
@@ -169,7 +190,7 @@ class _NewVectors:
             line: dict[str, object] = {"rows": len(batch), "texts": said}
             held = self._held(len(batch))
             if held is not None and self._recorded[-1] == line | {"vectors": checksum(held)}:
-                self._lines.append(orjson.dumps(self._recorded.pop()) + b"\n")
+                self._lines.append(self._line(self._recorded.pop()))
                 self._count(held)
                 if progress is not None:
                     progress(len(batch))
@@ -177,7 +198,7 @@ class _NewVectors:
             self._recorded.clear()
             found = embed_all(self._embedder, batch, self._threads, progress)
             vectors = found.astype(np.float16)
-            self._append(vectors, orjson.dumps(line | {"vectors": checksum(vectors)}) + b"\n")
+            self._append(vectors, self._line(line | {"vectors": checksum(vectors)}))
             self._count(vectors)
             self.made += len(batch)
 

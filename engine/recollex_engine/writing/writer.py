@@ -26,6 +26,7 @@ from recollex_engine.log.progress import StartProgress, progress_for
 from recollex_engine.log.reader import LogFollower, Operation, Transaction
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.state.replica import LOG, Replica, read_files_ahead
+from recollex_engine.storage.agent_key import open_or_create_key
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.disk import FolderFlush, flush_file, make_folder
 from recollex_engine.storage.lock import WriterLock
@@ -51,9 +52,8 @@ class Unsettled(StalePlan):
 class Writer:
     """The one writer of an agent's folder.
 
-    A KeyboardInterrupt, or any error, between the log and the columns leaves columns that hold a
-    part of a transaction. Then `must_reopen` is set, every call raises `Unsettled` with nothing
-    written, and `AgentFiles` opens the log again, which has all that was acknowledged.
+    An interrupt, or any error, between the log and the columns sets `must_reopen`: then every call
+    raises `Unsettled` with nothing written, and `AgentFiles` opens the log again.
 
     Threads: any number; appends happen in one order, and threads that wait share one flush.
     """
@@ -66,12 +66,14 @@ class Writer:
         embedder_for: Callable[[Settings], TextEmbedder],
         on_flush: Callable[[float], None] | None = None,
         start_progress: StartProgress | None = None,
+        key: bytes | None = None,
     ) -> None:
         make_folder(folder)
         self._names = FolderFlush(folder, folder.parent, folder.parent.parent)
         self.lock_file: WriterLock = WriterLock(folder / "LOCK")
         read_files_ahead(folder)
         try:
+            self._cipher = open_or_create_key(folder, key, has_log=(folder / LOG).exists())
             complete(folder)
             self.clock = clock
             self.lexicon: Lexicon = Lexicon()
@@ -238,8 +240,7 @@ class Writer:
             self._append_vectors(vectors)
             if link_threshold is not None:
                 draft.link(vectors, link_threshold)
-            sums = {"rows": len(vectors), "sha256": checksum(vectors)}
-            draft.retained[0]["vectors"] = sums
+            draft.retained[0]["vectors"] = {"rows": len(vectors), "sha256": checksum(vectors)}
         draft.count_tokens()
         return self._commit(draft.announced, vectors, recorded_at)
 
@@ -323,8 +324,7 @@ class Writer:
             raise
         first = position.op - len(payloads) + 1
         operations = [
-            Operation(first + place, at, kind, payload)
-            for place, (kind, payload) in enumerate(payloads)
+            Operation(op, at, kind, payload) for op, (kind, payload) in enumerate(payloads, first)
         ]
         try:
             replica.apply([Transaction(at, first, operations, position)], vectors)

@@ -1,8 +1,9 @@
+import os
+
 import numpy as np
 import pytest
 
 from recollex_engine.errors import CorruptError, StoreFullError
-from recollex_engine.storage import array_file as pack
 from recollex_engine.storage.array_file import read_arrays, write_arrays
 
 ARRAYS = {
@@ -65,7 +66,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
     def refuse(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(pack.os, "fdatasync", refuse)
+    monkeypatch.setattr(os, "fdatasync", refuse)
     with pytest.raises(StoreFullError, match="cannot write p: No space left"):
         write_arrays(tmp_path / "p", ARRAYS, {"n": 2})
     assert_whole(tmp_path / "p", {"n": 1})

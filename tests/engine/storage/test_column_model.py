@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from recollex_engine.errors import StoreFullError
+from recollex_engine.storage.agent_key import create_key
 from recollex_engine.storage.column import Column
 
 CHANGED = 4_000_000_000
@@ -19,10 +20,13 @@ CHANGED = 4_000_000_000
 class Columns(RuleBasedStateMachine):
     """A writer's column and a model, over files that are sometimes large enough to be mapped."""
 
+    folder = "plain"
+    fixed = False
+
     def __init__(self):
         super().__init__()
-        self.path = Columns.root / str(next(Columns.number))
-        self.column = Column("<u4")
+        self.path = Columns.root / self.folder / str(next(Columns.number))
+        self.column = Column("<u4", fixed=self.fixed)
         self.model = []
         self.stored = []
         self.handed_out = []
@@ -39,7 +43,7 @@ class Columns(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def change(self, data):
-        if self.model:
+        if self.model and not self.fixed:
             index = data.draw(st.integers(0, len(self.model) - 1))
             self.column.set(index, CHANGED)
             self.model[index] = CHANGED
@@ -73,7 +77,8 @@ class Columns(RuleBasedStateMachine):
 
     @rule()
     def reopen(self):
-        self.column = Column("<u4", self.path if self.stored else None, len(self.stored))
+        path = self.path if self.stored else None
+        self.column = Column("<u4", path, len(self.stored), fixed=self.fixed)
         self.model = list(self.stored)
 
     @invariant()
@@ -85,11 +90,31 @@ class Columns(RuleBasedStateMachine):
             assert ((array == expected) | (array == CHANGED)).all()
 
 
+class EncryptedColumns(Columns):
+    """The same of an encrypted agent; a file of a column that changes is replaced."""
+
+    folder = "encrypted"
+
+
+class EncryptedFixedColumns(EncryptedColumns):
+    """The same, of columns whose items never change: pages are appended."""
+
+    fixed = True
+
+
 @pytest.fixture(autouse=True, scope="module")
 def root(tmp_path_factory):
     Columns.root = tmp_path_factory.mktemp("machines")
     Columns.number = itertools.count()
+    for name in ("plain", "encrypted"):
+        (Columns.root / name).mkdir()
+    held = create_key(Columns.root / "encrypted", bytes(32))
+    yield
+    del held
 
 
 TestColumns = Columns.TestCase
-TestColumns.settings = settings(max_examples=30, stateful_step_count=12, deadline=None)
+TestEncryptedColumns = EncryptedColumns.TestCase
+TestEncryptedFixedColumns = EncryptedFixedColumns.TestCase
+for case in (TestColumns, TestEncryptedColumns, TestEncryptedFixedColumns):
+    case.settings = settings(max_examples=30, stateful_step_count=12, deadline=None)

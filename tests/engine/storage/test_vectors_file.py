@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from recollex_engine.errors import CorruptError, FormatError, InputError, StoreFullError
 from recollex_engine.storage import overlay, vectors_file
+from recollex_engine.storage.agent_key import create_key
 from recollex_engine.storage.vectors_file import (
     HEADER_BYTES,
     VectorsReader,
@@ -186,8 +187,8 @@ def test_wrong_files_and_shapes_are_refused(path):
     path.write_bytes(b"x" + data[1:])
     with pytest.raises(CorruptError, match="at its start, found b'xcxvec16'; opening"):
         VectorsReader(path, D).rows(1)
-    path.write_bytes(data[:8] + b"\2" + data[9:])
-    with pytest.raises(FormatError, match="format 2"):
+    path.write_bytes(data[:8] + b"\7" + data[9:])
+    with pytest.raises(FormatError, match="format 7"):
         VectorsReader(path, D).rows(1)
     path.write_bytes(data[:10])
     with pytest.raises(CorruptError, match="a header of 64 bytes"):
@@ -227,9 +228,11 @@ def test_another_process_sees_the_rows_that_were_published(path):
 
 
 class Vectors(RuleBasedStateMachine):
+    folder = "plain"
+
     def __init__(self):
         super().__init__()
-        self.path = Vectors.root / str(next(Vectors.number))
+        self.path = Vectors.root / self.folder / str(next(Vectors.number))
         self.writer = VectorsWriter(self.path, 3)
         self.reader = VectorsReader(self.path, 3)
         self.model = np.empty((0, 3), "<f2")
@@ -277,11 +280,24 @@ class Vectors(RuleBasedStateMachine):
         self.writer.close()
 
 
+class EncryptedVectors(Vectors):
+    """The same of an encrypted agent."""
+
+    folder = "encrypted"
+
+
 @pytest.fixture(autouse=True, scope="module")
 def root(tmp_path_factory):
     Vectors.root = tmp_path_factory.mktemp("machines")
     Vectors.number = itertools.count()
+    for name in ("plain", "encrypted"):
+        (Vectors.root / name).mkdir()
+    held = create_key(Vectors.root / "encrypted", bytes(32))
+    yield
+    del held
 
 
 TestVectors = Vectors.TestCase
-TestVectors.settings = settings(max_examples=30, stateful_step_count=12, deadline=None)
+TestEncryptedVectors = EncryptedVectors.TestCase
+for case in (TestVectors, TestEncryptedVectors):
+    case.settings = settings(max_examples=30, stateful_step_count=12, deadline=None)

@@ -1,0 +1,158 @@
+"""Files that hold content of an agent: plain bytes, or pages that are sealed with its cipher.
+
+::
+
+    sealed file = magic id { page }
+    magic       = "rcxseal1"      8 bytes
+    id          = 16 random bytes, new for each file that is made
+    page        = length sealed
+    length      = uint32, little-endian: bytes of ``sealed``
+    sealed      = see `storage.cipher`: purpose "file " || id, bound to the page's offset in the
+                  plain bytes
+
+Whether an agent is encrypted decides (see `storage.agent_key`): a plain file of an encrypted agent
+is damage, and a sealed file of an agent that is not unlocked is refused.
+"""
+
+import mmap
+import os
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollex_engine.errors import CorruptError
+from recollex_engine.storage.agent_key import cipher_at, cipher_for_writing, locked
+from recollex_engine.storage.cipher import Cipher, bound_to
+from recollex_engine.storage.disk import Bytes, replace_file, system_errors, write_at
+
+PAGE_BYTES = 1 << 20
+"""Plain bytes of a page, at most."""
+
+_MAGIC = b"rcxseal1"
+_ID_BYTES = 16
+_HEADER_BYTES = len(_MAGIC) + _ID_BYTES
+_LENGTH = struct.Struct("<I")
+
+
+@dataclass(slots=True)
+class SealedPages:
+    """The pages of a sealed file up to some plain byte: where the next page goes.
+
+    id: of the file. size: plain bytes in the pages. end: the byte of the file after them; None if
+    the last page holds more than ``size``, so that nothing can be appended.
+    """
+
+    id: bytes
+    size: int
+    end: int | None
+
+    def append(self, cipher: Cipher, data: Bytes, fd: int, path: Path) -> None:
+        """Write ``data`` as the next pages; they count for who knows the new size."""
+        assert self.end is not None
+        pages = b"".join(_seal(cipher, self.id, [data], self.size))
+        if not self.size:
+            pages = _MAGIC + self.id + pages
+        at = self.end if self.size else 0
+        write_at(fd, pages, at, path)
+        self.size += memoryview(data).nbytes
+        self.end = at + len(pages)
+
+
+def new_pages() -> SealedPages:
+    """Return the pages of a file that holds nothing yet."""
+    return SealedPages(os.urandom(_ID_BYTES), 0, 0)
+
+
+def read_sealed(
+    path: Path, stored: Bytes, cipher: Cipher, size: int | None = None
+) -> tuple[NDArray[np.uint8], SealedPages]:
+    """Return the first ``size`` plain bytes of a sealed file, all by default, and its pages.
+
+    ``stored``: the bytes of the file. Raises `CorruptError` for a page that was altered, and for
+    fewer bytes.
+    """
+    data = memoryview(stored)
+    if data[: len(_MAGIC)] != _MAGIC:
+        raise CorruptError(path, "a file that is encrypted as its agent is", "other bytes")
+    id = bytes(data[len(_MAGIC) : _HEADER_BYTES])
+    at, total, parts = _HEADER_BYTES, 0, []
+    while at < len(data) if size is None else total < size:
+        after = at + _LENGTH.size
+        length = _LENGTH.unpack(data[at:after])[0] if after <= len(data) else 0
+        sealed = data[after : after + length]
+        is_there = 0 < length == len(sealed)
+        plain = cipher.open(b"file " + id, sealed, bound_to(total)) if is_there else None
+        if plain is None:
+            raise CorruptError(path, f"an authentic page at byte {at}", "an altered or lost one")
+        parts.append(plain)
+        total += len(plain)
+        at = after + length
+    found = np.frombuffer(b"".join(parts), np.uint8)
+    if size is None or size == total:
+        return found, SealedPages(id, total, at)
+    return found[:size], SealedPages(id, size, None)
+
+
+def write_content(path: Path, *contents: Bytes, durable: bool = True) -> None:
+    """Replace the content of ``path``, sealed if its agent is encrypted; see `replace_file`."""
+    cipher = cipher_for_writing(path)
+    if cipher is None:
+        replace_file(path, *contents, durable=durable)
+    else:
+        write_sealed(path, cipher, *contents, durable=durable)
+
+
+def write_sealed(path: Path, cipher: Cipher, *contents: Bytes, durable: bool = True) -> SealedPages:
+    """Replace ``path`` with a sealed file of ``contents``, joined, and return its pages."""
+    id = os.urandom(_ID_BYTES)
+    pages = list(_seal(cipher, id, contents, 0))
+    replace_file(path, _MAGIC + id, *pages, durable=durable)
+    size = sum(memoryview(content).nbytes for content in contents)
+    return SealedPages(id, size, _HEADER_BYTES + sum(map(len, pages)))
+
+
+def read_content(path: Path) -> Bytes:
+    """Return the plain bytes of a file.
+
+    Raises `FileNotFoundError`, `CorruptError` for a page that was altered, `EncryptionError` if the
+    file is encrypted and its agent is not unlocked.
+    """
+    with system_errors(path):
+        stored = path.read_bytes()
+    cipher = cipher_at(path)
+    if cipher is not None:
+        return read_sealed(path, stored, cipher)[0].data
+    if stored[: len(_MAGIC)] == _MAGIC:
+        raise locked(path)
+    return stored
+
+
+def map_content(path: Path) -> mmap.mmap | Bytes:
+    """Return the plain bytes of a file that is not empty, mapped where they are not encrypted.
+
+    Raises as `read_content`, and `ValueError` for an empty file.
+    """
+    cipher = cipher_at(path)
+    with system_errors(path), path.open("rb") as file:
+        if cipher is None:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            if mapped[: len(_MAGIC)] == _MAGIC:
+                raise locked(path)
+            return mapped
+        stored = file.read()
+    return read_sealed(path, stored, cipher)[0].data
+
+
+def _seal(cipher: Cipher, id: bytes, contents: Iterable[Bytes], start: int) -> Iterator[bytes]:
+    """Yield the pages of ``contents``, whose first byte is plain byte ``start`` of the file."""
+    for content in contents:
+        data = memoryview(content).cast("B")
+        for at in range(0, len(data), PAGE_BYTES):
+            part = data[at : at + PAGE_BYTES]
+            sealed = cipher.seal(b"file " + id, part, bound_to(start))
+            yield _LENGTH.pack(len(sealed)) + sealed
+            start += len(part)
