@@ -42,7 +42,7 @@ FOLDERS = {  # a package's folders, lowest first; "" is its root
 ROOTS = {  # the modules that may stand in a package's root
     "recollex_kernels": set(),
     "recollex_engine": {"errors", "clock", "trace", "fork", "waiting"},
-    "recollex": {"aio", "presets"},
+    "recollex": {"aio", "encryption", "presets"},
 }
 KERNELS = [name for name in MODULES if name.startswith("recollex_kernels.")]
 

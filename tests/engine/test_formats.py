@@ -10,7 +10,8 @@ of the last part that changed:
 | postings-3 | b981423 | with impact codes |
 | postings-4 | 8a5e29b | in parts of 65,536 memories |
 | log-2 | dd78a0b | a log that an erasure has rewritten |
-| head-1 | this file's own | checksums in MANIFEST and COMMIT, HEAD, written_by in store.json |
+| head-1 | b3f74ef | checksums in MANIFEST and COMMIT, HEAD, written_by in store.json |
+| encrypted-1 | this file's own | an agent that is encrypted with the key `KEY` |
 """
 
 import struct
@@ -31,6 +32,7 @@ from recollex_engine.storage.array_file import read_arrays, write_arrays
 from recollex_engine.storage.formats import VERSION, numbers, writer_of
 
 STORES = sorted(Path(__file__).with_name("data").glob("store-*-[0-9].tar.gz"))
+KEY = bytes(range(32))
 NAMES = [path.name.removesuffix(".tar.gz").removeprefix("store-") for path in STORES]
 
 
@@ -47,7 +49,8 @@ def folder(request, tmp_path):
 
 
 def opened(folder, **options):
-    return recollex.open(folder, embedder=recollex.GivenVectors(8), **options)
+    key = KEY if (folder / "agents" / "ann" / "KEY").exists() else None
+    return recollex.open(folder, embedder=recollex.GivenVectors(8), key=key, **options)
 
 
 def files(folder):
@@ -69,8 +72,9 @@ def holds(ann):
 
 
 def test_there_is_a_store_of_each():
-    assert NAMES == ["head-1", "log-2", "postings-1", "postings-2", "postings-3", "postings-4"]
-    assert sum(path.stat().st_size for path in STORES) < 32_000
+    postings = {f"postings-{number}" for number in range(1, 5)}
+    assert {"encrypted-1", "head-1", "log-2"} | postings == set(NAMES)
+    assert sum(path.stat().st_size for path in STORES) < 48_000
 
 
 def test_it_opens_reads_and_verifies_without_a_change(folder):
@@ -114,7 +118,7 @@ def test_everything_derived_is_made_again_from_its_log_and_vectors(folder):
 
 @pytest.fixture
 def today(tmp_path):
-    return unpacked(STORES[0], tmp_path)
+    return unpacked(STORES[NAMES.index("head-1")], tmp_path)
 
 
 def replaced(name, before, after):

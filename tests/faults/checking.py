@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 import recollex
 from recollex_engine.errors import CorruptError, ModelMismatchError
+from recollex_engine.storage.agent_key import open_key
+from recollex_engine.writing.erasure import Intent
 from tests.engine.faults.small_store import text, vectors
+from tests.faults import workloads
 from tests.faults.digests import Digest, digest
 from tests.faults.recorder import Tree
 from tests.faults.states import State
@@ -41,7 +42,7 @@ def laid_out(tree: Tree):
 def opened(path: Path, **options: Any):
     """Yield agent a of a store, with the model that its vectors are of."""
     for embedder in EMBEDDERS.values():
-        with recollex.open(path, embedder=embedder(), **options) as store:
+        with recollex.open(path, embedder=embedder(), key=workloads.KEY, **options) as store:
             try:
                 agent = store.agent("a")
                 last_op(agent)
@@ -50,6 +51,14 @@ def opened(path: Path, **options: Any):
             yield agent
             return
     raise AssertionError(f"{path} is of no model that was used")
+
+
+def begun_erasure(folder: Path) -> int:
+    """Return the operation of an erasure that was begun; 0 if none was."""
+    cipher = open_key(folder, workloads.KEY) if (folder / "ERASE").exists() else None
+    intent = Intent.read(folder)
+    del cipher  # the intent of an encrypted agent is read as long as it is held
+    return 0 if intent is None else intent.op
 
 
 def last_op(agent: Any) -> int:
@@ -112,8 +121,7 @@ class Checker:
     def open(self, path: Path, expected: dict[int, Digest], readable: bool) -> int:
         """Open a store both ways; return the last operation that both see."""
         folder = path / "agents" / "a"
-        intent = folder / "ERASE"
-        begun = orjson.loads(intent.read_bytes())["op"] if intent.exists() else 0
+        begun = begun_erasure(folder)
         seen = None
         try:
             with opened(path, read_only=True) as agent:

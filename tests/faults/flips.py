@@ -49,9 +49,10 @@ def places_in(store, count, seed):
 class Flipping:
     """Processes that try places, and what came of each."""
 
-    def __init__(self, store, folder, eager=integrity.EAGER, heard=lambda found: None):
-        """``heard(found)`` is called with what came of each opening."""
+    def __init__(self, store, folder, eager=integrity.EAGER, heard=lambda found: None, key=None):
+        """``heard(found)`` is called with what came of each opening; ``key``: of the store."""
         self.eager = eager
+        self.key = key
         self.heard = heard
         self.store = store
         self.folder = folder
@@ -101,6 +102,7 @@ class Flipping:
             | {
                 "PYTHONPATH": os.pathsep.join(sys.path),
                 "EAGER": str(self.eager),
+                "KEY": (self.key or b"").hex(),
                 "OPENBLAS_NUM_THREADS": "1",
             },
             stdin=subprocess.PIPE,
@@ -157,7 +159,7 @@ def kind_of(name):
     return path.parent.name.split("-")[0] + "/" if "segment" in name else path.name
 
 
-def run(store, folder, count, seed=1, tell=print):
+def run(store, folder, count, seed=1, tell=print, key=None):
     """Try ``count`` places; return what must not have happened, and a table of what did."""
     places = places_in(store, count, seed)
     wrong, table = [], Counter()
@@ -179,7 +181,7 @@ def run(store, folder, count, seed=1, tell=print):
             for first in range(0, len(part), BATCH)
             for mode in ("ro", "rw")
         ]
-        found = Flipping(store, folder, eager, heard).run(jobs, os.cpu_count() or 1)
+        found = Flipping(store, folder, eager, heard, key).run(jobs, os.cpu_count() or 1)
         assert len(found) == 2 * len(part)
     progress.end(f" in {count:,} places")
     return wrong, table
@@ -189,13 +191,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--places", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--encrypted", action="store_true", help="of a store of encrypted agents")
     options = parser.parse_args()
     memory = SHM if SHM.is_dir() else None
+    key = bytes(range(32)) if options.encrypted else None
     with tempfile.TemporaryDirectory(prefix="recollex-flips-", dir=memory) as folder:
         store = Path(folder) / "store"
         with flipped_store.small_parts():
-            flipped_store.make(store)
-        wrong, table = run(store, Path(folder), options.places, options.seed)
+            flipped_store.make(store, key)
+        wrong, table = run(store, Path(folder), options.places, options.seed, key=key)
     for (kind, result), count in sorted(table.items()):
         print(f"{kind:16} {result:28} {count:7,}")
     return bool(wrong)

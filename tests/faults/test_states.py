@@ -46,7 +46,14 @@ def test_a_recording_is_whole(root, name):
 
 @pytest.mark.parametrize(
     ("name", "durability"),
-    [("together", "always"), ("mixed", "off"), ("checkpoints", "off"), ("reopened", "interval")],
+    [
+        ("together", "always"),
+        ("mixed", "off"),
+        ("checkpoints", "off"),
+        ("reopened", "interval"),
+        ("encrypted checkpoints", "always"),
+        ("encrypted erase", "off"),
+    ],
 )
 def test_a_sample_of_the_states(root, name, durability):
     recorded = record(root, name, durability)

@@ -1,6 +1,7 @@
 """What the engine does to its files: small workloads, recorded."""
 
 import os
+import sys
 import threading
 import time
 import warnings
@@ -36,6 +37,11 @@ SMALL = {
     (read_replica, "ERASING_SECONDS"): 0.02,  # no other process goes on with an erasure
 }
 """Small segments and log files, so that a few memories have several of each."""
+
+ENCRYPTED = "encrypted "
+"""How the names of workloads begin whose agents are encrypted."""
+KEY: bytes | None = None
+"""The key of the agents of the workload that `small_files` has prepared."""
 
 SMALL_GRAPHS = {"GRAPH_ROWS": 16, "GRAPH_STEP": 16, "GRAPH_MOST": 64}
 SECRET = "Zanzibarina"
@@ -89,7 +95,10 @@ class Work:
         """Open the store for writing."""
         self.embedder = embedder or self.embedder
         self.store = recollex.open(
-            self.root / "s", embedder=EMBEDDERS[self.embedder](), durability=self.durability
+            self.root / "s",
+            embedder=EMBEDDERS[self.embedder](),
+            durability=self.durability,
+            key=KEY,
         )
         self.agent = self.store.agent("a")
 
@@ -126,7 +135,7 @@ class Work:
         """Note what the store in another place holds: it is durable, and whole or not there."""
         self.held.counts = False
         with recollex.open(
-            self.root / place, embedder=EMBEDDERS[self.embedder](), read_only=True
+            self.root / place, embedder=EMBEDDERS[self.embedder](), read_only=True, key=KEY
         ) as store:
             agent = store.agent("a")
             op = agent.stats().operations
@@ -154,7 +163,9 @@ def small_files(name: str = ""):
     with pytest.MonkeyPatch.context() as patch:
         for (module, constant), value in SMALL.items():
             patch.setattr(module, constant, value)
-        if name == "graphs":
+        if name.startswith(ENCRYPTED):
+            patch.setattr(sys.modules[__name__], "KEY", bytes(range(32)))
+        if name.endswith("graphs"):
             for constant, value in SMALL_GRAPHS.items():
                 patch.setattr(graphs, constant, value)
         yield patch
@@ -277,7 +288,7 @@ def reembed(work: Work) -> None:
     work.step(lambda agent: retain_texts(agent, 14, 2))
     for name in ("other", "model"):
         work.close()
-        recollex.reembed(work.root / "s", "a", embedder=EMBEDDERS[name]())
+        recollex.reembed(work.root / "s", "a", embedder=EMBEDDERS[name](), key=KEY)
         work.open(name)
         work.step(lambda agent: None, flushes=True)
         work.step(lambda agent, n=name: retain_texts(agent, 20 + len(n), 1))
@@ -296,7 +307,8 @@ def snapshot(work: Work) -> None:
         work.agent.snapshot(min(moment, datetime.now(UTC)), work.root / place)
         work.note_copy(place)
     work.close()
-    recollex.replay(work.root / "s/agents/a", work.root / "copy", agent_id="a", embedder=Model())
+    log, copy = work.root / "s/agents/a", work.root / "copy"
+    recollex.replay(log, copy, agent_id="a", embedder=Model(), key=KEY)
     work.note_copy("copy")
     work.open()
     work.step(lambda agent: retain_texts(agent, 40, 1))
@@ -345,6 +357,10 @@ WORKLOADS: dict[str, Callable[[Work], None]] = {
     "snapshot": snapshot,
     "restore": restore,
     "graphs": build_graphs,
+}
+WORKLOADS |= {
+    ENCRYPTED + name: WORKLOADS[name]
+    for name in ("mixed", "checkpoints", "erase", "reembed", "snapshot", "restore", "graphs")
 }
 
 

@@ -12,6 +12,7 @@ from recollex.api import agent as embedded
 from recollex.api import store as stores
 from recollex.api import transaction as transactions
 from recollex.api.facts import Facts as EmbeddedFacts
+from recollex.api.keys import Key
 from recollex.api.methods import AgentMethods, EventMethods, FactMethods, SessionMethods
 from recollex.api.proxies import AsyncProxy, Method
 from recollex_engine import fork
@@ -121,9 +122,9 @@ class Store:
         """The store's folder."""
         return self._store.path
 
-    async def agent(self, name: str) -> Agent:
-        """Return the agent of that name."""
-        return Agent(self, await self._run(functools.partial(self._store.agent, name)))
+    async def agent(self, name: str, *, key: Key | None = None) -> Agent:
+        """Return the agent of that name; key: see `recollex.api.store.Store.agent`."""
+        return Agent(self, await self._run(functools.partial(self._store.agent, name, key=key)))
 
     async def agents(self) -> list[str]:
         """Return the names of the store's agents."""

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from recollex.api.arguments import one_or_more, optional_micros
+from recollex.api.keys import Key, key_bytes
 from recollex.api.progress import progress_bar
 from recollex_engine.backup import restoring, verification
 from recollex_engine.backup.manifest import last_manifest, numbers, read_manifest
@@ -21,7 +22,8 @@ class Backup:
     """One backup of those that a target holds.
 
     number: 1, 2, 3, ... taken_at: when it began. agents: their ids, with the number of operations
-    of each. note: if `erase_in_copy` made the backup, the agent, by whom and why.
+    of each. note: if `erase_in_copy` made the backup, the agent, by whom and why; of an encrypted
+    agent its log alone says by whom and why.
     """
 
     number: int
@@ -62,12 +64,14 @@ def restore(
     at: datetime | None = None,
     agents: str | Sequence[str] | None = None,
     number: int | None = None,
+    key: Key | None = None,
 ) -> Restoration:
     """Make a store in the folder ``path`` from a backup.
 
     at: the agents are restored as of this recorded time, by default with all that the backup holds.
     They then answer as `Agent.at` answered in the store, to the bit. agents: only these.
-    number: of the backup, the newest one by default; see `backups`.
+    number: of the backup, the newest one by default; see `backups`. key: of the encrypted agents in
+    it, which stay encrypted.
 
     ``path`` may hold a store that lacks these agents. Every object is checked, and no agent is
     made if one is lost or damaged (`errors.CorruptError`). Raises `errors.InputError` for a time
@@ -94,11 +98,15 @@ def restore(
     moment = optional_micros(at, "at")
     total = restoring.size_of(place, manifest)
     with progress_bar(total, "restoring", "bytes") as progress:
-        return restoring.restore(place, manifest, Path(path), at=moment, progress=progress)
+        return restoring.restore(
+            place, manifest, Path(path), at=moment, progress=progress, key=key_bytes(key)
+        )
 
 
 def verify_backup(target: Place, *, number: int | None = None) -> BackupVerification:
     """Read all of a backup and return what is lost or damaged, without restoring it.
+
+    Encrypted agents need no key: the hashes are of what is encrypted.
 
     number: of the backup, the newest one by default; see `backups`.
 

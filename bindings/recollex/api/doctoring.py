@@ -1,10 +1,12 @@
 """Finds what is wrong with a store, and mends what its log can mend."""
 
 import os
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from recollex.api.keys import Key, key_bytes
 from recollex.api.progress import progress_bar
 from recollex.api.store import read_embedder
 from recollex_engine.agents.doctor import Diagnosis, examine_agent, examine_store
@@ -14,8 +16,15 @@ from recollex_engine.backup.mending import mend_vectors
 from recollex_engine.backup.opening import Place, open_target
 from recollex_engine.backup.target import Target
 from recollex_engine.domain.settings import Settings
-from recollex_engine.errors import CorruptError, InputError, LockedError, ModelError
+from recollex_engine.errors import (
+    CorruptError,
+    EncryptionError,
+    InputError,
+    LockedError,
+    ModelError,
+)
 from recollex_engine.models.embedder import Embedder
+from recollex_engine.storage.agent_key import is_encrypted, open_key
 
 
 def doctor(
@@ -26,6 +35,7 @@ def doctor(
     salvage: str | os.PathLike[str] | None = None,
     backup: Place | None = None,
     embedder: str | os.PathLike[str] | Embedder | None = None,
+    key: Key | None = None,
 ) -> list[Diagnosis]:
     """Return what is wrong with the store at ``path``, and mend what follows from its log.
 
@@ -38,6 +48,7 @@ def doctor(
     are taken from it, and the diagnosis says how much it has of a damaged log. embedder: the model
     that embeds texts whose vectors are damaged, by default the one that the agent names; it is
     loaded only then.
+    key: of the encrypted agents; one with another key is only named.
 
     An agent that a writer has open is examined, but not mended.
 
@@ -59,11 +70,17 @@ def doctor(
     source = None if backup is None else open_target(backup)
     if source is not None:
         last_manifest(source)  # or there is no backup
+    secret = key_bytes(key)
     diagnoses = [examine_store(place, repair=repair)]
     names = agents_in(place) if agent_id is None else [agent_id]
     for name in names:
         if name not in agents_in(place):
             raise InputError(f"there is no agent {name!r} in {path}")
+        folder = agent_folder(place, name)
+        cipher = None
+        if is_encrypted(folder):
+            with suppress(EncryptionError, CorruptError):  # the diagnosis says so
+                cipher = open_key(folder, secret)
         with progress_bar(None, f"examining {name}", "passages") as progress:
             examine = partial(
                 examine_agent,
@@ -72,11 +89,12 @@ def doctor(
                 lambda settings: _load(settings, embedder),
                 salvage=target,
                 progress=progress,
+                key=secret if is_encrypted(folder) else None,
             )
             found = examine(repair=repair)
             if not found.ok and source is not None:
                 try:
-                    if repair and mend_vectors(agent_folder(place, name), name, source):
+                    if repair and mend_vectors(folder, name, source):
                         found = replace(examine(repair=True), found=found.found)
                 except LockedError:  # the diagnosis says so
                     pass
@@ -86,6 +104,7 @@ def doctor(
                 left = tuple(f"{each}{_known(source, name)}" for each in found.left)
                 found = replace(found, left=left)
             diagnoses.append(found)
+        del cipher  # an encrypted agent is read as long as it is held
     return diagnoses
 
 

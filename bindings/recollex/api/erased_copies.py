@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from recollex.api.keys import Key, key_bytes
 from recollex.api.store import open
 from recollex_engine.agents import erased_copies
 from recollex_engine.agents.folder_names import agent_folder
@@ -15,6 +16,7 @@ from recollex_engine.domain.checks import MAX_NAME, check_text
 from recollex_engine.domain.erasure import Erasure
 from recollex_engine.errors import InputError
 from recollex_engine.models.embedder import Embedder
+from recollex_engine.storage.agent_key import open_key
 
 
 def erase_in_copy(
@@ -25,6 +27,7 @@ def erase_in_copy(
     by: str,
     why: str,
     embedder: str | os.PathLike[str] | Embedder | None = None,
+    key: Key | None = None,
 ) -> Erasure:
     """Erase in a copy of a store what was ever erased of an agent in the store at ``path``.
 
@@ -36,6 +39,8 @@ def erase_in_copy(
     with its past, and this state replaces the agent in all backups of the target, so no object
     holds what was erased. The result counts what was erased since the former backup; `backups`
     shows who did it and why. No other process may back up to the same object store meanwhile.
+
+    key: of an encrypted agent, and of its copy.
 
     Raises `errors.InputError` for a store that has no such agent or another one of that name, and
     `errors.LockedError` if a writer has the copy open; then nothing is erased.
@@ -56,13 +61,16 @@ def erase_in_copy(
     source = agent_folder(Path(path), agent_id)
     if not source.is_dir():
         raise InputError(f"there is no agent {agent_id!r} in {path}")
-    place = open_target(copy)
+    place, secret = open_target(copy), key_bytes(key)
+    cipher = open_key(source, secret)  # an encrypted agent is read as long as it is held
     if is_backup(place):
-        return erase_in_backup(source, agent_id, place, system_clock, note(by, why))
+        done = erase_in_backup(source, agent_id, place, system_clock, note(by, why))
+        del cipher
+        return done
     if not isinstance(copy, str | os.PathLike):
         raise InputError(f"there is no backup at {place.place}")
     if not agent_folder(Path(copy), agent_id).is_dir():
         raise InputError(f"there is no agent {agent_id!r} in {copy}")
     with open(copy, embedder=embedder) as store:
-        agent = store.agent(agent_id).engine.writable()
+        agent = store.agent(agent_id, key=secret).engine.writable()
         return erased_copies.erase_in_copy(source, agent, note(by, why))

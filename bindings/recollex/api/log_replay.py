@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from recollex.api.keys import Key, key_bytes
 from recollex.api.progress import progress_bar
 from recollex.api.store import read_embedder
 from recollex_engine.agents import snapshot
@@ -15,12 +16,14 @@ def replay(
     *,
     agent_id: str = "default",
     embedder: str | os.PathLike[str] | Embedder | None = None,
+    key: Key | None = None,
 ) -> int:
     """Rebuild an agent from its log, in the store at ``path``; return the number of operations.
 
     Ids, recorded times, links and all else are as in the log. log: an agent's folder
     (``STORE/agents/NAME``), its log folder, or one file of operations in JSON lines. Vectors are
     read from ``vectors.f16`` beside the log; those that are missing are embedded by ``embedder``.
+    key: of an encrypted agent, whose file KEY lies beside the log folder.
 
     Raises `errors.CorruptError`, naming file and line, with nothing made.
 
@@ -38,4 +41,6 @@ def replay(
     'Bob likes tea.'
     """
     with progress_bar(None, "replaying", "passages") as progress:
-        return snapshot.replay(Path(log), Path(path), agent_id, read_embedder(embedder), progress)
+        return snapshot.replay(
+            *(Path(log), Path(path), agent_id, read_embedder(embedder), progress, key_bytes(key))
+        )

@@ -5,12 +5,14 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from recollex.api.keys import Key, key_bytes
 from recollex.api.progress import progress_bar
 from recollex.api.store import open, read_embedder
 from recollex_engine.agents.folder_names import agent_folder
 from recollex_engine.clock import system_clock
 from recollex_engine.errors import LockedError
 from recollex_engine.models.embedder import Embedder, checked
+from recollex_engine.storage.agent_key import open_key
 from recollex_engine.writing import reembedding
 
 
@@ -20,8 +22,11 @@ def reembed(
     *,
     embedder: str | os.PathLike[str] | Embedder | None = None,
     threads: int = 1,
+    key: Key | None = None,
 ) -> int:
     """Embed all passages of an agent, in the store at ``path``, again with another model.
+
+    key: of an encrypted agent.
 
     Returns the number of passages that this call embedded: fewer than all after an interrupted
     call, 0 if the vectors are the model's already. Until all passages are embedded the old vectors
@@ -42,9 +47,11 @@ def reembed(
     ...     store.agent("alice").recall("Who drinks tea?")[0].text
     'Bob likes tea.'
     """
-    loaded = checked(read_embedder(embedder))()
+    loaded, secret = checked(read_embedder(embedder))(), key_bytes(key)
+    folder = agent_folder(Path(path), agent_id)
+    cipher = open_key(folder, secret) if folder.is_dir() else None
     made = reembedding.reembed(
-        agent_folder(Path(path), agent_id),
+        folder,
         agent_id,
         loaded,
         system_clock,
@@ -55,5 +62,6 @@ def reembed(
         suppress(LockedError),  # a writer has it open already, and makes its checkpoints itself
         open(path, embedder=loaded) as store,
     ):
-        store.agent(agent_id).checkpoint()
+        store.agent(agent_id, key=secret).checkpoint()
+    del cipher  # an encrypted agent is read as long as it is held
     return made

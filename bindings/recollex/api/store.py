@@ -9,6 +9,7 @@ from typing import Any
 
 from recollex.api.agent import Agent
 from recollex.api.compiling import ANNOUNCEMENT
+from recollex.api.keys import Key, key_bytes
 from recollex.api.progress import opening_bar, progress_bar
 from recollex_engine.agents import store as engine
 from recollex_engine.backup import backup
@@ -33,18 +34,21 @@ class Store:
         """The store's folder."""
         return self._store.path
 
-    def agent(self, agent_id: str) -> Agent:
+    def agent(self, agent_id: str, *, key: Key | None = None) -> Agent:
         """Return one agent's memory; nothing is put on disk before it retains something.
 
+        key: of this agent, if it is another one than the store's; see `recollex.open`.
+
         Agents are isolated: no call reads or writes another agent. Raises `errors.LockedError` if
-        another writer has the agent open.
+        another writer has the agent open, and `errors.EncryptionError` for an encrypted agent
+        without its key, or a plain one with a key.
 
         >>> import recollex, tempfile
         >>> with recollex.open(tempfile.mkdtemp()) as store:
         ...     store.agent("alice").stats().memories
         0
         """
-        agent = self._store.agent(agent_id)
+        agent = self._store.agent(agent_id, key_bytes(key))
         if agent_id not in self._agents or self._agents[agent_id].engine is not agent:
             self._agents[agent_id] = Agent(agent)
         return self._agents[agent_id]
@@ -85,10 +89,13 @@ class Store:
         """
         names, clock = self._store.agents(), self._store.clock
         place = open_target(target)
+        held = self._store.unlock_all()
         with progress_bar(None, "backing up", "bytes") as progress:
-            return backup.back_up(
+            run = backup.back_up(
                 self.path, names, place, clock, keep=keep, fresh=fresh, progress=progress
             )
+        del held  # encrypted agents are read as long as it is held
+        return run
 
     def close_agent(self, agent_id: str) -> None:
         """Close one agent, which frees its memory; `agent` opens it again.
@@ -128,6 +135,7 @@ def open(
     locale: str = "en-GB",
     threads: int = 1,
     clock: Callable[[], datetime] | None = None,
+    key: Key | None = None,
 ) -> Store:
     """Open the store in folder ``path``, which is made when something is first retained.
 
@@ -142,6 +150,9 @@ def open(
     July, in questions and in retained texts; 25.12. and 12/25 are read in either.
     threads: the number of threads that embed texts while retaining.
     clock: returns the present as a datetime with a zone; for imports and tests.
+    key: new agents are encrypted with it, and existing ones opened: 32 bytes, or an object such as
+    `recollex.encryption.KeyringKey`. Needs ``pip install 'recollex[crypto]'``. Without the key
+    nothing of an agent can be read, ever; see docs/encryption.md.
 
     Raises `errors.InputError` for an argument that cannot be used, and `errors.FormatError` for a
     folder of another version of the format.
@@ -169,6 +180,7 @@ def open(
             threads=threads,
             clock=system_clock if clock is None else lambda: to_micros(clock(), "clock()"),
             start_progress=opening_bar,
+            key=key_bytes(key),
         )
     )
 

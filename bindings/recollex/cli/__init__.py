@@ -50,6 +50,7 @@ HOMES = {
     "doctor": "recollex.cli.doctor_command",
     "checkpoint": "recollex.cli.maintenance_commands",
     "reembed": "recollex.cli.maintenance_commands",
+    "key": "recollex.cli.maintenance_commands",
     "warmup": "recollex.cli.warmup",
     "serve": "recollex.cli.serve",
     "top": "recollex.cli.top",

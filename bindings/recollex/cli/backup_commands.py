@@ -5,6 +5,7 @@ import time
 from dataclasses import asdict
 
 import recollex
+from recollex.api.keys import given_key
 from recollex.api.plurals import counted
 from recollex.cli.existing_store import existing_store
 from recollex.cli.parser import Arguments
@@ -41,7 +42,9 @@ def backups(arguments: Arguments) -> int:
         held = f"{counted(len(each.agents), 'agent')}, {counted(operations, 'operation')}"
         line = f"{each.number:>6}  {at}  {held}"
         if note := {name: printable(said) for name, said in each.note.items()}:
-            line += f"  {note['agent']} erased by {note['by']} ({note['why']})"
+            line += f"  {note['agent']} erased"
+            if "by" in note:  # of an encrypted agent its log says so
+                line += f" by {note['by']} ({note['why']})"
         print(line)
     return 0
 
@@ -55,6 +58,7 @@ def restore(arguments: Arguments) -> int:
         at=at,
         agents=arguments.agent,
         number=arguments.number,
+        key=given_key(arguments.key_file),
     )
     if not done.agents:
         say(f"no agent had anything in it at {at}: nothing restored")

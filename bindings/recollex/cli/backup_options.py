@@ -1,7 +1,7 @@
 """The options of `backup`, `backups` and `restore`."""
 
 from recollex.cli.counts import count
-from recollex.cli.options import add_store, add_zone
+from recollex.cli.options import add_key_file, add_store, add_zone
 from recollex.cli.parser import Parser
 
 
@@ -33,6 +33,7 @@ def restore(parser: Parser) -> None:
     add_zone(parser)
     add("--agent", action="append", metavar="NAME", help="only this one; may be given again")
     add("--number", type=count, metavar="N", help="of the backup (the newest)")
+    add_key_file(parser)
 
 
 def add_target(parser: Parser) -> None:

@@ -1,6 +1,7 @@
 """The subcommand doctor: it says what is wrong with a store, and what it could mend."""
 
 import recollex
+from recollex.api.keys import given_key
 from recollex.api.plurals import counted
 from recollex.cli.existing_store import is_missing
 from recollex.cli.parser import Arguments
@@ -18,6 +19,7 @@ def doctor(arguments: Arguments) -> int:
         salvage=arguments.salvage,
         backup=arguments.backup,
         embedder=arguments.embedder,
+        key=given_key(arguments.key_file),
     )
     for each in diagnoses:
         name = arguments.store if each.agent is None else printable(each.agent)

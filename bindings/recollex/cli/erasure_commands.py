@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 import recollex
+from recollex.api.keys import given_key
 from recollex.api.plurals import counted
 from recollex.cli.existing_store import existing_agent
 from recollex.cli.filter_options import filters_of, json_option
@@ -68,7 +69,10 @@ def erase(arguments: Arguments) -> int:
     if code == 0:
         for folder in arguments.copy or ():
             done = recollex.erase_in_copy(
-                arguments.store, folder, arguments.agent, by=arguments.by, why=arguments.why
+                *(arguments.store, folder, arguments.agent),
+                by=arguments.by,
+                why=arguments.why,
+                key=given_key(arguments.key_file),
             )
             print(f"{_said(done)} of {arguments.agent} erased in {folder}")
     return code

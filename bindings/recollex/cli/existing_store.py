@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import recollex
+from recollex.api.keys import given_key
 from recollex.cli.parser import Arguments, did_you_mean
 from recollex.cli.terminal import say
 
@@ -37,10 +39,15 @@ def existing_store(arguments: Arguments, *, write: bool = False) -> Iterator[rec
     if is_missing(arguments):
         yield None
         return
-    folder = Path(arguments.store)
-    embedder = getattr(arguments, "embedder", None)
-    with recollex.open(folder, read_only=not write, embedder=embedder) as store:
+    with open_store(arguments, read_only=not write) as store:
         yield store
+
+
+def open_store(arguments: Arguments, **options: Any) -> recollex.Store:
+    """Return the named store, opened with the model and the key that the arguments name."""
+    embedder = getattr(arguments, "embedder", None)
+    key = given_key(arguments.key_file)
+    return recollex.open(arguments.store, embedder=embedder, key=key, **options)
 
 
 def is_missing(arguments: Arguments) -> bool:

@@ -15,7 +15,7 @@ import recollex
 from recollex.api import dsl
 from recollex.api.iso_times import find_zone
 from recollex.api.plurals import counted
-from recollex.cli.existing_store import existing_agent
+from recollex.cli.existing_store import existing_agent, open_store
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable, say
 from recollex.cli.time_options import time_option
@@ -46,7 +46,7 @@ def apply(arguments: Arguments) -> int:
         say(f"{file} has no operations: nothing recorded")
         return 1
     records = 0
-    with recollex.open(arguments.store, embedder=arguments.embedder) as store:
+    with open_store(arguments) as store:
         agent = store.agent(arguments.agent)
         for done, group in enumerate(groups):
             notes = [shared | note for note in group.notes]
@@ -72,7 +72,7 @@ def _locale(arguments: Arguments) -> str:
     """Return the locale of the agent, without making a store if there is none."""
     if not (Path(arguments.store) / "store.json").exists():
         return DAY_FIRST
-    with recollex.open(arguments.store, read_only=True, embedder=arguments.embedder) as store:
+    with open_store(arguments, read_only=True) as store:
         return store.agent(arguments.agent).engine.locale()
 
 

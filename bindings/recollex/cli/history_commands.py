@@ -7,6 +7,7 @@ from typing import Any
 
 import recollex
 from recollex.api.iso_times import find_zone, parse_time
+from recollex.api.keys import given_key
 from recollex.api.plurals import counted
 from recollex.cli.existing_store import existing_agent
 from recollex.cli.parser import Arguments, did_you_mean
@@ -81,7 +82,10 @@ def snapshot(arguments: Arguments) -> int:
 def replay(arguments: Arguments) -> int:
     """Rebuild an agent from its log."""
     count = recollex.replay(
-        arguments.log, arguments.folder, agent_id=arguments.agent, embedder=arguments.embedder
+        *(arguments.log, arguments.folder),
+        agent_id=arguments.agent,
+        embedder=arguments.embedder,
+        key=given_key(arguments.key_file),
     )
     print(f"{counted(count, 'operation')} replayed for {arguments.agent} in {arguments.folder}")
     return 0

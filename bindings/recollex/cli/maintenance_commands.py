@@ -3,6 +3,7 @@
 import time
 
 import recollex
+from recollex.api.keys import given_key, write_key
 from recollex.api.plurals import counted
 from recollex.cli import backup_commands
 from recollex.cli.existing_store import existing_agent, existing_store
@@ -63,7 +64,17 @@ def reembed(arguments: Arguments) -> int:
         names = [arguments.agent]
     for name in names:
         made = recollex.reembed(
-            arguments.store, name, embedder=arguments.model, threads=arguments.threads
+            *(arguments.store, name),
+            embedder=arguments.model,
+            threads=arguments.threads,
+            key=given_key(arguments.key_file),
         )
         print(f"{name}: {counted(made, 'passage')} embedded with {arguments.model}")
+    return 0
+
+
+def key(arguments: Arguments) -> int:
+    """Make a key, in a new file that its owner alone may read."""
+    write_key(arguments.file)
+    print(f"{arguments.file} has a new key: keep a copy of it where the store is not")
     return 0

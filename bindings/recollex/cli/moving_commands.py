@@ -7,7 +7,7 @@ from recollex.api import jsonl
 from recollex.api.filters import Filters, read_filter
 from recollex.api.memory_files import objects_of
 from recollex.api.plurals import counted
-from recollex.cli.existing_store import existing_agent
+from recollex.cli.existing_store import existing_agent, open_store
 from recollex.cli.filter_options import filters_of
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say
@@ -36,9 +36,7 @@ def export(arguments: Arguments) -> int:
 
 def import_(arguments: Arguments) -> int:
     """Retain the memories of a file that `export` wrote, as they were."""
-    with recollex.open(
-        arguments.store, embedder=arguments.embedder, durability="interval"
-    ) as store:
+    with open_store(arguments, durability="interval") as store:
         agent = store.agent(arguments.agent)
         stored = recollex.import_memories(agent, arguments.file, format=arguments.format)
     print(f"{counted(stored, 'memory')} stored for {arguments.agent}")

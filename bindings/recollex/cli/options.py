@@ -168,6 +168,7 @@ def replay(parser: Parser) -> None:
     add("log", metavar="LOG", help="STORE/agents/NAME, its log folder, or one file of a log")
     add("folder", metavar="DIR", help="the new store: not there yet, or empty")
     add("--agent", default="default", metavar="NAME", help="what to call the agent (default)")
+    add_key_file(parser)
     add_embedder(parser)
 
 
@@ -244,6 +245,7 @@ def head(parser: Parser) -> None:
 def verify(parser: Parser) -> None:
     """Add the options of `verify`."""
     parser.add_argument("store", help="the folder of a store, or a backup")
+    add_key_file(parser)
     add_agent(parser)
     add = parser.add_argument
     add("--number", type=count, metavar="N", help="of the backup (the newest)")
@@ -291,14 +293,27 @@ def models(parser: Parser) -> None:
     add("--cross-encoder", action="store_true", help="convert it as what judges pairs")
 
 
+def key(parser: Parser) -> None:
+    """Add the options of `key`."""
+    parser.add_argument("file", help="where it is written: not there yet")
+
+
 def warmup(parser: Parser) -> None:
     """Add the options of `warmup`."""
     add_embedder(parser)
 
 
 def add_store(parser: Parser) -> None:
-    """Add the argument that names the store."""
+    """Add the argument that names the store, and the option for the key of its agents."""
     parser.add_argument("store", help="the folder of the store")
+    add_key_file(parser)
+
+
+def add_key_file(parser: Parser) -> None:
+    """Add the option that names the file of a key."""
+    parser.add_argument(
+        "--key-file", metavar="FILE", help="key of encrypted agents (RECOLLEX_KEY, if not given)"
+    )
 
 
 def add_agent(parser: Parser, default: str = "default") -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import recollex
 from recollex.api.cores import usable_cores
+from recollex.api.keys import given_key, key_bytes
 from recollex.api.store import Store, read_embedder
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say
@@ -44,6 +45,7 @@ def serve(arguments: Arguments) -> int:
             read_embedder(embedder),
             durability=arguments.durability,
             on_flush=telemetry.metrics.flushed,
+            key=key_bytes(given_key(arguments.key_file)),
         )
     )
     _raise_limit_of_files()
@@ -146,6 +148,7 @@ def _opener(arguments: Arguments) -> Opener:
         together = given is not None and given.startswith(PREFIX)
         count = 0 if together or cores < 2 else min(cores, MAX_WORKERS)
     opening: dict[str, Any] = {"path": arguments.store, "embedder": given, "dimension": None}
+    opening["key_file"] = arguments.key_file
     if given is not None and given.startswith(_GIVEN):
         opening |= {"embedder": None, "dimension": int(given.removeprefix(_GIVEN))}
     return Opener("recollex.server.reader_process:open_store", opening, count)

@@ -1,6 +1,7 @@
 """The options of the subcommand serve."""
 
 from recollex.cli.counts import count, count_or_0
+from recollex.cli.options import add_key_file
 from recollex.cli.parser import Parser
 
 
@@ -10,6 +11,7 @@ def serve(parser: Parser) -> None:
     add("--store", metavar="DIR", required=True, help="the folder of the store")
     add("--socket", metavar="PATH", help="a Unix socket to listen on (DIR/socket)")
     add("--listen", metavar="HOST:PORT", help="a TCP port to listen on, beside --socket if given")
+    add_key_file(parser)
     add("--tokens", metavar="FILE", help="TOML: who may call; needed beyond this machine")
     add("--http", metavar="HOST:PORT", help="serve HTTP there as well (recollex[http])")
     add("--chat-model", metavar="NAME", help="a language model for /api/think (recollex[llm])")

@@ -309,6 +309,11 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         ],
         options.models,
     ),
+    "key": (
+        "make a key for encrypted agents, in a new file",
+        ["key memory.key", 'retain memory/ "Alice joined Google." --key-file memory.key'],
+        options.key,
+    ),
     "warmup": (
         "convert the model and compile the kernels, once, for later calls",
         ["warmup"],

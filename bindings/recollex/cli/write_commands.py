@@ -8,12 +8,12 @@ from typing import Any, TextIO
 
 from tqdm import tqdm
 
-import recollex
 from recollex.api.iso_times import find_zone
 from recollex.api.jsonl import Line, read
 from recollex.api.line_batches import batches, store_batch
 from recollex.api.plurals import counted
 from recollex.cli import locomo
+from recollex.cli.existing_store import open_store
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say
 from recollex.cli.time_options import time_option
@@ -38,7 +38,7 @@ def retain(arguments: Arguments) -> int:
         "trust": arguments.trust,
     }
     given = {name: value for name, value in options.items() if value is not None}
-    with recollex.open(arguments.store, embedder=arguments.embedder) as store:
+    with open_store(arguments) as store:
         ids = store.agent(arguments.agent).retain(texts, **given)
     print("\n".join(ids))
     return 0
@@ -65,7 +65,7 @@ def ingest(arguments: Arguments) -> int:
         if first is None:
             say(f"{arguments.file} has no lines: nothing stored")
             return 1
-        with recollex.open(arguments.store, embedder=arguments.embedder) as store:
+        with open_store(arguments) as store:
             agent = store.agent(arguments.agent or "default")
             try:
                 for batch in batches(_chained(first, source), arguments.batch):
@@ -84,7 +84,7 @@ def _ingest_locomo(arguments: Arguments) -> int:
     conversations = locomo.load(arguments.file)
     total = sum(len(conversation.turns) for conversation in conversations)
     with (
-        recollex.open(arguments.store, embedder=arguments.embedder) as store,
+        open_store(arguments) as store,
         tqdm(total=total, unit="turns", disable=not sys.stderr.isatty()) as progress,
     ):
         for conversation in conversations:

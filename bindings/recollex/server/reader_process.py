@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 
 import recollex
+from recollex.api.keys import given_key
 from recollex.api.store import Store
 from recollex.server.agent_cache import AgentCache
 from recollex.server.observer import Observer
@@ -96,11 +97,13 @@ class Opener:
     count: int
 
 
-def open_store(path: str, embedder: str | None, dimension: int | None) -> Store:
+def open_store(
+    path: str, embedder: str | None, dimension: int | None, key_file: str | None = None
+) -> Store:
     """Return the store at ``path``; `recollex serve` has its reader processes call this.
 
     embedder: the name or folder of a model, None for the default. dimension: of the vectors, if
-    clients send them all; then there is no model.
+    clients send them all; then there is no model. key_file: of encrypted agents.
     """
     model: Any = (
         (recollex.load_encoder() if embedder is None else recollex.load_encoder(embedder))
@@ -109,7 +112,7 @@ def open_store(path: str, embedder: str | None, dimension: int | None) -> Store:
     )
     if dimension is None:
         model.embed_query("warm")
-    return recollex.open(path, read_only=True, embedder=model)
+    return recollex.open(path, read_only=True, embedder=model, key=given_key(key_file))
 
 
 def warm() -> None:

@@ -6,6 +6,8 @@
     cd /tmp/old
     PYTHONPATH=kernels:engine:bindings python .../tests/engine/data/write_store.py TARGET.tar.gz
 
+With a second argument, a key in hexadecimal digits, the agent is encrypted.
+
 An agent ann: four memories at four days, m3 forgotten, a checkpoint, then m1 replaced. Where the
 revision can erase, m4 was erased before.
 """
@@ -44,10 +46,11 @@ class GivenVectors:
         return len(text.split())
 
 
-def write(folder: Path) -> None:
+def write(folder: Path, key: str | None = None) -> None:
     kind = getattr(recollex, "GivenVectors", None)
     embedder = GivenVectors() if kind is None else kind(8)
-    with recollex.open(folder, embedder=embedder) as store:
+    options = {} if key is None else {"key": bytes.fromhex(key)}
+    with recollex.open(folder, embedder=embedder, **options) as store:
         ann = store.agent("ann")
         vectors = np.eye(8, dtype=np.float32)
         for place, text in enumerate(TEXTS):
@@ -81,5 +84,5 @@ def pack(folder: Path, target: Path) -> None:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as made:
-        write(Path(made) / "store")
+        write(Path(made) / "store", *sys.argv[2:])
         pack(Path(made) / "store", Path(sys.argv[1]))

@@ -26,6 +26,8 @@ from recollex_engine.writing import graph_building as graphs
 from tests.engine.faults.small_store import WORDS, D, text, vectors
 
 AGENTS = ("a", "b")
+KEY = bytes.fromhex(os.environ.get("KEY", "")) or None
+"""The key of the store, in hexadecimal digits, if its agents are encrypted."""
 MEMORIES, TAIL = 108, 8
 """Memories in the checkpoint, and after it."""
 SMALL = {
@@ -51,12 +53,13 @@ def small_parts():
         yield
 
 
-def make(path):
+def make(path, key=KEY):
     """Make the store at ``path``, under `small_parts`.
 
     Its agent "a" has a checkpoint and a tail, "b" a tail alone.
     """
-    with opened(path, durability="interval") as store:  # what a flush covered is never cut off
+    # what a flush covered is never cut off
+    with opened(path, durability="interval", key=key) as store:
         agent = store.agent("a")
         for first in range(0, MEMORIES, 36):
             retain(agent, first, 36)
@@ -101,7 +104,7 @@ def retain(agent, first, count, more=""):
 
 def opened(path, **options):
     return recollex.open(
-        path, embedder=recollex.GivenVectors(D), **{"durability": "off", **options}
+        path, embedder=recollex.GivenVectors(D), **{"durability": "off", "key": KEY, **options}
     )
 
 

@@ -44,6 +44,17 @@ def test_a_flipped_bit_in_any_file_is_never_a_wrong_answer_in_silence(store, tmp
     assert [each for each in found if is_fault(each)] == []
 
 
+def test_a_flipped_bit_of_an_encrypted_agent_is_never_a_wrong_answer_in_silence(tmp_path):
+    store, key = tmp_path / "store", bytes(range(32))
+    with flipped_store.small_parts():
+        flipped_store.make(store, key)
+    places = sample(places_in(store, 240, seed=1), 0)
+    jobs = [("ro", places[:22]), ("rw", places[22:])]
+    found = Flipping(store, tmp_path, 0, key=key).run(jobs)
+    assert len(found) == len(places)
+    assert [each for each in found if is_fault(each)] == []
+
+
 def test_verify_names_a_bit_that_flips_while_the_agent_is_open(store, tmp_path):
     copy = tmp_path / "store"
     shutil.copytree(store, copy)
