@@ -87,14 +87,16 @@ _FUTURE = re.compile(
 )
 _ARRANGING = re.compile(
     r"\b(?:trip|itinerary|let's|schedul\w*|remind\w*|deadline|book(?:ed|ing)?|reserv\w*|due"
-    r"|availab\w*)\b",
+    r"|availab\w*|cancel|postpone"
+    r"|(?:delete|move|remove)\s[^.?!]*\b(?:meeting|appointment)s?)\b",
     re.IGNORECASE,
 )
 _ASKED_AHEAD = re.compile(r"\b(?:will|shall|going to|gonna)\b|'ll\b", re.IGNORECASE)
 # A text that `_FUTURE` or `_ARRANGING` matches has one of these words, or one of the stems below.
 _AHEAD = frozenset(
     b"will shall gonna won going plan plans planning hope hoping upcoming looking can excited"
-    b" scheduled next ll trip itinerary let deadline book booked booking due".split()
+    b" scheduled next ll trip itinerary let deadline book booked booking due cancel"
+    b" postpone delete move remove".split()
 )
 _ARRANGED = ("schedul", "remind", "reserv", "availab")
 _PAST = re.compile(

@@ -235,6 +235,12 @@ COMING = {
     "The table is booked for Saturday, 20 January.": "2024-01-20..2024-01-20",
     "From September on we will run.": "2024-09-01..",
     "We will talk on the 3rd.": "2023-12-03..2023-12-03",
+    "Cancel my first meeting on December 18": "2023-12-18..2023-12-18",
+    "can you postpone the dinner on January 6": "2024-01-06..2024-01-06",
+    "Delete my meetings on Friday": "2023-11-17..2023-11-17",
+    "please move my meeting with Ann on January 4 by an hour": "2024-01-04..2024-01-04",
+    "Delete all photos in July": "2023-07-01..2023-07-31",
+    "We cancelled the meeting on Friday.": "2023-11-10..2023-11-10",
     # a verb of the past, or a question that only mentions plans, looks back
     "Which trip did she plan in July?": "2023-07-01..2023-07-31",
     "She went in July. Let's book it again.": "2023-07-01..2023-07-31",
