@@ -1,6 +1,6 @@
 """Reading the operation log: once from a position, or following it while a process writes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -286,31 +286,40 @@ def last_of_kind(folder: Path, kind: str, start: Position = START) -> Operation 
 
     Cost: 0.1 ms a megabyte where the log has none; otherwise that of reading the log.
     """
-    if not mentions(folder, b'"kind":"%b"' % kind.encode(), start):
-        return None
-    found = None
+    return last_of_kinds(folder, [kind], start)[kind]
+
+
+def last_of_kinds(
+    folder: Path, kinds: Sequence[str], start: Position = START
+) -> dict[str, Operation | None]:
+    """Return the last operation of each kind after ``start``; see `last_of_kind`."""
+    last: dict[str, Operation | None] = dict.fromkeys(kinds)
+    if not mentions(folder, [b'"kind":"%b"' % kind.encode() for kind in kinds], start):
+        return last
+    found: dict[str, Record] = {}
     follower = LogFollower(folder, start)
     try:
         for records, _ in follower.read_records():
-            found = next((each for each in reversed(records) if each.kind.decode() == kind), found)
+            found |= {kind: each for each in records if (kind := each.kind.decode()) in last}
     finally:
         follower.close()
-    if found is None:
-        return None
-    try:
-        left = follower.payload_of(found)
-        payload = None if left is None else orjson.loads(left)
-    except orjson.JSONDecodeError as error:
-        where = f"a JSON payload in operation {found.op}"
-        raise CorruptError(folder, where, str(error)) from error
-    return Operation(found.op, found.recorded_at, kind, payload)
+    for kind, each in found.items():
+        try:
+            left = follower.payload_of(each)
+            payload = None if left is None else orjson.loads(left)
+        except orjson.JSONDecodeError as error:
+            where = f"a JSON payload in operation {each.op}"
+            raise CorruptError(folder, where, str(error)) from error
+        last[kind] = Operation(each.op, each.recorded_at, kind, payload)
+    return last
 
 
-def mentions(folder: Path, word: bytes, start: Position = START) -> bool:
-    """Return whether the bytes ``word`` occur in the files of a log after ``start``.
+def mentions(folder: Path, words: Sequence[bytes], start: Position = START) -> bool:
+    """Return whether one of ``words`` occurs in the files of a log after ``start``.
 
     Cost: 0.1 ms a megabyte.
     """
+    longest = max(map(len, words))
     at = start.offset
     for number in file_numbers(folder):
         if number < start.file:
@@ -319,9 +328,9 @@ def mentions(folder: Path, word: bytes, start: Position = START) -> bool:
         try:
             while chunk := file.read(at, _LARGEST_READ):
                 held = rest + chunk
-                if word in held:
+                if any(word in held for word in words):
                     return True
-                rest = held[-len(word) :]
+                rest = held[-longest:]
                 at += len(chunk)
         finally:
             file.close()

@@ -48,7 +48,7 @@ def read_stubs(
     """
     digest, last = StubDigest(), None
     before = digest.said
-    if not mentions(folder, b'"commitment":"'):
+    if not mentions(folder, [b'"commitment":"']):
         return digest, last, before
     follower = LogFollower(folder)
     try:

@@ -18,7 +18,13 @@ from recollex_engine.domain.schema import ERASE, PIECES, schema
 from recollex_engine.domain.settings import REEMBED, Settings, settings_of
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import START, Position
-from recollex_engine.log.reader import LogFollower, Operation, Transaction, last_of_kind
+from recollex_engine.log.reader import (
+    LogFollower,
+    Operation,
+    Transaction,
+    last_of_kind,
+    last_of_kinds,
+)
 from recollex_engine.state.applying import apply
 from recollex_engine.state.columns import Columns, StoredCounts
 from recollex_engine.state.gc_pause import gc_paused
@@ -94,12 +100,14 @@ class Replica:
         if manifest is not None and manifest.columns.keys() | PIECES.keys() != schema().keys():
             self.damaged = True  # columns of an older version; closing makes a new checkpoint
             manifest = None
-        if manifest is not None and self._reembedded(manifest.position):
-            self.damaged = True  # columns of older vectors; closing makes a new checkpoint
-            manifest = None
         while manifest is not None:
+            last = self._last(manifest.position)
+            if last[REEMBED]:
+                self.damaged = True  # columns of older vectors; closing makes a new checkpoint
+                manifest = None
+                break
             try:
-                self._start_from(manifest)
+                self._start_from(manifest, last)
                 break
             except CorruptError as error:
                 later = Manifest.read(self.folder)
@@ -108,7 +116,7 @@ class Replica:
                     later = None
                 manifest = later
         if manifest is None:
-            self._start_from(None)
+            self._start_from(None, self._last(START))
 
     def _warn(self, what: str) -> None:
         self.damaged = True
@@ -116,18 +124,19 @@ class Replica:
             f"{self.folder}: {what}; rebuilding from the log", RuntimeWarning, stacklevel=2
         )
 
-    def _reembedded(self, after: Position) -> Operation | None:
-        return last_of_kind(self.folder / LOG, REEMBED, after)
+    def _last(self, after: Position) -> dict[str, Operation | None]:
+        return last_of_kinds(self.folder / LOG, (REEMBED, ERASE), after)
 
     def was_superseded(self) -> bool:
         """Return whether the log holds a later move to another model, or a later erasure."""
         erased = last_of_kind(self.folder / LOG, ERASE)  # the position may be of the log before it
         if erased is not None and erased.op > self._erased:
             return True
-        found = self._reembedded(self.position)
+        found = last_of_kind(self.folder / LOG, REEMBED, self.position)
         return found is not None and found.op > self._known
 
-    def _start_from(self, manifest: Manifest | None) -> None:
+    def _start_from(self, manifest: Manifest | None, last: dict[str, Operation | None]) -> None:
+        """Open the files of ``manifest``; ``last``: the last operations of a kind after it."""
         stored = (
             StoredCounts(
                 manifest.settings, manifest.columns, manifest.dictionaries, manifest.generation
@@ -138,11 +147,10 @@ class Replica:
         self.position: Position = manifest.position if manifest else START
         self.integrity: Integrity = Integrity(whole=self._whole)
         self._looking: Beside[None] | None = None
+        moved, erased = last[REEMBED], last[ERASE]
         summing = sum_of_last(manifest, self.folder) if manifest else None
-        moved = self._reembedded(self.position)
         self._settings = settings_of(moved.kind, moved.payload) if moved else None
         self._known = moved.op if moved else 0
-        erased = last_of_kind(self.folder / LOG, ERASE, self.position)
         self._erased = erased.op if erased else self.position.op
         self.vectors: VectorsReader | None = None
         self.manifest = manifest
