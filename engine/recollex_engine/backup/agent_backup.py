@@ -21,7 +21,7 @@ from recollex_engine.errors import CorruptError
 from recollex_engine.log.files import LogFile
 from recollex_engine.log.format import NO_CHAIN, START, Position, Record
 from recollex_engine.log.head import HeadFile, lost_lines
-from recollex_engine.log.reader import LogFollower, Operation
+from recollex_engine.log.reader import BURST, LogFollower, Operation
 from recollex_engine.state.read_replica import state_of_files
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import VectorBatches
@@ -38,8 +38,6 @@ VECTOR_ROWS = 4096
 _ATTEMPTS = 20
 _FAILURES = 3
 _RETRY_SECONDS = 0.1
-_BURST = 50
-"""Operations that are read between two pauses."""
 _PAUSE = 0.0002
 """Seconds of a pause, in which a writer's thread in this process takes the interpreter."""
 _REWRITING = {ERASE, REEMBED, "restore"}
@@ -87,6 +85,10 @@ def back_up_agent(
     raise busy(folder)
 
 
+def _pause() -> None:
+    time.sleep(_PAUSE)
+
+
 def _published(folder: Path) -> int | None:
     """Return the last operation to read; None, for all, if no writer is open to take some back."""
     commit = CommitWord(folder / "COMMIT")
@@ -102,11 +104,14 @@ def _read_agent(
     settings: Settings | None = base.settings if base else None
     first = base.first if base else ""
     batches = VectorBatches(base.rows if base else 0)
-    then, read = NO_CHAIN if former is None else None, 0
-    follower = LogFollower(folder / LOG, base.end if base else START, verify=True, head=head)
+    then = NO_CHAIN if former is None else None
+    start = base.end if base else START
+    follower = LogFollower(folder / LOG, start, verify=True, head=head, pause=_pause)
     try:
         for records, _ in follower.read_records(until):
-            for record in records:
+            for number, record in enumerate(records, 1):
+                if number % BURST == 0:
+                    _pause()
                 operation = _operation(record, follower.payload_of(record))
                 if base is not None and operation.kind in _REWRITING:
                     raise _Rewritten
@@ -116,10 +121,6 @@ def _read_agent(
             first = first or position.chain.hex()
             if former is not None and position.op == former.end.op:
                 then = position.chain
-            read += len(records)
-            if read >= _BURST:
-                read = 0
-                time.sleep(_PAUSE)
     finally:
         follower.close()
     end = follower.position

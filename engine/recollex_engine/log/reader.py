@@ -1,6 +1,6 @@
 """Reading the operation log: once from a position, or following it while a process writes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -46,6 +46,10 @@ class Transaction:
     position: Position
 
 
+BURST = 50
+"""Records that are read between two pauses, if a caller asks for pauses: .5 ms."""
+
+
 class LogFollower:
     """Reads a log forward, and continues whenever there is more.
 
@@ -57,7 +61,8 @@ class LogFollower:
 
     ``verify=True`` recomputes every commitment and chain, as everything does that shows, copies or
     embeds what it reads. Otherwise operation numbers and times are checked, and chains are taken as
-    they are. ``head``: an operation after which a verified chain must be this one.
+    they are. ``head``: an operation after which a verified chain must be this one. ``pause`` is
+    called after every `BURST` records, so that a caller may let other threads have the interpreter.
 
     Threads: one at a time. The writer may write meanwhile, in any process.
     """
@@ -69,8 +74,11 @@ class LogFollower:
         *,
         verify: bool = False,
         head: Head | None = None,
+        pause: Callable[[], None] | None = None,
     ) -> None:
         self._folder = folder
+        self._pause = pause
+        self._left = BURST
         self._verify = verify
         self._cipher = cipher_at(folder)
         self._head = None if head is None or head.op < start.op else head
@@ -174,6 +182,11 @@ class LogFollower:
                     self._corrupt(line_at, "a record of the log", line[:80])
                 self._check_order(record, pending, line_at)
                 pending.append(record)
+                if self._pause is not None:
+                    self._left -= 1
+                    if not self._left:
+                        self._left = BURST
+                        self._pause()
                 if self._verify:
                     chain = record.extend(chain)
                 line_at = after_line
