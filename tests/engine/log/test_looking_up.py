@@ -53,7 +53,7 @@ def test_a_word_is_found_wherever_reads_end(folder, monkeypatch, size):
         (b'"from_30"', third, True),
         (b'"from_40"', START, False),
     ]:
-        assert mentions(folder, word, start) == expected, (word, start)
+        assert mentions(folder, [word], start) == expected, (word, start)
 
 
 def test_the_last_operation_of_a_kind(folder):
