@@ -187,6 +187,7 @@ def test_every_record_is_a_class_of_its_name() -> None:
         errors.ClosedError("closed"),
         errors.OperationError("operation 2", ValueError("what")),
         errors.FormatError("version 9"),
+        errors.EncryptionError("no key"),
         errors.ModelError("none"),
         errors.ServiceError("no"),
         errors.CancelledError("before it began"),
