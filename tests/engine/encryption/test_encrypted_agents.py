@@ -6,6 +6,7 @@ import gzip
 import multiprocessing
 import shutil
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -97,6 +98,27 @@ def make(path, key, **options):
     return store
 
 
+READABLE = {"KEY", "LOCK", "COMMIT", "HEAD", "REEMBED"}
+"""Files of an encrypted agent that hold nothing of its memories."""
+
+
+def assert_sealed(folder):
+    """Every file of an agent is encrypted, also those that hold numbers alone."""
+    for name, data in files_of(folder):
+        where = Path(name.removesuffix(" decompressed"))
+        if where.name in READABLE or (where.suffix == ".gz" and where == Path(name)):
+            continue
+        if where.parent.name == "log":
+            header, *lines = data.splitlines()
+            assert header.startswith(b'{"recollex_log":3,'), name
+            payloads = (decode_record(line).payload for line in lines)
+            assert all(p is None or p.startswith(b'{"sealed":"') for p in payloads), name
+        elif where.name.startswith("vectors"):
+            assert data[8:12] == b"\2\0\0\0", name
+        else:
+            assert data.startswith(b"rcxseal1"), name
+
+
 def traces_in(path):
     """Return the names of the files that hold the word, or bytes of the first vectors."""
     rows = [unit(each).astype(np.float16).tobytes() for each in vectors(0, 50)]
@@ -146,6 +168,7 @@ def test_no_file_holds_a_trace_and_the_answers_are_those_of_a_plain_agent(path, 
             assert r.agent("a").verify().problems == ()
         store.backup(tmp_path / "backup")
         agent.snapshot(agent.get(f"{WORD}id1210").recorded_at, tmp_path / "snapshot")
+        assert_sealed(path / "agents" / "a")
         assert traces_in(path) == set()
     assert (
         traces_in(path) | traces_in(tmp_path / "backup") | traces_in(tmp_path / "snapshot") == set()
