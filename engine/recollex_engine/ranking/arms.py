@@ -169,7 +169,7 @@ def keyword(
     found, met, most, unknown = search_words(
         view.posting_lists,
         terms,
-        np.full(words, np.inf, _F32) if caps is None else caps,
+        _without_bounds(words) if caps is None else caps,
         view.text_places,
         fixed,
         per_word,
@@ -190,6 +190,12 @@ def keyword(
     return Words(found_list, known, idf, fixed, per_word, most, unknown, tail, population)
 
 
+def _without_bounds(words: int) -> npt.NDArray[np.float32]:
+    """Return float32[words], all infinite, which the caller must not change."""
+    return _UNBOUNDED[:words] if words <= len(_UNBOUNDED) else np.full(words, np.inf, _F32)
+
+
+_UNBOUNDED = np.full(256, np.inf, np.float32)
 _scratch = WordScratch()
 _U32, _F32 = np.dtype(np.uint32), np.dtype(np.float32)  # np.empty takes half as long with a dtype
 
