@@ -93,7 +93,7 @@ def run_large() -> None:
         agent = store.agent("large")
         agent.retain([f"boat {n}" for n in range(many)], embedding=vectors)
         agent.recall("boat", query_embedding=vectors[0])
-        agent.recall("boat", query_embedding=vectors[0], networks="agent")
+        agent.recall("boat", query_embedding=vectors[0], network="agent")
 
 
 def compile_all(target: Path) -> None:

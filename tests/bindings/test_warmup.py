@@ -8,11 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import recollex
 from recollex.api.progress import reporting_to
 from recollex.cli import warmup
 from recollex_engine import waiting
+from recollex_kernels.fusing.contextual import contextual
+from recollex_kernels.vectors.nearest import best_of_rows, scan_top
 from tests.bindings.word_vectors import WordVectors
 
 
@@ -99,4 +103,17 @@ def test_a_log_file_is_told_of_progress(
     monkeypatch.setattr(warmup, "usable_cores", lambda: 1)
     monkeypatch.setattr(waiting, "WRITTEN", 0.001)
     warmup.warm(WordVectors())
-    assert re.search(r"^recollex: \d+ kernels compiled, \d+ s$", capsys.readouterr().err, re.M)
+    assert re.search(r"^recollex: kernels compiled: \d+, \d+ s$", capsys.readouterr().err, re.M)
+
+
+def test_a_given_vector_runs_the_kernels_of_an_embedded_question(tmp_path: Path) -> None:
+    kernels: Any = (contextual, best_of_rows, scan_top)
+    with recollex.open(tmp_path, embedder=WordVectors()) as store:
+        agent = store.agent("a")
+        agent.retain(["Ines drove the blue van.", "Marek sold the kiln."])
+        agent.recall("Who drove the van?")
+        compiled = [set(kernel.signatures) for kernel in kernels]
+        vector = np.array(WordVectors().embed_query("Who sold the kiln?"))
+        assert vector.flags.writeable
+        agent.recall("Who sold the kiln?", query_embedding=vector)
+        assert compiled == [set(kernel.signatures) for kernel in kernels]

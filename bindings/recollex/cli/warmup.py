@@ -40,7 +40,7 @@ NEAREST = replace(VECTORS, fusion=presets.ReciprocalRank())
 QUESTION = "What did Ines say in March about the blue van?"
 FILTERED: tuple[dict[str, Any], ...] = (
     {"query": '"blue van"'},
-    {"networks": "agent"},
+    {"network": "agent"},
     {"tags": ["van"]},
     {"where": {"kind": "van"}},
     {"entities": ["Ines"]},
@@ -75,7 +75,7 @@ def warm(embedder: Any) -> str | None:
     with (
         tempfile.TemporaryDirectory(prefix="recollex-") as folder,
         unannounced(),
-        waiting(lambda: f"{compiled} kernels compiled", redirected=True),
+        waiting(lambda: f"kernels compiled: {compiled}", redirected=True),
         progress_bar(None, "compiling", "kernels", drawn=False) as progress,
         ExitStack() as stack,
     ):
@@ -103,6 +103,7 @@ def warm(embedder: Any) -> str | None:
                 agent.recall(QUESTION, preset=name)
             for options in FILTERED:
                 agent.recall(**{"query": QUESTION, **options})
+            agent.recall(QUESTION).to_prompt()
             return agent.stats().model
 
 

@@ -151,7 +151,8 @@ def check_embeddings(value: object, name: str, count: int, dimension: int) -> Ve
 def check_embedding(value: object, name: str, dimension: int) -> Vectors:
     """Return ``value`` as float32[dimension] of length 1; raises as `check_embeddings` does.
 
-    A vector that already has length 1 is returned as it is.
+    A vector that already has length 1 is not copied. The result is read-only, whether the caller or
+    a model made it: numba compiles a kernel once more for what can be written.
     """
     if isinstance(value, np.ndarray) and value.dtype == np.float32:
         vector: Vectors = np.ascontiguousarray(value)
@@ -160,9 +161,10 @@ def check_embedding(value: object, name: str, dimension: int) -> Vectors:
     if vector.shape != (dimension,):
         raise InputError(f"{name} must have shape ({dimension},), got {vector.shape}")
     square = float(vector.dot(vector))
-    if abs(square - 1) < 1e-6:
-        return vector
-    unit: Vectors = check_embeddings(vector[None], name, 1, dimension)[0]
+    if abs(square - 1) >= 1e-6:
+        vector = check_embeddings(vector[None], name, 1, dimension)[0]
+    unit: Vectors = vector.view()
+    unit.flags.writeable = False
     return unit
 
 
