@@ -284,7 +284,20 @@ def test_misuse_is_refused(tmp_path):
 def test_an_empty_column_makes_no_file(tmp_path):
     column = Column("V16")
     column.persist(tmp_path / "c")
+    column.flush_file()
+    Column("V16", tmp_path / "c").flush_file()
     assert not (tmp_path / "c").exists() and len(column.array) == 0
+
+
+def test_an_item_that_is_not_stored_is_not_written_back(tmp_path):
+    column = Column("<i8")
+    column.extend(range(4))
+    column.persist(tmp_path / "c", 3)
+    column.set(3, -3)
+    assert column.write_back() == 0
+    column.set(2, -2)
+    assert column.write_back() == 1
+    assert np.fromfile(tmp_path / "c", "<i8").tolist() == [0, 1, -2]
 
 
 LIMITED = """
