@@ -96,7 +96,7 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
-        >>> ids = alice.retain(["Bob moved to Oslo.", "Ann plays the cello."])
+        >>> ids = alice.retain_many(["Bob moved to Oslo.", "Ann plays the cello."])
         >>> alice.recall("Who makes music?", max_tokens=10)[0].text
         'Ann plays the cello.'
         """
@@ -130,7 +130,7 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
-        >>> ids = alice.retain(["Bob moved to Oslo.", "Ann plays the cello."])
+        >>> ids = alice.retain_many(["Bob moved to Oslo.", "Ann plays the cello."])
         >>> recalls = alice.recall_many(["Where is Bob?", "Who makes music?"], max_tokens=10)
         >>> [recall[0].text for recall in recalls]
         ['Bob moved to Oslo.', 'Ann plays the cello.']
@@ -186,7 +186,8 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
-        >>> ids = alice.retain(["Tea for two.", "Tea for ten."], metadata=[{"n": 2}, {"n": 10}])
+        >>> texts, numbers = ["Tea for two.", "Tea for ten."], [{"n": 2}, {"n": 10}]
+        >>> ids = alice.retain_many(texts, metadata=numbers)
         >>> [memory.text for memory in alice.list(where={"n": {"gt": 2}})]
         ['Tea for ten.']
         """

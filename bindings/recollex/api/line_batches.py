@@ -42,6 +42,6 @@ def store_batch(agent: Agent, batch: list[Line], stamp: Mapping[str, Any]) -> in
             name: [line.get(name, _ABSENT.get(name)) for line in fields]
             for name in sorted({name for line in fields for name in line})
         }
-        return len(agent.retain(columns.pop("text"), **columns, **shared, **stamp))
+        return len(agent.retain_many(columns.pop("text"), **columns, **shared, **stamp))
     except InputError as error:
         raise InputError(f"lines {batch[0].number} to {batch[-1].number}: {error}") from error

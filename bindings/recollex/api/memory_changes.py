@@ -39,7 +39,7 @@ class MemoryChanges:
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
-        >>> ids = alice.retain(["Bob likes tea.", "Bob likes milk."], id=["tea", "milk"])
+        >>> ids = alice.retain_many(["Bob likes tea.", "Bob likes milk."], id=["tea", "milk"])
         >>> alice.forget("milk", by="ann", why="It was a joke.")
         1
         >>> [memory.id for memory in alice.list()]
@@ -86,7 +86,7 @@ class MemoryChanges:
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
-        >>> ids = alice.retain(["Bob likes tea.", "Bob is ill."], id=["tea", "ill"])
+        >>> ids = alice.retain_many(["Bob likes tea.", "Bob is ill."], id=["tea", "ill"])
         >>> alice.erase("ill", by="ann", why="Bob asked for it.").memories
         1
         >>> [memory.id for memory in alice.list()]

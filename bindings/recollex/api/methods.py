@@ -18,6 +18,7 @@ class AgentMethods(Table):
     """The methods of `recollex.Agent`."""
 
     retain: Final = Method(Agent.retain, "write", grouped=True)
+    retain_many: Final = Method(Agent.retain_many, "write", grouped=True)
     retain_dialogue: Final = Method(Agent.retain_dialogue, "write")
     recall: Final = Method(Agent.recall)
     recall_many: Final = Method(Agent.recall_many, chunks=True)

@@ -1,7 +1,8 @@
 """How is a memory retained? A text, a list of texts, or the turns of a talk."""
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, overload
+from typing import Any, cast, overload
 
 from recollex.api.arguments import as_list, as_names, micros_per_text, optional_micros
 from recollex.api.progress import progress_bar
@@ -26,7 +27,74 @@ class Retaining:
 
     def retain(
         self,
-        text: str | Sequence[str],
+        text: str,
+        *,
+        event_at: Moment | None = None,
+        context: str | None = None,
+        network: str = "world",
+        document_id: str | None = None,
+        entities: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        id: str | None = None,
+        valid_until: Moment | None = None,
+        recorded_at: Moment | None = None,
+        embedding: Any = None,
+        source: str | None = None,
+        trust: str | None = None,
+    ) -> str:
+        """Retain one text, and return its id. `retain_many` takes a list.
+
+        event_at: when it happened; now, if not given. network: "world", "agent" or "opinion".
+        id: the caller's own. A memory with this id that is equal stays as it is; one that differs
+        is replaced. valid_until: when it ceases to be so; no end, if not given.
+        recorded_at: later than the last, for importing history. embedding: float[dimension];
+        computed, if not given.
+
+        source: where the text comes from, as you vouch for it: "user", "assistant", "tool", "web"
+        or a word of your own; unknown, if not given. trust: the level of a word of your own ("web",
+        if not given), or a lower one for the four: see `Memory.trust`.
+
+        A text of more than about 130 words is kept whole, and is indexed as passages.
+
+        Raises `errors.InputError`; then nothing is retained.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> alice.retain("Bob likes tea.", id="b1", event_at="2024-03-01T00:00:00Z", tags=["bob"])
+        'b1'
+        """
+        options: dict[str, Any] = {
+            "event_at": event_at,
+            "context": context,
+            "network": network,
+            "document_id": document_id,
+            "entities": entities,
+            "tags": tags,
+            "metadata": metadata,
+            "id": id,
+            "valid_until": valid_until,
+            "source": source,
+            "trust": trust,
+        }
+        given: Any = text
+        if isinstance(given, str):
+            statements = read_statements(text, **options)
+            at, vectors = optional_micros(recorded_at, "recorded_at"), None
+            if embedding is not None:
+                vectors = [embedding]
+            return self.engine.writable().retain(statements, vectors, at)[0]
+        texts = as_list(given, "text", "a str")
+        warnings.warn(
+            "retain takes one text: retain_many takes a list", DeprecationWarning, stacklevel=2
+        )
+        at_once: Any = {"recorded_at": recorded_at, "embedding": embedding}
+        ids: Any = self.retain_many(texts, **options, **at_once)
+        return cast(str, ids)
+
+    def retain_many(
+        self,
+        texts: Sequence[str],
         *,
         event_at: Moment | Sequence[Moment | None] | None = None,
         context: str | Sequence[str | None] | None = None,
@@ -42,33 +110,22 @@ class Retaining:
         source: str | Sequence[str | None] | None = None,
         trust: str | Sequence[str | None] | None = None,
     ) -> list[str]:
-        """Retain one text or many, as one transaction, and return their ids in order.
+        """Retain several texts, as one transaction, and return their ids in order.
 
-        Every option takes one value for all texts or, for a list of texts, a list of one for each.
-        event_at: when it happened; now, if not given. network: "world", "agent" or "opinion".
-        id: the caller's own. A memory with this id that is equal stays as it is; one that differs
-        is replaced. valid_until: when it ceases to be so; no end, if not given.
-        recorded_at: later than the last, for importing history. A list must not go back, and each
-        run of equal times is one transaction.
-        embedding: float[dimension], or an array of one row for each text; computed, if not given.
-
-        source: where the texts come from, as you vouch for it: "user", "assistant", "tool", "web"
-        or a word of your own; unknown, if not given. trust: the level of a word of your own ("web",
-        if not given), or a lower one for the four: see `Memory.trust`.
-
-        A text of more than about 130 words is kept whole, and is indexed as passages.
+        The options are those of `retain`: each is one value for all texts, or a list of one for
+        each. embedding: an array of one row for each text. recorded_at: a list must not go back,
+        and each run of equal times is one transaction.
 
         Raises `errors.InputError`; then nothing is retained.
 
         >>> import recollex, tempfile
-        >>> from datetime import UTC, datetime
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
-        >>> alice.retain(["Bob likes tea.", "Bob moved to Oslo."], id=["b1", "b2"],
-        ...              event_at=datetime(2024, 3, 1, tzinfo=UTC), tags=["bob"])
+        >>> alice.retain_many(["Bob likes tea.", "Bob moved to Oslo."], id=["b1", "b2"],
+        ...                   event_at="2024-03-01T00:00:00Z", tags=["bob"])
         ['b1', 'b2']
         """
         statements = read_statements(
-            text,
+            as_list(texts, "texts", "a list of str"),
             event_at=event_at,
             id=id,
             network=network,
@@ -81,14 +138,13 @@ class Retaining:
             source=source,
             trust=trust,
         )
-        count, single = len(statements), isinstance(text, str)
-        vectors = [embedding] if single and embedding is not None else embedding
+        count = len(statements)
         times = micros_per_text(recorded_at, "recorded_at", count)
         with progress_bar(count, "retaining") as progress:
             if len(set(times)) <= 1:
                 at = times[0] if times else None
-                return self.engine.writable().retain(statements, vectors, at, progress=progress)
-            return retain_at_times(self.engine, statements, vectors, times, progress)
+                return self.engine.writable().retain(statements, embedding, at, progress=progress)
+            return retain_at_times(self.engine, statements, embedding, times, progress)
 
     @overload
     def retain_dialogue(

@@ -34,7 +34,7 @@ class RetentionRules:
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
         >>> alice.set_retention([recollex.Retention(count=2)], by="ann", why="policy 7")
-        >>> ids = alice.retain(["Tea.", "Milk.", "Rye."], id=["tea", "milk", "rye"])
+        >>> ids = alice.retain_many(["Tea.", "Milk.", "Rye."], id=["tea", "milk", "rye"])
         >>> [memory.id for memory in alice.list()]
         ['milk', 'rye']
         """

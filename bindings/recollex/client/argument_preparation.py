@@ -2,6 +2,7 @@
 
 import copy
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -30,17 +31,31 @@ def fresh_ids(count: int) -> list[str]:
 
 
 def _retain(named: Arguments) -> Arguments:
-    """Give an id to every text without one: a text with an id is stored once, however often sent.
+    """Give the text an id if it has none: a text with an id is stored once, however often sent.
 
     Arguments that are not acceptable stay as they are; the server refuses them.
     """
     named = _with_array(named, "embedding")
-    text, ids = named.get("text"), named.get("id")
-    if isinstance(text, str):
-        return named if ids is not None else named | {"id": fresh_ids(1)[0]}
+    if isinstance(named.get("text"), str):
+        return named if named.get("id") is not None else named | {"id": fresh_ids(1)[0]}
+    several = _with_ids(named, "text")
+    if isinstance(several.get("text"), list):
+        warnings.warn(
+            "retain takes one text: retain_many takes a list", DeprecationWarning, stacklevel=4
+        )
+    return several
+
+
+def _retain_many(named: Arguments) -> Arguments:
+    """Give an id to every text without one; see `_retain`."""
+    return _with_ids(_with_array(named, "embedding"), "texts")
+
+
+def _with_ids(named: Arguments, argument: str) -> Arguments:
+    ids = named.get("id")
     try:
-        texts = as_list(text, "text")
-        named = named | {"text": texts}
+        texts = as_list(named.get(argument), argument)
+        named = named | {argument: texts}
         given = (
             ids
             if isinstance(ids, str)
@@ -99,6 +114,7 @@ def _backfill(named: Arguments) -> Arguments:
 PREPARE: Mapping[str, Callable[[Arguments], Arguments]] = MappingProxyType(
     {
         "retain": _retain,
+        "retain_many": _retain_many,
         "retain_dialogue": _retain_dialogue,
         "correct": _correct,
         "apply": _apply,

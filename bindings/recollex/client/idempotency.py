@@ -13,7 +13,7 @@ from recollex_engine.domain.operations import UpsertEdge, UpsertEntity, UpsertEp
 
 METHODS = frozenset(
     {
-        *("retain", "retain_dialogue", "apply", "transact", "checkpoint"),
+        *("retain", "retain_many", "retain_dialogue", "apply", "transact", "checkpoint"),
         *("facts.add", "facts.add_entity", "events.add", "events.add_episode"),
     }
 )

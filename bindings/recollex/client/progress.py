@@ -7,9 +7,13 @@ from typing import Any
 
 from recollex.api.progress import LONG, ProgressListener, progress_bar
 
-_COUNTED = {"retain": "text", "retain_dialogue": "turns"}
+_COUNTED = {"retain_many": "texts", "retain_dialogue": "turns"}
 """Method -> the argument whose items its progress counts."""
-LABELS = {"retain": "retaining", "retain_dialogue": "retaining", "verify": "verifying"}
+LABELS = {
+    "retain_many": "retaining",
+    "retain_dialogue": "retaining",
+    "verify": "verifying",
+}
 """Method that may take long -> the label of its bar."""
 
 

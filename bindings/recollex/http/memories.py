@@ -89,7 +89,7 @@ SEARCH = members(
 )
 
 _ITEM_ARGUMENTS = {
-    "content": "text",
+    "content": "texts",
     "context": "context",
     "event_date": "event_at",
     "fact_type": "network",
@@ -128,7 +128,7 @@ async def store(backend: Backend, request: CheckedRequest) -> Any:
         for key, name in _ITEM_ARGUMENTS.items()
     }
     arguments["document_id"] = request.body.get("document_id")
-    return await backend.call("retain", request.agent, arguments, _ids)
+    return await backend.call("retain_many", request.agent, arguments, _ids)
 
 
 def _ids(ids: list[str]) -> dict[str, list[str]]:
@@ -214,7 +214,7 @@ ENDPOINTS = (
     Endpoint(
         "POST",
         "/api/memories/batch",
-        "retain",
+        "retain_many",
         "Store memories",
         store,
         responses.IDS,

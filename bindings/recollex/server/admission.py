@@ -3,7 +3,7 @@
 from recollex.server.calls import Call
 from recollex_engine.errors import InputError
 
-_LISTS = frozenset({"operations", "queries", "text", "turns"})
+_LISTS = frozenset({"operations", "queries", "text", "texts", "turns"})
 """Arguments whose work grows with the number of their items."""
 
 

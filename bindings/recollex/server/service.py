@@ -47,7 +47,7 @@ class Service:
     ::
 
         service = Service(recollex.open("memory/"))
-        ids = await service.call(LOCAL, "retain", "alice", {"text": "Alice joined Google."})
+        id = await service.call(LOCAL, "retain", "alice", {"text": "Alice joined Google."})
         await service.stop()
 
     instance: a new random id for each start. A client that sees another id knows that the answers

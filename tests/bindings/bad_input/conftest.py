@@ -21,7 +21,7 @@ def store(path):
 @pytest.fixture(scope="module")
 def agent(store):
     agent = store.agent("a")
-    agent.retain(
+    agent.retain_many(
         ["Bob drinks tea.", "Ann plays the cello."],
         id=["m1", "m2"],
         event_at=AT,

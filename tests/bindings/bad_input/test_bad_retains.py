@@ -5,7 +5,8 @@ from datetime import date
 import numpy as np
 import pytest
 
-from recollex_engine.errors import ModelError
+import recollex
+from recollex_engine.errors import InputError, ModelError
 from tests.bindings.bad_input.bad_values import (
     AT,
     FIRST,
@@ -24,7 +25,7 @@ from tests.bindings.bad_input.bad_values import (
 )
 
 RETAIN = [
-    *(bad(f"text {type(x).__name__}", "text must be a str or a list of str, got", x, embedding=V)
+    *(bad(f"text {type(x).__name__}", "texts must be a list of str, got", x, embedding=V)
       for x in (None, b"x", 5, {"x": 1}, {"x"}, Odd(), 1.5, np.array("x"))),
     *(bad(f"texts of {type(x).__name__}", "text must be a str, got", [x], embedding=[V])
       for x in (None, b"x", 5, {"x": 1}, ["x"], Odd())),
@@ -88,9 +89,27 @@ RETAIN = [
 ]  # fmt: skip
 
 
+def retaining(agent, args):
+    return agent.retain if isinstance(args[0], str) else agent.retain_many
+
+
+def test_one_text_is_a_str(agent):
+    for text in (None, b"x", 5, {"x": 1}, {"x"}, 1.5):
+        refuses(lambda text=text: agent.retain(text), InputError, "text must be a str, got")
+    refuses(lambda: agent.retain_many("x"), InputError, "texts must be a list of str, got str")
+
+
+def test_a_list_given_to_retain_still_works_with_a_warning(tmp_path):
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(D)) as store:
+        agent = store.agent("a")
+        with pytest.warns(DeprecationWarning, match="retain_many takes a list"):
+            ids = agent.retain(["Tea.", "Ink."], id=["t", "i"], embedding=[V, V])
+        assert ids == ["t", "i"] and agent.get("i").text == "Ink."
+
+
 @pytest.mark.parametrize("args, options, error, message", RETAIN)
 def test_retain(agent, args, options, error, message):
-    refuses(lambda: agent.retain(*args, **options), error, message)
+    refuses(lambda: retaining(agent, args)(*args, **options), error, message)
 
 
 @pytest.mark.parametrize("args, options, error, message", RETAIN)
@@ -98,7 +117,7 @@ def test_retain_of_an_agent_that_is_new_leaves_no_file(store, path, args, option
     if "later" in message:
         return
     before = sorted(path.rglob("*"))
-    refuses(lambda: store.agent("new").retain(*args, **options), error, message)
+    refuses(lambda: retaining(store.agent("new"), args)(*args, **options), error, message)
     assert sorted(path.rglob("*")) == before
     assert store.agents() == ["a"]
 

@@ -95,7 +95,7 @@ def test_a_closed_store_says_so(tmp_path):
     for agent in (held, new):
         for call in (
             lambda a=agent: a.retain("x", embedding=V),
-            lambda a=agent: a.retain([]),
+            lambda a=agent: a.retain_many([]),
             lambda a=agent: a.retain_dialogue([], document_id="d"),
             lambda a=agent: a.recall("x", query_embedding=V),
             lambda a=agent: a.recall_many(["x"], query_embedding=[V]),
@@ -120,7 +120,7 @@ def test_a_read_only_store_refuses_writes(path, agent):
             reader = store.agent(name)
             for call in (
                 lambda a=reader: a.retain("x", embedding=V),
-                lambda a=reader: a.retain([]),
+                lambda a=reader: a.retain_many([]),
                 lambda a=reader: a.retain_dialogue([GOOD], document_id="d"),
                 lambda a=reader: a.forget("m1"),
                 lambda a=reader: a.forget([]),

@@ -85,12 +85,12 @@ def test_what_looks_odd_and_is_allowed(tmp_path):
             '"' * 99,
             "x" * 10**6,
         ):
-            (id,) = agent.retain(text, embedding=V.astype(int))
+            id = agent.retain(text, embedding=V.astype(int))
             assert agent.get(id).text == text
             agent.recall(text[:20_000], query_embedding=V.tolist())
         agent.retain("x", metadata={"a": [2**63, -(2**63), None, True, {"": ""}]}, embedding=V)
         agent.retain("x", tags=None, entities=None, metadata=None, id=[None], embedding=V)
-        agent.retain(
+        agent.retain_many(
             iter(["x", "y"]), embedding=(V, V), tags=("a", "b"), network=["world", "agent"]
         )
         assert agent.recall("x", where={"b": {"exists": True}}, query_embedding=V).ids == []
