@@ -91,7 +91,7 @@ def run_large() -> None:
         recollex.open(folder, embedder=recollex.GivenVectors(384), durability="off") as store,
     ):
         agent = store.agent("large")
-        agent.retain([f"boat {n}" for n in range(many)], embedding=vectors)
+        agent.retain_many([f"boat {n}" for n in range(many)], embedding=vectors)
         agent.recall("boat", query_embedding=vectors[0])
         agent.recall("boat", query_embedding=vectors[0], network="agent")
 

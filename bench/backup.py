@@ -60,7 +60,7 @@ def measure(folder: Path, rows: int) -> tuple[list[Section], list[Bound]]:
     path, target = folder / "store", folder / "backup"
     with recollex.open(path, embedder=embedder, durability="interval") as store:
         for texts, vectors in batches(rows):
-            store.agent("bench").retain(texts, embedding=vectors)
+            store.agent("bench").retain_many(texts, embedding=vectors)
     ((texts, vectors),) = batches(1_000)
     beside = {
         "alone": contextlib.nullcontext,

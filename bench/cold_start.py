@@ -115,7 +115,7 @@ def first(folder: Path, preset: str) -> dict[str, dict[str, float]]:
         embedder = recollex.GivenVectors(made_up.DIMENSION, links=False)
         with recollex.open(path, embedder=embedder) as store:
             for batch in made_up.batches(MEMORIES):
-                store.agent("bench").retain(**batch.fields())
+                store.agent("bench").retain_many(**batch.fields())
         np.save(vector, made_up.vectors(0, 1)[0])
     (question,) = made_up.questions(MEMORIES, 1)
     taken: dict[str, list[float]] = {}

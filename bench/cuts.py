@@ -58,7 +58,7 @@ def measure(folder: Path, rows: int) -> dict[str, Any]:
             said = [f"N{a:x} {text} N{b:x}" for (a, b), text in zip(names, texts, strict=True)]
             at = START + number * BATCH_TIME
             if held == 0:
-                agent.retain(said, embedding=vectors, event_at=at, recorded_at=at)
+                agent.retain_many(said, embedding=vectors, event_at=at, recorded_at=at)
             moments.append(at)
             near = vectors[0] + rng.normal(size=DIMENSION) * 0.01
             asked.append((" ".join(said[0].split()[:6]), near))

@@ -62,7 +62,7 @@ def measure(folder: Path, rows: int) -> tuple[list[Section], list[Bound]]:
     for texts, vectors in batches(rows):
         for kind, store in stores.items():
             agent = store.agent("bench")
-            retain = timed(lambda a=agent, t=texts, v=vectors: a.retain(t, embedding=v))
+            retain = timed(lambda a=agent, t=texts, v=vectors: a.retain_many(t, embedding=v))
             filled[kind].append(retain / len(texts))
     for store in stores.values():
         store.agent("bench").checkpoint()

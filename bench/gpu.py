@@ -144,7 +144,7 @@ def whole_recall(folder: Path, place: Path, rng: random.Random) -> dict[str, Any
     with recollex.open(folder / "store", durability="off") as store:
         agent = store.agent("bench")
         for _ in range(MEMORIES // 1000):
-            agent.retain([sentence(rng, 32) for _ in range(1000)])
+            agent.retain_many([sentence(rng, 32) for _ in range(1000)])
         agent.checkpoint()
         for number in range(QUESTIONS + 1):  # the first one warms up
             question = sentence(rng, 9)

@@ -57,7 +57,7 @@ def measure(stores: Path, count: int) -> dict[str, Any]:
             agent = store.agent(AGENT)
             for batch in made_up.batches(count):
                 before = time.perf_counter()
-                agent.retain(**batch.fields())
+                agent.retain_many(**batch.fields())
                 taken.append(time.perf_counter() - before)
                 tail = max(tail, agent.stats().tail_passages)
             retained = dict(peak)

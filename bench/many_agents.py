@@ -70,7 +70,7 @@ def make(path: Path, agents: int) -> float:
                 for place in range(min(each, agents - number)):
                     part = slice(place * MEMORIES, (place + 1) * MEMORIES)
                     own = {name: value[part] for name, value in fields.items()}
-                    store.agent(f"agent-{number + place}").retain(**own)
+                    store.agent(f"agent-{number + place}").retain_many(**own)
         shutil.move(making, path)
     return time.perf_counter() - started
 

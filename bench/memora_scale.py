@@ -219,7 +219,7 @@ def checkpoint(path: Path, rows: int) -> list[dict[str, Any]]:
             agent = store.agent(AGENT)
             for _ in range(CHECKPOINTS):
                 for batch in more:
-                    agent.retain(**batch)
+                    agent.retain_many(**batch)
                 graphs = sorted(copy.rglob("hnsw-*"))
                 before = time.perf_counter()
                 agent.checkpoint()

@@ -81,7 +81,7 @@ def measure(folder: Path, rows: int, kills: int) -> dict[str, Any]:
     started = time.perf_counter()
     with recollex.open(folder, embedder=embedder(), durability="off") as store:
         for batch in made_up.batches(rows):
-            store.agent(AGENT).retain(**batch.fields())
+            store.agent(AGENT).retain_many(**batch.fields())
     made = time.perf_counter() - started
     held, opened, tails = rows, [], []
     questions = [question.fields() for question in made_up.questions(rows, 10)]

@@ -87,7 +87,7 @@ def build(folder: Path) -> list[str]:
         with recollex.open(folder, embedder=WordVectors()) as store:
             agent = store.agent(AGENT)
             kept = lines[:ROWS]
-            agent.retain([line.text for line in kept], event_at=[line.at for line in kept])
+            agent.retain_many([line.text for line in kept], event_at=[line.at for line in kept])
             agent.retain("Two kilobytes. " * 117, id=LONG)
             agent.checkpoint()
     return [line.text for line in lines[ROWS:]]

@@ -63,7 +63,7 @@ def build(folder: Path, rows: int) -> list[str]:
     lines = list(islice(made_up(), rows + QUESTIONS))
     with recollex.open(folder, embedder=WordVectors()) as store:
         agent = store.agent(AGENT)
-        agent.retain(
+        agent.retain_many(
             [line.text for line in lines[:rows]], event_at=[line.at for line in lines[:rows]]
         )
         agent.checkpoint()

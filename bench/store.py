@@ -83,7 +83,7 @@ def measure(folder: Path, rows: int, durability: str, links: bool) -> dict[str, 
         started = time.perf_counter()
         for texts, vectors in made:
             before = time.perf_counter()
-            agent.retain(texts, embedding=vectors)
+            agent.retain_many(texts, embedding=vectors)
             taken.append(time.perf_counter() - before)
         seconds = time.perf_counter() - started
         stats = agent.stats()

@@ -141,7 +141,7 @@ def tokens_of_pairs(folder: Path) -> list[dict[str, Any]]:
     days = [datetime(2024, 3, 1, tzinfo=UTC) + timedelta(days=n) for n in range(count)]
     with tempfile.TemporaryDirectory() as home:
         with recollex.open(home) as store:
-            store.agent("bench").retain(texts, event_at=days)
+            store.agent("bench").retain_many(texts, event_at=days)
         with recollex.open(home, read_only=True) as store:
             view = store.agent("bench").engine.view()
             memories = np.arange(count, dtype=np.uint32)

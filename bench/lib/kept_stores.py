@@ -74,7 +74,7 @@ def made_up_store(folder: Path, rows: int) -> Iterator[recollex.Agent]:
 
     def fill(agent: recollex.Agent) -> None:
         for batch in made_up.batches(rows):
-            agent.retain(**batch.fields())
+            agent.retain_many(**batch.fields())
 
     embedder = recollex.GivenVectors(made_up.DIMENSION, links=False)
     with kept(folder, f"made-up-{rows}", embedder, fill) as agent:

@@ -48,9 +48,9 @@ class Batch:
         return len(self.texts)
 
     def fields(self) -> dict[str, Any]:
-        """Return what `Agent.retain` takes."""
+        """Return what `Agent.retain_many` takes."""
         return {
-            "text": self.texts,
+            "texts": self.texts,
             "embedding": self.vectors,
             "entities": self.entities,
             "tags": self.tags,

@@ -145,12 +145,12 @@ def record() -> dict[str, Call]:
             batches = list(made_up.batches(ROWS))
             late = TAIL // made_up.BATCH
             for batch in batches[:-late]:
-                agent.retain(**batch.fields())
+                agent.retain_many(**batch.fields())
             agent.checkpoint()
             work(agent, made_up.questions(ROWS, 1))  # compiles
             with recording(found):
                 for batch in batches[-late:]:
-                    agent.retain(**batch.fields())
+                    agent.retain_many(**batch.fields())
                     work(agent, made_up.questions(ROWS, 1))
                 agent.forget(agent.list(limit=1)[0].id)
                 work(agent, made_up.questions(ROWS, QUESTIONS))

@@ -12,7 +12,7 @@ def fill():
     def retain(agent):
         filled.append(agent)
         vectors = np.eye(8, dtype=np.float32)[:2]
-        agent.retain(["Bob moved to Oslo.", "Ann plays the cello."], embedding=vectors)
+        agent.retain_many(["Bob moved to Oslo.", "Ann plays the cello."], embedding=vectors)
 
     retain.filled = filled
     return retain

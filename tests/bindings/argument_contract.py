@@ -33,7 +33,7 @@ class ArgumentContract:
                 np.asfortranarray(words.embed(texts)),
             )
         ):
-            ids = alice.retain(texts, embedding=given, document_id=f"d{number}")
+            ids = alice.retain_many(texts, embedding=given, document_id=f"d{number}")
             found = alice.recall(
                 "?", query_embedding=words.embed_query(texts[1]), document_id=f"d{number}"
             )
@@ -43,7 +43,7 @@ class ArgumentContract:
                 alice.retain("Bob likes tea.", embedding=wrong)
 
     def test_iterables_and_mappings_of_every_kind(self, alice: Any) -> None:
-        ids = alice.retain(
+        ids = alice.retain_many(
             (f"Text {n}." for n in range(3)),
             id=iter(["a", "b", "c"]),
             tags=[(f"t{n}" for n in range(2)), [], ("x",)],
@@ -62,7 +62,7 @@ class ArgumentContract:
         [
             ("retain", ("",), {}),
             ("retain", (7,), {}),
-            ("retain", (["a", "b"],), {"id": ["one"]}),
+            ("retain_many", (["a", "b"],), {"id": ["one"]}),
             ("retain", ("a",), {"tags": {"a", "b"}}),
             ("retain", ("a",), {"tags": "a"}),
             ("retain", ("a",), {"event_at": datetime(2024, 5, 1)}),
@@ -189,7 +189,9 @@ class ArgumentContract:
             alice.retain(f"Text of {id}.", id=id, event_at=at, valid_until=day(9).isoformat())
             assert (alice.get(id).event_at, alice.get(id).valid_until) == (day(1), day(9))
         before = alice.get("c").recorded_at
-        alice.retain(["Text of d.", "Text of e."], id=["d", "e"], event_at=[str(day(2)), day(3)])
+        alice.retain_many(
+            ["Text of d.", "Text of e."], id=["d", "e"], event_at=[str(day(2)), day(3)]
+        )
         found = alice.recall("Text", since="2024-05-01T12:00:00Z", until=day(3).isoformat())
         assert found.ids == ["d"]
         assert len(alice.recall("Text", as_recorded=before.isoformat())) == 3

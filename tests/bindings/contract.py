@@ -66,7 +66,7 @@ class Contract(
 
         def work(number: int) -> list[str]:
             barrier.wait()
-            ids = [alice.retain(f"Thread {number} says {n}.")[0] for n in range(5)]
+            ids = [alice.retain(f"Thread {number} says {n}.") for n in range(5)]
             for id in ids:
                 assert alice.get(id).text.startswith(f"Thread {number}")
                 assert len(alice.recall(f"What says thread {number}?")) > 0
@@ -88,7 +88,7 @@ class Contract(
 
     def test_a_large_answer_is_whole(self, alice: Any) -> None:
         texts = [f"Text number {n} of a long document." for n in range(3000)]
-        ids = alice.retain(texts, embedding=np.eye(64, dtype=np.float32)[np.arange(3000) % 64])
+        ids = alice.retain_many(texts, embedding=np.eye(64, dtype=np.float32)[np.arange(3000) % 64])
         found = alice.list(limit=5000)
         assert [memory.id for memory in found] == ids and [m.text for m in found] == texts
         assert len(alice.log()) >= 1

@@ -121,7 +121,7 @@ class FactContract:
             alice.apply([{"op": "ARCHIVE_EDGE", "id": "nothing"}])
 
     def test_upkeep(self, alice: Any) -> None:
-        alice.retain(["One.", "Two."])
+        alice.retain_many(["One.", "Two."])
         assert alice.checkpoint() is None
         assert alice.stats().memories == 2 and isinstance(alice.stats(), recollex.Stats)
         verification = alice.verify()

@@ -15,7 +15,7 @@ OSLO = ZoneInfo("Europe/Oslo")
 
 class MemoryContract:
     def test_retain_and_recall(self, alice: Any) -> None:
-        ids = alice.retain(["Bob likes tea.", "Ann moved to Oslo."], tags=["talk"])
+        ids = alice.retain_many(["Bob likes tea.", "Ann moved to Oslo."], tags=["talk"])
         assert len(set(ids)) == 2
         recall = alice.recall("Who moved to Oslo?")
         assert isinstance(recall, recollex.Recall)
@@ -38,7 +38,7 @@ class MemoryContract:
             "recorded_at": day(2),
         }
         for agent in (alice, reference):
-            assert agent.retain("Ann moved to Oslo on Friday.", **said) == ["m1"]
+            assert agent.retain("Ann moved to Oslo on Friday.", **said) == "m1"
         assert alice.get("m1") == reference.get("m1")
         memory = alice.get("m1")
         assert memory.event_at == said["event_at"] and memory.event_at.tzinfo is UTC
@@ -73,7 +73,7 @@ class MemoryContract:
     def test_sources_are_kept_and_recalls_ask_for_trust(self, alice: Any, reference: Any) -> None:
         turns = [{"role": "user", "content": "I drink tea.", "id": "5", "at": day(1)}]
         for agent in (alice, reference):
-            agent.retain(
+            agent.retain_many(
                 ["Tea is poison.", "Tea is dear.", "Tea is hot."],
                 id=["1", "2", "3"],
                 source=["web", "crm", None],
@@ -113,7 +113,7 @@ class MemoryContract:
         for agent in (alice, reference):
             assert agent.retention() == []
             agent.set_retention(rules, by="ann", why="so")
-            agent.retain(["Tea.", "Milk.", "Rye."], id=["1", "2", "3"])
+            agent.retain_many(["Tea.", "Milk.", "Rye."], id=["1", "2", "3"])
             assert agent.retention() == rules
             assert [memory.id for memory in agent.list()] == ["2", "3"]
             assert agent.expire() == recollex.Expiry(erased=1)
@@ -142,7 +142,7 @@ class MemoryContract:
 
     def test_a_recall_is_the_embedded_one(self, alice: Any, reference: Any) -> None:
         for agent in (alice, reference):
-            agent.retain(
+            agent.retain_many(
                 [f"Person {n % 7} went to town {n % 5} with friend {n}." for n in range(60)],
                 id=[f"m{n}" for n in range(60)],
                 event_at=[day(1 + n % 28, n % 24) for n in range(60)],
@@ -175,12 +175,12 @@ class MemoryContract:
             assert repr(first) == repr(second)
 
     def test_many_questions_at_once(self, alice: Any) -> None:
-        ids = alice.retain(["Bob likes tea.", "Ann plays the cello."])
+        ids = alice.retain_many(["Bob likes tea.", "Ann plays the cello."])
         recalls = alice.recall_many((q for q in ("likes tea?", "plays cello?")), max_tokens=10)
         assert [recall[0].id for recall in recalls] == ids
 
     def test_lists_come_in_order_and_in_pages(self, alice: Any) -> None:
-        ids = alice.retain([f"Fact number {n}." for n in range(25)])
+        ids = alice.retain_many([f"Fact number {n}." for n in range(25)])
         assert [memory.id for memory in alice.list()] == ids
         page = alice.list(limit=10)
         assert [memory.id for memory in alice.list(after=page[-1].id, limit=10)] == ids[10:20]
@@ -217,7 +217,7 @@ class MemoryContract:
             alice.sessions.working("call-2")
 
     def test_forget_archive_correct_and_history(self, alice: Any) -> None:
-        a, b, c = alice.retain(["Bob is here.", "Bob is there.", "Bob lives in Oslo."])
+        a, b, c = alice.retain_many(["Bob is here.", "Bob is there.", "Bob lives in Oslo."])
         alice.forget(a, by="ann", why="private")
         alice.archive([b])
         alice.correct(c, "Bob lives in Rome.", tags=["home"], by="ann", why="He said so.")
@@ -232,7 +232,9 @@ class MemoryContract:
         assert isinstance(versions[0].closed, recollex.Closure)
 
     def test_a_memory_tells_what_it_replaces(self, alice: Any) -> None:
-        alice.retain(["Bob lives in Oslo.", "Bob likes tea."], id=["home", "tea"], event_at=day(1))
+        alice.retain_many(
+            ["Bob lives in Oslo.", "Bob likes tea."], id=["home", "tea"], event_at=day(1)
+        )
         assert alice.get("home").replaces is None
         alice.correct("home", "Bob lives in Rome.", by="ann", why="He said so.")
         alice.correct("home", "Bob lives in Bergen.", by="ben", why="He moved.")
@@ -306,7 +308,7 @@ class MemoryContract:
         assert difference and not alice.diff(day(3, 5), day(3, 6))
 
     def test_memories_are_erased(self, alice: Any) -> None:
-        alice.retain(["Bob likes tea.", "Bob is ill.", "Ann is well."], id=["a", "b", "c"])
+        alice.retain_many(["Bob likes tea.", "Bob is ill.", "Ann is well."], id=["a", "b", "c"])
         alice.retain_dialogue([{"speaker": "Eve", "text": "Hush.", "id": "d"}], document_id="call")
         seen = alice.erase(["b", "c"], by="ann", why="asked", preview=True)
         assert (seen.memories, seen.op, seen.recorded_at) == (2, None, None)

@@ -63,7 +63,7 @@ class ResultContract:
             assert (nothing.signs.likeness, nothing.signs.memories) == (0, 0)
 
     def test_a_limit_and_no_token_budget(self, alice: Any) -> None:
-        alice.retain([f"Bob {'drinks tea ' * n} in Oslo on day {n}." for n in range(1, 90)])
+        alice.retain_many([f"Bob {'drinks tea ' * n} in Oslo on day {n}." for n in range(1, 90)])
         asked, query = {"thinking_budget": 1000}, "Where does Bob drink tea?"
         within, every = alice.recall(query, **asked), alice.recall(query, max_tokens=None, **asked)
         assert len(within) < len(every) == 89 and every.tokens > 4096 >= within.tokens

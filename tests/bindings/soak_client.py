@@ -135,13 +135,13 @@ class Client:
         )[0]
         new = {"op": kind, "texts": [text], "words": [word]}
         if kind == "retain":
-            self._write(new, lambda: self.agent.retain(text, tags=["soak"]))
+            self._write(new, lambda: [self.agent.retain(text, tags=["soak"])])
         elif kind == "own id":
-            self._write(new, lambda: self.agent.retain([text], id=[f"own-{word}"]))
+            self._write(new, lambda: self.agent.retain_many([text], id=[f"own-{word}"]))
         elif kind == "forget" and alive:
             id = self.random.choice(alive)
             told = {"op": kind, "texts": [], "words": [], "gone": [id]}
-            self._write(told, lambda: self.agent.forget(id) or [])
+            self._write(told, lambda: self.agent.forget(id) and [])
         elif kind == "correct" and alive:
             id = self.random.choice(alive)
             self._write(new, lambda: self.agent.correct(id, text) or [id])

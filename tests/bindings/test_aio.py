@@ -17,7 +17,7 @@ def test_the_same_calls_and_results(tmp_path: Path) -> None:
     async def main() -> None:
         async with recollex.aio.open(tmp_path / "memory") as store:
             alice = await store.agent("alice")
-            ids = await alice.retain(["Alice met Bob.", "Bob likes tea."], document_id="d")
+            ids = await alice.retain_many(["Alice met Bob.", "Bob likes tea."], document_id="d")
             assert [memory.id for memory in await alice.list(limit=5)] == ids
             assert (await alice.get(ids[1])).text == "Bob likes tea."
             recalls = await asyncio.gather(*(alice.recall("Who likes tea?") for _ in range(20)))
@@ -88,7 +88,7 @@ def test_a_cancelled_write_that_runs_is_whole(tmp_path: Path) -> None:
             def write() -> None:
                 started.set()
                 time.sleep(0.05)
-                stored.extend(alice._agent.retain("Begun.", id="begun"))
+                stored.append(alice._agent.retain("Begun.", id="begun"))
 
             begun = asyncio.create_task(store._run(write))
             while not started.is_set():

@@ -26,7 +26,7 @@ def test_the_same_calls_and_results(address: str) -> None:
     async def main() -> None:
         async with recollex.aio.connect(address) as store:
             alice = await store.agent("alice")
-            ids = await alice.retain(["Alice met Bob.", "Bob likes tea."], document_id="d")
+            ids = await alice.retain_many(["Alice met Bob.", "Bob likes tea."], document_id="d")
             assert [memory.id for memory in await alice.list(limit=5)] == ids
             recalls = await asyncio.gather(*(alice.recall("Who likes tea?") for _ in range(50)))
             assert {recall[0].id for recall in recalls} == {ids[1]}
@@ -78,7 +78,7 @@ def test_a_cancelled_call_leaves_the_connection_to_the_others(address: str) -> N
     async def main() -> None:
         async with recollex.aio.connect(address) as store:
             alice = await store.agent("alice")
-            await alice.retain([f"Number {n} likes tea." for n in range(500)])
+            await alice.retain_many([f"Number {n} likes tea." for n in range(500)])
             calls = [asyncio.create_task(alice.recall("Who likes tea?")) for _ in range(40)]
             await asyncio.sleep(0.001)
             for call in calls[1:]:
@@ -96,7 +96,7 @@ def test_a_deadline_is_kept(address: str) -> None:
     async def main() -> None:
         async with recollex.aio.connect(address, timeout=20) as store:
             alice = await store.agent("alice")
-            await alice.retain(["Somebody likes tea."])
+            await alice.retain_many(["Somebody likes tea."])
             hurried = alice.within(1e-4)
             with pytest.raises(errors.DeadlineError, match="the time given to verify was over"):
                 await asyncio.gather(*(hurried.verify() for _ in range(20)))
@@ -126,7 +126,7 @@ def test_a_server_that_comes_back_is_found_again(tmp_path: Path) -> None:
         pending = asyncio.create_task(alice.retain("After.", id="after"))
         await asyncio.sleep(0.05)
         with serving(recollex.open(tmp_path / "memory", embedder=WordVectors()), address=address):
-            assert await pending == ["after"]
+            assert await pending == "after"
             assert [memory.id for memory in await alice.list()] == ["before", "after"]
             await store.close()
 

@@ -66,7 +66,7 @@ def test_a_long_reply_must_be_more_alike_than_a_short_turn(tmp_path):
 def test_an_agent_without_roles_is_ranked_as_without_these_parts(tmp_path):
     with recollex.open(tmp_path, embedder=WordVectors()) as store:
         agent = store.agent("a")
-        agent.retain([PLAN, "My bicycle is red.", " ".join([PLAN] * 90)])
+        agent.retain_many([PLAN, "My bicycle is red.", " ".join([PLAN] * 90)])
         found, blind = (
             agent.recall("my trip", preset=preset) for preset in (presets.default, BLIND)
         )

@@ -28,7 +28,7 @@ def models(monkeypatch: pytest.MonkeyPatch) -> None:
 def told(path: Path, *names: str) -> None:
     with recollex.open(path, embedder="old") as store:
         for name in names:
-            store.agent(name).retain(["Ann lives in Oslo.", "Ben has a puppy."])
+            store.agent(name).retain_many(["Ann lives in Oslo.", "Ben has a puppy."])
 
 
 def test_every_agent_is_moved_or_the_one_that_is_named(

@@ -26,7 +26,7 @@ def test_a_forked_process_has_connections_of_its_own(address: str) -> None:
             finally:
                 os._exit(status)
         for n in range(20):
-            assert alice.retain("The parent is here.", id=f"parent{n}") == [f"parent{n}"]
+            assert alice.retain("The parent is here.", id=f"parent{n}") == f"parent{n}"
             assert alice.get("parent").text == "The parent is here."
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert alice.stats().memories == 41
@@ -62,7 +62,7 @@ def test_more_threads_than_connections_wait_their_turn(address: str) -> None:
     with recollex.connect(address, connections=2) as store:
         alice = store.agent("alice")
         with ThreadPoolExecutor(16) as threads:
-            ids = list(threads.map(lambda n: alice.retain(f"Number {n}.")[0], range(64)))
+            ids = list(threads.map(lambda n: alice.retain(f"Number {n}."), range(64)))
         assert sorted(memory.id for memory in alice.list()) == sorted(ids)
         assert store._pool._open <= 2
 
@@ -79,7 +79,7 @@ def interruptible() -> Iterator[None]:
 def test_an_interrupted_call_leaves_the_client_as_it_was(address: str) -> None:
     with recollex.connect(address) as store:
         alice = store.agent("alice")
-        alice.retain([f"Number {n} likes tea." for n in range(2000)])
+        alice.retain_many([f"Number {n} likes tea." for n in range(2000)])
         for pause in (0.0, 0.001, 0.01):
             timer = threading.Timer(pause, os.kill, (os.getpid(), signal.SIGINT))
             with pytest.raises(KeyboardInterrupt):
@@ -94,7 +94,7 @@ def test_an_interrupted_call_leaves_the_client_as_it_was(address: str) -> None:
 def test_a_late_answer_is_not_taken_for_the_next(address: str) -> None:
     with recollex.connect(address) as store:
         alice = store.agent("alice")
-        alice.retain([f"Number {n}." for n in range(3000)])
+        alice.retain_many([f"Number {n}." for n in range(3000)])
         for _ in range(5):
             with pytest.raises(errors.DeadlineError):
                 alice.within(0.0005).verify()

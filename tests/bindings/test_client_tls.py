@@ -74,7 +74,7 @@ def test_tls_is_spoken_with_whom_one_trusts(
             recollex.connect(address, token=SECRET)
         with recollex.connect(address, token=SECRET, certificates=chain) as client:
             alice = client.agent("alice")
-            ids = alice.retain(["Ann likes tea."] * 500)
+            ids = alice.retain_many(["Ann likes tea."] * 500)
             assert [memory.id for memory in alice.list(limit=1000)] == ids
             alice.forget(ids[0])  # looks whether the connection is there before it is sent
         assert asyncio.run(awaited(address)) == 499

@@ -116,5 +116,5 @@ def test_a_message_beyond_the_servers_limit_is_not_sent(tmp_path: Path) -> None:
     ):
         alice = store.agent("alice")
         with pytest.raises(errors.InputError, match="the server reads up to 10,000: do it in"):
-            alice.retain(["x" * 500] * 30)
+            alice.retain_many(["x" * 500] * 30)
         assert alice.stats().memories == 0

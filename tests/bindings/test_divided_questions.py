@@ -28,7 +28,7 @@ TEXTS = {
 def agent(tmp_path: Path) -> Iterator[recollex.Agent]:
     with recollex.open(tmp_path / "s", embedder=WordVectors(), clock=lambda: TOLD_AT) as store:
         agent = store.agent("ann")
-        agent.retain(list(TEXTS.values()), id=list(TEXTS), event_at=TOLD_AT)
+        agent.retain_many(list(TEXTS.values()), id=list(TEXTS), event_at=TOLD_AT)
         yield agent
 
 

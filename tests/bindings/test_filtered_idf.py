@@ -100,7 +100,7 @@ def test_a_speakers_name_is_no_rare_word(tmp_path: Path) -> None:
     with store_in(tmp_path / "s") as store:
         agent = store.agent("a")
         others = [f"Bo takes the bus number {n} to town." for n in range(300)]
-        agent.retain(others)
+        agent.retain_many(others)
         said = [
             {"speaker": "Ann", "text": "Well, Ann is Ann.", "at": TOLD_AT, "id": "name"},
             {"speaker": "Ann", "text": "The kayak is blue.", "at": TOLD_AT, "id": "kayak"},
@@ -116,7 +116,7 @@ def test_a_later_speaker_changes_no_cut(tmp_path: Path) -> None:
     with store_in(tmp_path / "s") as store:
         agent = store.agent("a")
         texts = ["Rome is far away.", *(f"The bus number {n} is late." for n in range(60))]
-        agent.retain(texts, id=[str(n) for n in range(61)])
+        agent.retain_many(texts, id=[str(n) for n in range(61)])
         then = agent.get("0").recorded_at
         before = agent.recall("What happened to Rome and the bus?", explain=True)
         turn = {"speaker": "Rome", "text": "I am late.", "at": TOLD_AT}

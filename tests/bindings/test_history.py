@@ -23,7 +23,7 @@ def times(*minutes):
 
 def test_each_time_is_a_transaction(agent):
     recorded = times(0, 0, 1, 5)
-    ids = agent.retain(["a", "b", "c", "d"], recorded_at=recorded, embedding=VECTORS)
+    ids = agent.retain_many(["a", "b", "c", "d"], recorded_at=recorded, embedding=VECTORS)
     held = agent.list()
     assert [memory.id for memory in held] == ids
     assert [memory.recorded_at for memory in held] == recorded
@@ -36,5 +36,5 @@ def test_each_time_is_a_transaction(agent):
 )
 def test_nothing_is_retained_of_a_history_that_is_wrong_somewhere(agent, recorded, vectors):
     with pytest.raises(recollex.errors.InputError):
-        agent.retain(["a", "b", "c", "d"], recorded_at=recorded, embedding=vectors)
+        agent.retain_many(["a", "b", "c", "d"], recorded_at=recorded, embedding=vectors)
     assert agent.stats().memories == 0

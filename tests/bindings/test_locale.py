@@ -39,7 +39,7 @@ def test_the_dates_of_texts_and_of_questions_follow_the_locale(
 ) -> None:
     with store_in(tmp_path, **options) as store:
         agent = store.agent("ann")
-        ids = agent.retain(list(TEXTS))
+        ids = agent.retain_many(list(TEXTS))
         assert tuple(agent.get(id).event[0] for id in ids) == days
         for written, expected in zip(("5/2/2024", "2/5/2024", "12/25"), days, strict=True):
             found = agent.recall(f"What did we do on {written}?", now=ASKED_AT)
@@ -61,7 +61,7 @@ def test_the_locale_is_that_of_the_agents_creation(tmp_path: Path) -> None:
         agent = store.agent("ann")
         assert agent.stats().locale == "en-US"
         assert agent.recall("on 5/2/2024?", now=ASKED_AT).time_range == before
-        (second,) = agent.retain(TEXTS[1])
+        second = agent.retain(TEXTS[1])
         assert agent.get(second).event[0] == day(2, 5)
         agent.checkpoint()
     with store_in(tmp_path) as store:
@@ -71,7 +71,7 @@ def test_the_locale_is_that_of_the_agents_creation(tmp_path: Path) -> None:
 def test_a_copy_of_the_log_has_the_same_locale(tmp_path: Path) -> None:
     with store_in(tmp_path / "one", locale="en-US") as store:
         agent = store.agent("ann")
-        agent.retain(list(TEXTS), recorded_at=SAID_AT - timedelta(hours=1))
+        agent.retain_many(list(TEXTS), recorded_at=SAID_AT - timedelta(hours=1))
         told = agent.recall("What did we do on 5/2/2024?", now=ASKED_AT)
         agent.snapshot(SAID_AT, tmp_path / "copy")
     with store_in(tmp_path / "copy") as store:
@@ -101,7 +101,7 @@ def test_a_date_in_a_question_finds_what_was_then(tmp_path: Path, question: str)
     """The memory of that day is first although it shares no word with the question."""
     with store_in(tmp_path) as store:
         agent = store.agent("ann")
-        agent.retain(
+        agent.retain_many(
             ["Painted our kitchen green.", "Bought tyres.", "Sold that old sofa."],
             event_at=[day(1, 18), day(1, 19), day(1, 20)],
         )

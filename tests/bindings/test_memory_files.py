@@ -32,7 +32,7 @@ def fields(memory: recollex.Memory) -> dict[str, object]:
 
 
 def told(agent: recollex.Agent) -> None:
-    agent.retain(
+    agent.retain_many(
         ["Ann lives in Oslo.", "Tea: \N{TEACUP WITHOUT HANDLE} at four\nor five."],
         id=["home", "tea"],
         event_at=[day(1), day(2)],
@@ -93,7 +93,7 @@ def test_given_vectors_travel(tmp_path: Path, kind: str) -> None:
         recollex.open(tmp_path / "b", **given) as b,
     ):
         agent, copy = store.agent("a"), b.agent("a")
-        agent.retain([f"Text {n}." for n in range(40)], embedding=vectors)
+        agent.retain_many([f"Text {n}." for n in range(40)], embedding=vectors)
         assert recollex.export_memories(agent, file) == 40
         assert recollex.import_memories(copy, file) == 40
         asked = [
@@ -121,7 +121,7 @@ def test_an_interrupted_import_is_completed(tmp_path: Path) -> None:
 
 def test_a_large_transaction_is_one_again(tmp_path: Path) -> None:
     with recollex.open(tmp_path / "a", embedder=WordVectors()) as store:
-        store.agent("a").retain([f"Text {n}." for n in range(300)], recorded_at=day(3))
+        store.agent("a").retain_many([f"Text {n}." for n in range(300)], recorded_at=day(3))
         recollex.export_memories(store.agent("a"), tmp_path / "x.jsonl")
         assert recollex.import_memories(store.agent("b"), tmp_path / "x.jsonl") == 300
         assert {memory.recorded_at for memory in store.agent("b").list(limit=300)} == {day(3)}

@@ -93,7 +93,7 @@ def test_a_correction_that_changes_nothing_records_nothing(agent):
 
 
 def test_a_transaction_block_corrects_archives_and_forgets(agent):
-    agent.retain(["Ann likes tea.", "Ben likes ale.", "It rained."], id=["m", "n", "o"])
+    agent.retain_many(["Ann likes tea.", "Ben likes ale.", "It rained."], id=["m", "n", "o"])
     with agent.transaction(by="ann", why="a letter") as tx:
         tx.correct("m", "Ann likes milk.", metadata={"k": 1}, network="agent")
         tx.archive("n")
@@ -159,7 +159,7 @@ RETAIN = {"op": "RETAIN", "id": "x", "text": "New."}
     ],
 )
 def test_what_is_refused_leaves_nothing(agent, operations, kind, message):
-    agent.retain(["Ann likes tea.", "It rained."], id=["m", "old"])
+    agent.retain_many(["Ann likes tea.", "It rained."], id=["m", "old"])
     agent.archive("old")
     before = agent.log()
     place = len(operations)

@@ -175,7 +175,7 @@ def test_an_agent_that_holds_nothing_is_sure_of_it(tmp_path: Path, preset: str) 
             found = agent.recall("Who won?", preset=preset, min_confidence=0.5)
             assert (len(found), found.confidence) == (0, 0.0)
             assert found.signs is not None and found.signs.memories == 0
-            agent.forget(agent.retain(["Ann won."]))  # then a store, and all of it forgotten
+            agent.forget(agent.retain_many(["Ann won."]))  # then a store, and all of it forgotten
 
 
 def test_nothing_that_a_filter_admits_is_confidence_0(talk: recollex.Agent) -> None:

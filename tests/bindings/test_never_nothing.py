@@ -32,7 +32,7 @@ def agent(tmp_path: Path) -> Iterator[recollex.Agent]:
     with recollex.open(tmp_path / "memory", embedder=recollex.GivenVectors(DIMENSION)) as store:
         agent = store.agent("a")
         vectors = [at_cosine(cosine, n) for n, cosine in enumerate(COSINES.values())]
-        agent.retain(list(COSINES), embedding=np.array(vectors), tags=[["a"], *[["b"]] * 4])
+        agent.retain_many(list(COSINES), embedding=np.array(vectors), tags=[["a"], *[["b"]] * 4])
         yield agent
 
 
@@ -54,7 +54,7 @@ def test_an_invoice_below_the_threshold_comes_back(tmp_path: Path, exact: bool) 
     vectors = np.array([at_cosine(0.17, 0), at_cosine(-0.02, 1)])
     with recollex.open(tmp_path / "memory", embedder=recollex.GivenVectors(DIMENSION)) as store:
         agent = store.agent("a")
-        agent.retain(texts, embedding=vectors)
+        agent.retain_many(texts, embedding=vectors)
         recall = agent.recall("How much must be paid?", query_embedding=ASKED, exact=exact)
         assert [memory.text for memory in recall] == texts
 
@@ -83,7 +83,7 @@ def test_a_recall_is_filled_up_to_the_thinking_budget(tmp_path: Path) -> None:
     nearest = [f"Note {n}." for n in np.argsort(-(stored @ ASKED), kind="stable")[:100]]
     with recollex.open(tmp_path / "memory", embedder=recollex.GivenVectors(DIMENSION)) as store:
         agent = store.agent("a")
-        agent.retain([f"Note {n}." for n in range(1_000)], embedding=vectors)
+        agent.retain_many([f"Note {n}." for n in range(1_000)], embedding=vectors)
         for exact in (True, False):
             recall = ask(agent, exact=exact, max_tokens=1_000_000)
             ranks = {memory.text: memory.ranks.get("semantic", 1_000) for memory in recall}

@@ -23,7 +23,7 @@ def test_an_opening_that_reads_much_of_the_log_says_how_far_it_is(tmp_path, monk
     monkeypatch.setattr(watching, "LONG", 300)
     with recollex.open(tmp_path / "store", embedder=recollex.GivenVectors(8)) as store:
         texts = [f"word{number}" for number in range(300)]
-        store.agent("ann").retain(texts, embedding=np.ones((300, 8)))
+        store.agent("ann").retain_many(texts, embedding=np.ones((300, 8)))
     assert told_of_an_opening(tmp_path / "store") == []  # a checkpoint holds them
     shutil.copytree(tmp_path / "store", tmp_path / "copy")
     for folder, read_only in (("store", False), ("copy", True)):
@@ -35,6 +35,6 @@ def test_an_opening_that_reads_much_of_the_log_says_how_far_it_is(tmp_path, monk
 def test_a_short_one_says_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(progress, "PAUSE", 0)
     with recollex.open(tmp_path, embedder=recollex.GivenVectors(8)) as store:
-        store.agent("ann").retain(["tea"] * 300, embedding=np.ones((300, 8)))
+        store.agent("ann").retain_many(["tea"] * 300, embedding=np.ones((300, 8)))
     (tmp_path / "agents/ann/MANIFEST").unlink()
     assert told_of_an_opening(tmp_path) == []

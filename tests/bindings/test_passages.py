@@ -65,7 +65,7 @@ def test_of_a_text_of_300_kb_the_budget_is_used_for_the_best_passages_in_their_o
     text = long_text(NEEDLES, 8000)
     assert 290_000 < len(text) < 310_000
     agent = store.agent("a")
-    agent.retain([text, "The kettle is warm."], id=["long", "short"])
+    agent.retain_many([text, "The kettle is warm."], id=["long", "short"])
     for budget in (450, 1000, 4096, 20_000):
         check_recall(agent.recall(QUESTION, max_tokens=budget), budget, text)
     recall = agent.recall(QUESTION)  # 4,096 tokens
@@ -112,7 +112,7 @@ def test_a_passage_borrows_from_those_beside_it(store):
 
 def test_memories_of_one_passage_cost_nothing_more(store, monkeypatch):
     agent = store.agent("a")
-    agent.retain([f"The kettle number {n} of the lighthouse." for n in range(80)])
+    agent.retain_many([f"The kettle number {n} of the lighthouse." for n in range(80)])
     monkeypatch.setattr(passage_choice, "rows_of", None)
     for budget in (20, 100, 4096):
         for memory in agent.recall(QUESTION, max_tokens=budget):
@@ -123,7 +123,7 @@ def test_memories_of_one_passage_cost_nothing_more(store, monkeypatch):
 def test_whole_memories_come_first_and_the_papers_cut_nothing(store):
     agent = store.agent("a")
     text = long_text(NEEDLES, 60)
-    agent.retain([text, *filler(5, 3)], id=["long", *"bcdef"])
+    agent.retain_many([text, *filler(5, 3)], id=["long", *"bcdef"])
     everything = agent.recall(QUESTION, max_tokens=100_000)
     long = next(memory for memory in everything if memory.id == "long")
     assert long.text == text and long.passages == ((0, len(text)),)
@@ -147,7 +147,7 @@ TEXTS = st.lists(st.lists(WORDS, min_size=1, max_size=900).map(" ".join), min_si
 def test_any_texts_stay_within_the_budget(store, texts, budget, exact):
     agent = store.agent(f"a{len(store.agents())}")
     ids = [str(n) for n in range(len(texts))]
-    agent.retain(texts, id=ids)
+    agent.retain_many(texts, id=ids)
     recall = agent.recall("Which kettle is red 灯塔?", max_tokens=budget, exact=exact)
     assert recall.tokens == sum(memory.tokens for memory in recall) <= budget
     for memory in recall:

@@ -39,7 +39,7 @@ def agent() -> Iterator[recollex.Agent]:
         recollex.open(folder, embedder=recollex.GivenVectors(DIMENSION)) as store,
     ):
         agent = store.agent("a")
-        agent.retain(
+        agent.retain_many(
             TEXTS,
             id=[f"m{n}" for n in range(len(TEXTS))],
             event_at=[START + timedelta(hours=n) for n in range(len(TEXTS))],

@@ -46,14 +46,14 @@ TEXTS = [f"Ann saw boat number {n}." for n in range(COUNT)]
 def test_progress_is_told_to_who_asks_and_not_too_often(tmp_path: Path) -> None:
     store = recollex.open(tmp_path / "memory", embedder=Slow())
     with serving(store) as server, Raw(server.addresses[0]) as client:
-        id = client.send("retain", "alice", {"text": TEXTS}, {"progress": True})
+        id = client.send("retain_many", "alice", {"texts": TEXTS}, {"progress": True})
         told = []
         while (message := client.receive())[0] == 2:
             assert message[1] == "progress" and message[2][0] == id and message[2][2] == COUNT
             told.append(message[2][1])
         assert message[1] == id and len(message[3]) == COUNT
         assert 3 <= len(told) <= 30 and told == sorted(set(told)) and told[-1] <= COUNT
-        id = client.send("retain", "bob", {"text": TEXTS})
+        id = client.send("retain_many", "bob", {"texts": TEXTS})
         assert client.receive()[:2] == [1, id]
         id = client.send("retain", "bob", {"text": "A short one."}, {"progress": True})
         assert client.receive()[:2] == [1, id]
@@ -66,7 +66,7 @@ def test_the_client_draws_the_bar_of_embedded_work(
     with serving(store) as server, recollex.connect(server.addresses[0]) as remote:
         alice = remote.agent("alice")
         monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-        alice.retain(TEXTS)
+        alice.retain_many(TEXTS)
         shown = terminal.getvalue()
         assert "retaining" in shown and "memories" in shown
         assert any(f"{n}/{COUNT}" in shown for n in range(1, COUNT))

@@ -92,7 +92,7 @@ def lossy(relay: Relay, tmp_path: Path) -> Iterator[Any]:
     "write",
     [
         lambda alice: alice.retain("Bob likes tea."),
-        lambda alice: alice.retain(["Bob likes tea."], tags=["a"], id=[None]),
+        lambda alice: alice.retain_many(["Bob likes tea."], tags=["a"], id=[None]),
         lambda alice: alice.retain_dialogue(
             [{"speaker": "Ann", "text": "Tea?", "at": "2024-05-04T10:00:00Z"}], document_id="d"
         ),
@@ -197,7 +197,7 @@ def test_a_server_killed_between_sending_and_answering_stores_once(tmp_path: Pat
     with lossy(relay, tmp_path) as alice:
         alice.retain("Ann likes tea.", id="m")
         relay.lose = kill
-        ids = alice.retain(["Bob likes tea.", "Eve likes milk."])
+        ids = alice.retain_many(["Bob likes tea.", "Eve likes milk."])
         assert [memory.id for memory in alice.list()] == ["m", *ids]
         server = restarted.pop()
         relay.lose = kill

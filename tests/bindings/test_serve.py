@@ -54,7 +54,7 @@ def write_until_it_ends(address: str, agent: str, acknowledged: list[str]) -> No
                     while message[0] != 1:
                         message = client.receive()
                     if message[2] is None:
-                        acknowledged.extend(message[3])
+                        acknowledged.append(message[3])
                 arguments = {"text": f"Number {number}.", "id": f"{number}", "embedding": VECTOR}
                 client.write(encode([0, number, "retain", [agent, arguments, {}]]))
     except (EOFError, OSError):

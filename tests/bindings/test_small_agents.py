@@ -19,7 +19,7 @@ def made(store: recollex.Store, told: dict[str, float], others: int) -> recollex
     agent = store.agent(f"{others}")
     texts = {f"The station of line {n} lies in district {n}.": 0.02 for n in range(others)} | told
     vectors = [at_cosine(cosine, n % 60) for n, cosine in enumerate(texts.values())]
-    agent.retain(list(texts), embedding=np.array(vectors))
+    agent.retain_many(list(texts), embedding=np.array(vectors))
     return agent
 
 
@@ -39,7 +39,7 @@ def test_a_tag_makes_a_small_agent_of_a_large_one(tmp_path: Path) -> None:
         agent = made(store, {}, 300)
         told = {AISLE: 0.316, THEATRE: 0.196, "The lamp is green.": 0.1}
         vectors = np.array([at_cosine(cosine, n) for n, cosine in enumerate(told.values())])
-        agent.retain(list(told), embedding=vectors, tags=[["trip"]] * 3)
+        agent.retain_many(list(told), embedding=vectors, tags=[["trip"]] * 3)
         question = "Which seat do I want?"
         found = agent.recall(question, query_embedding=at_cosine(1.0, 0), tags=["trip"])
         assert found[0].text == AISLE

@@ -34,7 +34,7 @@ def stamps(agent):
 
 def retain_all(agent):
     names = [str(source) for source in SOURCES]
-    agent.retain([f"Tea of {name}." for name in names], id=names, source=SOURCES, event_at=DAY)
+    agent.retain_many([f"Tea of {name}." for name in names], id=names, source=SOURCES, event_at=DAY)
     return names
 
 
@@ -52,7 +52,9 @@ def test_a_source_is_kept_and_has_its_trust(agent):
 def test_a_word_of_the_callers_own_may_have_any_trust_and_others_less(agent):
     agent.retain("Tea.", id="c", source="crm", trust="user")
     agent.retain("Milk.", id="t", source="tool", trust="web")
-    agent.retain(["Oats.", "Rye."], id=["o", "r"], source=["crm", "user"], trust=["tool", None])
+    agent.retain_many(
+        ["Oats.", "Rye."], id=["o", "r"], source=["crm", "user"], trust=["tool", None]
+    )
     assert stamps(agent) == {
         "c": ("crm", "user"),
         "t": ("tool", "web"),
@@ -267,7 +269,9 @@ def test_sources_are_the_same_in_cuts_after_a_reopen_and_in_a_snapshot(tmp_path)
 
 
 def test_the_log_holds_a_source_only_where_one_was_given(agent):
-    agent.retain(["Tea.", "Milk.", "Rye."], source=[None, "web", "crm"], trust=[None, None, "tool"])
+    agent.retain_many(
+        ["Tea.", "Milk.", "Rye."], source=[None, "web", "crm"], trust=[None, None, "tool"]
+    )
     records = [entry.payload for entry in agent.log() if entry.kind == "retain"]
     assert [(each.get("source"), each.get("trust")) for each in records] == [
         (None, None),
@@ -279,7 +283,7 @@ def test_the_log_holds_a_source_only_where_one_was_given(agent):
 def test_an_erased_memory_has_no_source(tmp_path):
     with opened(tmp_path / "s") as store:
         agent = store.agent("a")
-        agent.retain(["Tea.", "Milk."], id=["t", "m"], source=["secret-portal", "user"])
+        agent.retain_many(["Tea.", "Milk."], id=["t", "m"], source=["secret-portal", "user"])
         fact = agent.facts.add("Ann", "drinks", "tea", evidence=["t", "m"])
         assert agent.facts.get(fact).trust == "web"
         agent.erase("t", by="ann", why="asked")

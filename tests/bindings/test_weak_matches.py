@@ -52,7 +52,9 @@ def test_a_model_counts_less_for_a_script_that_it_does_not_know(tmp_path: Path) 
         embedder.thresholds = replace(PAPER_THRESHOLDS, foreign=foreign)
         with recollex.open(tmp_path / str(foreign), embedder=embedder) as store:
             agent = store.agent("a")
-            agent.retain(["Кошка спит на диване.", "The cat sleeps on the sofa."], id=["ru", "en"])
+            agent.retain_many(
+                ["Кошка спит на диване.", "The cat sleeps on the sofa."], id=["ru", "en"]
+            )
             recalls = [agent.recall(text, explain=True) for text in ("Где кошка спит", "the cat")]
             found[foreign] = [{m.id: m.parts for m in recall} for recall in recalls]
             likeness = [recall.signs.likeness for recall in recalls if recall.signs is not None]

@@ -90,7 +90,7 @@ def test_everything_that_an_agent_returns_arrives_equal(tmp_path: Path) -> None:
         one = np.ones(8) / 8**0.5
         begun = datetime.now(UTC)
         long = " ".join(f"Sentence number {number} tells of Oslo." for number in range(90))
-        ids = agent.retain(
+        ids = agent.retain_many(
             ["Ann moved to Oslo.", "Bob likes tea.", "Bob left."],
             tags=[["x"], [], []],
             metadata=[{"a": [1, {"b": None}]}, {}, {}],

@@ -48,7 +48,7 @@ def test_proposed_rows_do_not_depend_on_indexes(folder):
     store = opened(folder, durability="off")
     agent = store.agent("a")
     for first in range(0, 900, 300):
-        agent.retain(
+        agent.retain_many(
             [f"memory {n} of {('Ann', 'Ben')[n % 2]}" for n in range(first, first + 300)],
             embedding=vectors[first : first + 300],
             tags=[["odd"] * (n % 2) + ["rare"] * (n % 50 == 0) for n in range(first, first + 300)],

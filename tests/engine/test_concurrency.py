@@ -83,7 +83,7 @@ def test_threads_that_write_and_read_at_once(tmp_path, monkeypatch):
         documents = [f"d{number}", None, "shared"]
         entities = [f"Entity {random.integers(10**6)}"]
         names = [None, f"own-{number}-{random.integers(5)}", None]
-        ids = agent.retain(
+        ids = agent.retain_many(
             texts, id=names, embedding=vectors, document_id=documents, entities=entities
         )
         assert agent.get(ids[0]).text == texts[0]  # what was acknowledged is seen at once
@@ -183,7 +183,7 @@ def test_a_recall_keeps_what_it_found_while_everything_moves(tmp_path, monkeypat
     ) as store:
         agent = store.agent("a")
         texts = [f"the letter {number}" for number in range(40)]
-        ids = agent.retain(
+        ids = agent.retain_many(
             texts, embedding=random.standard_normal((40, DIMENSION)), metadata={"k": [1]}
         )
         asked = {"query_embedding": random.standard_normal(DIMENSION), "exact": True}
@@ -192,7 +192,7 @@ def test_a_recall_keeps_what_it_found_while_everything_moves(tmp_path, monkeypat
         expected = list(expected)
         agent.forget(ids[::2])
         for _ in range(30):
-            agent.retain(["more"] * 40, embedding=random.standard_normal((40, DIMENSION)))
+            agent.retain_many(["more"] * 40, embedding=random.standard_normal((40, DIMENSION)))
             agent.checkpoint()
         assert list(held) == expected
         assert len(held) == 40

@@ -31,7 +31,7 @@ def answers(agent, **options):
 def write(agent, random):
     texts = [" ".join(random.choice(WORDS, 5)) for _ in range(int(random.integers(1, 5)))]
     ids = [None if random.random() < 0.5 else f"m{random.integers(6)}" for _ in texts]
-    agent.retain(texts, id=ids, embedding=random.normal(size=(len(texts), 16)) + 0.5)
+    agent.retain_many(texts, id=ids, embedding=random.normal(size=(len(texts), 16)) + 0.5)
     one, other = random.choice(WORDS, 2, replace=False).tolist()
     fact = f"f{random.integers(6)}"
     act = random.choice(["fact", "event", "merge", "forget", "archive", "correct", "none"])

@@ -30,7 +30,7 @@ def agent(tmp_path_factory):
             f"The tea of {n} " + " ".join(rng.choice(words, rng.choice([1, 5, 40, 300]))) + "."
             for n in range(110)
         ]
-        agent.retain(texts)
+        agent.retain_many(texts)
         yield agent
 
 

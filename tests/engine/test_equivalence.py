@@ -188,12 +188,12 @@ class Stores(RuleBasedStateMachine):
     def retain(self, statements: list[dict[str, object]]) -> None:
         options = {name: [each[name] for each in statements] for name in statements[0]}
         texts = options.pop("text")
-        self.both(lambda agent: agent.retain(texts, **options))
+        self.both(lambda agent: agent.retain_many(texts, **options))
 
     @rule(place=st.integers(0, 2), text=TEXT, many=st.integers(1, 12))
     def retain_given_vector(self, place: int, text: str, many: int) -> None:
         vector = np.eye(3, DIMENSION)[place]
-        self.both(lambda agent: agent.retain([text] * many, embedding=[vector] * many))
+        self.both(lambda agent: agent.retain_many([text] * many, embedding=[vector] * many))
 
     @rule(
         turns=st.lists(TURN, max_size=5),

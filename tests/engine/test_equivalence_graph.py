@@ -86,7 +86,7 @@ def test_graphs_change_nothing_of_exact_recalls_and_little_of_others(tmp_path, o
     for step in range(10):
         vectors = clustered(random, 300, centres)
         texts = [f"memory {n} of {('Ann', 'Ben', 'Oslo')[n % 3]}" for n in range(300)]
-        ids = agent.retain(texts, embedding=vectors, tags=["odd" if step % 2 else "even"])
+        ids = agent.retain_many(texts, embedding=vectors, tags=["odd" if step % 2 else "even"])
         agent.forget(ids[int(random.integers(300))])
         if step % 2:
             agent.checkpoint()
@@ -98,7 +98,7 @@ def test_graphs_change_nothing_of_exact_recalls_and_little_of_others(tmp_path, o
             reader.recall("memory", query_embedding=queries[0])
     graph_ends = [graph.end_row for graph in agent.engine.view().indexes.graphs]
     assert len(graph_ends) == 3
-    agent.retain(["a tail of Ann"] * 60, embedding=clustered(random, 60, centres))
+    agent.retain_many(["a tail of Ann"] * 60, embedding=clustered(random, 60, centres))
 
     # Another folder with the same log and vectors, whose rows no index covers.
     bare = tmp_path / "bare" / "agents" / "a"

@@ -202,7 +202,7 @@ class Law(RuleBasedStateMachine):
     def retain(self, statements: list[dict[str, Any]]) -> None:
         options = {name: [each[name] for each in statements] for name in statements[0]}
         texts = options.pop("text")
-        self.write(lambda: self.agent.retain(texts, **options))
+        self.write(lambda: self.agent.retain_many(texts, **options))
 
     @rule(
         turns=st.lists(TURN, max_size=4),
@@ -266,7 +266,7 @@ class Law(RuleBasedStateMachine):
     @rule(one=PEOPLE, other=PEOPLE, text=TEXT)
     def merge(self, one: str, other: str, text: str) -> None:
         """Name two, and make them one: recalls of earlier moments stay as they were."""
-        self.write(lambda: self.agent.retain([f"{one} {text}", f"{other} {text}"]))
+        self.write(lambda: self.agent.retain_many([f"{one} {text}", f"{other} {text}"]))
         self.write(lambda: self.agent.facts.merge(one, other))
 
     @rule(count=st.sampled_from([None, None, 4, 9]))

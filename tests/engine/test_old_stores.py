@@ -106,7 +106,7 @@ def test_posting_lists_of_formats_before_answer_alike_and_the_next_checkpoint_wr
     texts = [" ".join(f"w{word}" for word in rng.zipf(1.5, 9) % 50) for _ in range(150)]
     with opened(tmp_path) as store:
         vectors = rng.standard_normal((150, 8)).astype(np.float32)
-        store.agent("ann").retain(texts, embedding=vectors)
+        store.agent("ann").retain_many(texts, embedding=vectors)
         store.agent("ann").checkpoint()
         before = recalled(store)
     folder = tmp_path / "agents" / "ann"

@@ -72,7 +72,7 @@ def retain(agent, random, count=4):
     texts[0] = texts[0] if random.random() < 0.9 else "a quokka with zymurgy"
     ids = [None if random.random() < 0.7 else f"m{random.integers(9)}" for _ in texts]
     vectors = random.standard_normal((count, 16)) + 0.5
-    return agent.retain(texts, id=ids, embedding=vectors, tags=["x"])
+    return agent.retain_many(texts, id=ids, embedding=vectors, tags=["x"])
 
 
 def recalls(agent, queries):

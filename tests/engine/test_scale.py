@@ -80,7 +80,7 @@ def batch(rng, first, count):
 
 def write(agent, rng, first, count):
     texts, vectors = batch(rng, first, count)
-    return agent.retain(texts, id=[f"m{first + n}" for n in range(count)], embedding=vectors)
+    return agent.retain_many(texts, id=[f"m{first + n}" for n in range(count)], embedding=vectors)
 
 
 @pytest.fixture(scope="module")

@@ -134,7 +134,7 @@ def write(agent: Any, run: int, thread: int, say: Callable[[str], None]) -> None
             if n % 7 == 0:
                 texts[0] += " It is long." * 80
             first = rng.randrange(64 - count)
-            agent.retain(texts, id=ids, tags=["t"], embedding=vectors[first : first + count])
+            agent.retain_many(texts, id=ids, tags=["t"], embedding=vectors[first : first + count])
             say("+ " + " ".join(ids))
             mine |= dict.fromkeys(ids, 1)
         elif act < 0.85:
@@ -256,7 +256,7 @@ def inspect(path: Path, run: int, expected: Expected) -> Any:
         assert memories == before
         expected.check(memories)
         assert agent.verify().problems == ()
-        (id,) = agent.retain(f"{run}-x-1-0/1: first words.", id=f"{run}-x-1-0/1", embedding=vector)
+        id = agent.retain(f"{run}-x-1-0/1: first words.", id=f"{run}-x-1-0/1", embedding=vector)
         expected.versions[id] = 1
         found = agent.recall("first words", query_embedding=vector, exact=True)
         assert found[0].id == id and not found.trace.errors
@@ -270,7 +270,7 @@ def warm_up() -> None:
         recollex.open(folder, embedder=recollex.GivenVectors(D)) as store,
     ):
         agent = store.agent("warm")
-        agent.retain([f"Some {n} words." for n in range(60)], embedding=np.eye(60, D) + 0.1)
+        agent.retain_many([f"Some {n} words." for n in range(60)], embedding=np.eye(60, D) + 0.1)
         agent.checkpoint()
 
 

@@ -276,7 +276,7 @@ def erase(work: Work) -> None:
 def retain_texts(agent: Any, first: int, count: int) -> None:
     """Retain memories whose vectors the model makes."""
     texts = [text(n) for n in range(first, first + count)]
-    agent.retain(texts, id=[f"m{n}" for n in range(first, first + count)])
+    agent.retain_many(texts, id=[f"m{n}" for n in range(first, first + count)])
 
 
 def reembed(work: Work) -> None:

@@ -134,7 +134,7 @@ def retain(
             document = said[0]["document"]
             agent.retain_dialogue(spoken, document_id=document, tags=tags, recorded_at=after)
         else:
-            agent.retain(
+            agent.retain_many(
                 [turn["text"] for turn in said],
                 id=[turn["id"] for turn in said],
                 event_at=[turn.get("at") for turn in said],

@@ -119,7 +119,7 @@ def compile_words() -> None:
     ):
         agent = store.agent("warmup")
         texts = [f"Ines saw boat {n} in Lisbon in March." for n in range(20)]
-        agent.retain(texts, embedding=np.tile(vector, (20, 1)), document_id="warmup")
+        agent.retain_many(texts, embedding=np.tile(vector, (20, 1)), document_id="warmup")
         agent.recall(QUESTION, query_embedding=vector, preset=WORDS)
         agent.checkpoint()
         for name in PRESETS:

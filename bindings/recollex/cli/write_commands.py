@@ -39,7 +39,7 @@ def retain(arguments: Arguments) -> int:
     }
     given = {name: value for name, value in options.items() if value is not None}
     with open_store(arguments) as store:
-        ids = store.agent(arguments.agent).retain(texts, **given)
+        ids = store.agent(arguments.agent).retain_many(texts, **given)
     print("\n".join(ids))
     return 0
 

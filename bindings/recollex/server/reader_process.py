@@ -124,7 +124,7 @@ def warm() -> None:
     ):
         agent = store.agent("warm")
         texts = [f"Ines saw boat {n} in Lisbon in March." for n in range(20)]
-        agent.retain(texts, embedding=np.tile(vector, (20, 1)), document_id="talk")
+        agent.retain_many(texts, embedding=np.tile(vector, (20, 1)), document_id="talk")
         for exact in (False, True):
             asked = agent.recall("What did Ines see in March?", query_embedding=vector, exact=exact)
             encode(asked)

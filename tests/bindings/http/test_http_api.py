@@ -73,7 +73,7 @@ def test_a_search_is_the_embedded_recall(tmp_path: Path) -> None:
     texts = [f"Alice {verb} the {thing}." for verb in ("saw", "lost") for thing in ("van", "key")]
     with recollex.open(tmp_path, embedder=HashedWords()) as store:
         alice = store.agent("alice")
-        alice.retain(texts, id=["a", "b", "c", "d"], event_at=datetime(2024, 5, 1, tzinfo=UTC))
+        alice.retain_many(texts, id=["a", "b", "c", "d"], event_at=datetime(2024, 5, 1, tzinfo=UTC))
         now = datetime(2024, 6, 1, tzinfo=UTC)
         expected = alice.recall("Who lost a key?", now=now, explain=True).to_dict()
     with served(tmp_path) as running, running.http() as client:

@@ -39,7 +39,7 @@ def call(http: httpx.Client, method: str, agent: str | None, **arguments: Any) -
 
 
 def test_a_call_comes_back_as_on_the_socket(http: httpx.Client) -> None:
-    assert call(http, "retain", "bob", text="Bob likes tea.", id="b1") == [None, ["b1"]]
+    assert call(http, "retain", "bob", text="Bob likes tea.", id="b1") == [None, "b1"]
     error, found = call(http, "recall", "bob", query="Who likes tea?")
     assert error is None
     assert [memory.text for memory in found] == ["Bob likes tea."]
@@ -55,7 +55,7 @@ def test_an_error_has_its_status_and_its_class(http: httpx.Client) -> None:
 
 
 def test_a_long_list_comes_in_parts_if_it_is_asked_so(http: httpx.Client) -> None:
-    call(http, "retain", "many", text=["One.", "Two.", "Three."], id=["1", "2", "3"])
+    call(http, "retain_many", "many", texts=["One.", "Two.", "Three."], id=["1", "2", "3"])
     answer = post(http, [0, 7, "list", ["many", {}, {"parts": 2}]])
     unpacker = msgpack.Unpacker(ext_hook=lambda code, data: (code, len(data) > 0))
     unpacker.feed(answer.content)

@@ -103,7 +103,7 @@ BOMBS = st.sampled_from(
         b"\xdc\xff\xff" + b"\xc0" * 65_535,
         b"\xc1",
         packed([0, 1, "recall", ["victim", {"query": "x" * 900_000}, {}]]),
-        packed([0, 1, "retain", ["other", {"text": ["x"] * 100_001}, {}]]),
+        packed([0, 1, "retain_many", ["other", {"texts": ["x"] * 100_001}, {}]]),
         packed([0, 1, "recall", ["victim", {"where": {"a": [[]] * 50_000}}, {}]]),
     ]
 )

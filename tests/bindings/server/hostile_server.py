@@ -41,7 +41,7 @@ TEXTS = [
 
 async def serve(folder: Path) -> None:
     store = recollex.open(folder / "store", embedder=HashedWords(), durability="off")
-    store.agent("victim").retain(TEXTS, id=[f"n{n}" for n in range(len(TEXTS))])
+    store.agent("victim").retain_many(TEXTS, id=[f"n{n}" for n in range(len(TEXTS))])
     store.agent("victim").recall("Where is the ladder?")
     with (folder / "log.jsonl").open("w") as log:
         telemetry = Telemetry(log=Log(log, "info"))

@@ -39,7 +39,7 @@ def test_top_shows_calls_and_stages(
     out = capsys.readouterr().out
     assert code == 0
     rows = [line.split()[0] for line in out.splitlines() if line]
-    assert {"recall", "retain", "embed", "total"} <= set(rows)
+    assert {"recall", "retain_many", "embed", "total"} <= set(rows)
     assert "tea" not in out
 
 

@@ -41,7 +41,7 @@ def test_the_future_is_refused_and_the_present_is_not(agent):
         with pytest.raises(InputError, match="in the future"):
             ask(day(20) + timedelta(microseconds=1))
     later = agent.retain("Of tomorrow.", recorded_at=day(30), embedding=VECTORS[0])
-    assert [m.id for m in agent.at(day(30)).list()] == ["home", *later]  # recorded: not unknown
+    assert [m.id for m in agent.at(day(30)).list()] == ["home", later]  # recorded: not unknown
     assert [m.id for m in agent.at(day(29)).list()] == ["home"]
 
 
@@ -75,7 +75,7 @@ def test_a_cut_cannot_be_written_to(agent):
 def test_a_cut_stays_as_it_is_while_more_is_told(agent):
     then = agent.at(day(20))
     before = list(asked(then)), then.list(), then.stats().memories
-    agent.retain(["Ann has a cat."] * 3, embedding=VECTORS[:3])
+    agent.retain_many(["Ann has a cat."] * 3, embedding=VECTORS[:3])
     agent.checkpoint()
     assert (list(asked(then)), then.list(), then.stats().memories) == before
     assert then.list() == agent.at(day(20)).list()
@@ -140,7 +140,7 @@ def test_asyncio_travels_too(tmp_path):
 def test_a_name_that_was_learned_later_is_not_known_before(store):
     agent = store.agent("n")
     texts = [f"Ann met Bob Chen in Oslo, for the {n}th time." for n in range(4, 16)]
-    agent.retain(texts, recorded_at=day(1), embedding=VECTORS[:12], event_at=day(1))
+    agent.retain_many(texts, recorded_at=day(1), embedding=VECTORS[:12], event_at=day(1))
     told(agent, 2, "Ann met Bob Chenn in Oslo.")
     assert agent.list(limit=20)[-1].entities == ("Ann", "Bob Chen", "Oslo")  # the same one
     assert len(asked(agent, entities=["bob chenn"])) == 13
@@ -160,7 +160,9 @@ def test_ten_thousand_later_memories_with_a_rare_word_change_not_one_bit(tmp_pat
         def tell(count, number, word):
             texts = [" ".join([*random.choice(words, 8), word, "Ann"]) for _ in range(count)]
             vectors = random.normal(size=(count, 16)) + 0.4
-            agent.retain(texts, embedding=vectors, recorded_at=day(number), event_at=day(number))
+            agent.retain_many(
+                texts, embedding=vectors, recorded_at=day(number), event_at=day(number)
+            )
 
         tell(500, 1, "usual")
         tell(3, 2, "zymurgy")

@@ -76,7 +76,7 @@ def test_a_replay_takes_the_vectors_beside_the_log(tmp_path, store, agent):
 def test_a_replay_without_vectors_embeds_the_texts_again(tmp_path):
     with recollex.open(tmp_path / "s") as store:
         agent = store.agent("a")
-        agent.retain(["Ann lives in Oslo.", "Ben has a puppy."], id=["x", "y"])
+        agent.retain_many(["Ann lives in Oslo.", "Ben has a puppy."], id=["x", "y"])
         agent.forget("y")
         expected = list(agent.recall("Where does Ann live?"))
     (tmp_path / "s/agents/a/vectors.f16").unlink()
@@ -109,7 +109,7 @@ def test_a_replay_of_a_damaged_log_makes_nothing(tmp_path, store, agent):
 def test_a_snapshot_of_what_was_embedded_again_since_says_so(tmp_path):
     with recollex.open(tmp_path / "s") as store:
         agent = store.agent("a")
-        agent.retain(["Ann lives in Oslo."], embedding=[np.ones(384)])
+        agent.retain_many(["Ann lives in Oslo."], embedding=[np.ones(384)])
         moment = agent.list()[0].recorded_at
     (tmp_path / "s/agents/a/vectors.f16").unlink()
     with pytest.warns(RuntimeWarning, match="are lost"), recollex.open(tmp_path / "s") as store:

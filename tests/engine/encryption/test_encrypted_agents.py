@@ -59,7 +59,7 @@ def clock():
 def tell(agent, first, count):
     """Retain memories with the word, or a vector of their own, in each field."""
     numbers = range(first, first + count)
-    agent.retain(
+    agent.retain_many(
         [f"Mr {WORD}son{n % 9} of {WORD}ville likes {WORD}tea {WORD}{n}." for n in numbers],
         id=[f"{WORD}id{n}" for n in numbers],
         embedding=vectors(first, count),
@@ -380,7 +380,7 @@ def test_everything_derived_is_made_again(path):
 def test_lost_vectors_are_embedded_again(path):
     texts = [f"Text {n} of the owl." for n in range(40)]
     with opened(path, key=KEY, embedder=Model()) as agent:
-        agent.retain(texts)
+        agent.retain_many(texts)
         expected = contents(agent), answers(agent)
     vectors_file = path / "agents/a/vectors.f16"
     data = bytearray(vectors_file.read_bytes())
@@ -407,7 +407,7 @@ def test_it_moves_to_another_model(path, fails_after):
 
     words = [f"Number {n} of {WORD}." for n in range(100)]
     with opened(path, key=KEY, embedder=Model()) as agent:
-        agent.retain(words)
+        agent.retain_many(words)
     later = Later()
     if fails_after is not None:
         with pytest.raises(ModelError):

@@ -35,7 +35,7 @@ def tell(agent, first, end, gone):
         "document_id": [None if n in gone else f"dq{n // 4:06}zx" for n in numbers],
     }
     rows = np.concatenate([vectors(10_000 + n, 1) for n in numbers])
-    agent.retain(
+    agent.retain_many(
         said.pop("text"),
         id=[f"iq{n:06}zx" for n in numbers],
         embedding=rows,

@@ -54,7 +54,7 @@ class History:
 
     def batch(self, at):
         ids = [f"m{self.step}.{n}" for n in range(4)]
-        self.agent.retain([self.text() for _ in ids], id=ids, recorded_at=at)
+        self.agent.retain_many([self.text() for _ in ids], id=ids, recorded_at=at)
         self.known += ids
 
     def correct(self, at):

@@ -15,7 +15,9 @@ def test_what_is_linked_or_summed_with_erased_bytes_cannot_confirm_a_guess(path)
     """Of one transaction, one memory is erased: neither link nor checksum tells its vector."""
     rows = np.repeat(vectors(0, 1), 4, axis=0) + 0.05 * vectors(9, 4)
     with opened(path) as agent:
-        agent.retain([f"Memory {n}." for n in range(3)], id=["m0", "m1", "m2"], embedding=rows[:3])
+        agent.retain_many(
+            [f"Memory {n}." for n in range(3)], id=["m0", "m1", "m2"], embedding=rows[:3]
+        )
         agent.retain("Memory 3.", id="m3", embedding=rows[3])
         log = [entry.payload for entry in agent.log(op="retain")]
         assert log[1]["links"] and len(log[3]["links"]) == 3

@@ -33,10 +33,10 @@ def held(path):
 def embedded(path):
     """As `held`, by a model; its 'always' means that what is written is on the disk."""
     with opened(path, embedder=Model()) as agent:
-        agent.retain([text(n) for n in range(10)], id=[f"m{n}" for n in range(10)])
+        agent.retain_many([text(n) for n in range(10)], id=[f"m{n}" for n in range(10)])
         said = " ".join(text(n) for n in range(60))  # several passages
         agent.retain_dialogue([{"speaker": "Ann", "text": said, "id": "long"}], document_id="d")
         agent.checkpoint()
-        agent.retain([text(n) for n in range(10, 14)], id=[f"m{n}" for n in range(10, 14)])
+        agent.retain_many([text(n) for n in range(10, 14)], id=[f"m{n}" for n in range(10, 14)])
         assert agent.stats().passages > agent.stats().memories
         return contents(agent), answers(agent)

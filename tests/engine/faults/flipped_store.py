@@ -90,7 +90,7 @@ def make(path, key=KEY):
 
 def retain(agent, first, count, more=""):
     numbers = range(first, first + count)
-    agent.retain(
+    agent.retain_many(
         [f"{text(n)} Name{n % 7} spoke of w{n * n % 997} and w{n}.{more}" for n in numbers],
         id=[f"m{n}" for n in numbers],
         embedding=vectors(first, count),

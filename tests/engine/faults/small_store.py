@@ -51,7 +51,7 @@ def opened(path, **options):
 def fill(agent, first, count):
     ids = [f"m{n}" for n in range(first, first + count)]
     texts = [text(n) for n in range(first, first + count)]
-    return agent.retain(texts, id=ids, embedding=vectors(first, count))
+    return agent.retain_many(texts, id=ids, embedding=vectors(first, count))
 
 
 def refuse(*_):

@@ -124,7 +124,7 @@ def test_a_damaged_log_is_named_and_its_beginning_saved(path, held, tmp_path, mo
 
 def test_vectors_of_a_model_are_made_again_and_given_ones_are_not(tmp_path):
     with opened(tmp_path / "model", embedder=Model()) as agent:
-        agent.retain([text(n) for n in range(30)])
+        agent.retain_many([text(n) for n in range(30)])
         held = contents(agent), answers(agent)
     flip(tmp_path / "model" / A / "vectors.f16")
     assert not of_agent(tmp_path / "model", repair=False, embedder=Model()).ok

@@ -118,7 +118,7 @@ def test_a_child_opens_the_store_anew(path):
             [each.id for each in agent.recall("tea", query_embedding=vectors(9, 1)[0])][:1]
         )
         fill(agent, 20, 2)
-    assert in_child(write_anew) == "['child']"
+    assert in_child(write_anew) == "child"
     with opened(path) as agent:
         assert agent.get("child").text == "The child was here."
         assert agent.verify().problems == ()
@@ -158,7 +158,9 @@ def test_a_child_has_threads_of_its_own_for_recalls_and_retains(path, tmp_path):
 
     def work(folder):
         with opened(folder, embedder=Slow()) as agent:
-            agent.retain([f"Number {n} of the tea." for n in range(80)])  # links on two threads
+            agent.retain_many(
+                [f"Number {n} of the tea." for n in range(80)]
+            )  # links on two threads
             for _ in range(20):
                 found = agent.recall("Which number has the tea?")
             agent.checkpoint()
@@ -208,7 +210,7 @@ def run_storm(path, durability, forks):
         n = 0
         while not stop.is_set():
             ids = [f"{thread}-{n}-{each}" for each in range(rng.choice((1, 2, 70)))]
-            agent.retain([f"{id} of the tea." for id in ids], id=ids)
+            agent.retain_many([f"{id} of the tea." for id in ids], id=ids)
             acknowledged.extend(ids)
             n += 1
             if n % 5 == 0:
@@ -239,7 +241,7 @@ def run_storm(path, durability, forks):
         with opened(path, embedder=Model(), read_only=True) as own:
             found = len(own.recall("Which tea?"))
         with opened(path.with_name(f"child-{os.getpid()}"), embedder=Model()) as fresh:
-            fresh.retain([f"Number {n} of the tea." for n in range(70)])
+            fresh.retain_many([f"Number {n} of the tea." for n in range(70)])
             return refused, found > 0, len(fresh.recall("Which tea?")) > 0
 
     try:

@@ -71,7 +71,7 @@ class Talker:
         new = {f"r{n}-{i}": f"{text(n + i)} Ann met Bob {n} of Xy{n}." for i in range(count)}
         self.maybe |= new
         self.unsure.append(new.keys())
-        self.agent.retain(list(new.values()), id=list(new), tags=["t"])
+        self.agent.retain_many(list(new.values()), id=list(new), tags=["t"])
         self.held |= new
         self.unsure.pop()
 
@@ -198,7 +198,9 @@ def run_signals(tmp_path, seconds, writers):
         try:
             while not stop.is_set():
                 n += 1
-                others.extend(agent.retain([f"Thread {thread} says {n}."], id=[f"t{thread}-{n}"]))
+                others.extend(
+                    agent.retain_many([f"Thread {thread} says {n}."], id=[f"t{thread}-{n}"])
+                )
         except BaseException as error:
             failures.append(error)
 

@@ -55,7 +55,7 @@ def test_a_dimension_that_similarity_cannot_read_is_refused_before_anything_is_w
 def test_a_dimension_of_whole_blocks_is_taken(tmp_path, dimension):
     with recollex.open(tmp_path, embedder=Made(dimension)) as store:
         agent = store.agent("ann")
-        agent.retain(["Ann moved to Oslo.", "Bob likes tea."])
+        agent.retain_many(["Ann moved to Oslo.", "Bob likes tea."])
         assert len(agent.recall("Where does Ann live?")) == 2
 
 

@@ -13,7 +13,7 @@ def view(tmp_path_factory):
         tmp_path_factory.mktemp("rerankers") / "s", embedder=recollex.GivenVectors(8)
     ) as store:
         agent = store.agent("a")
-        agent.retain(["Ann moved to Oslo.", "It rains.", "Bob naps."], embedding=np.eye(8)[:3])
+        agent.retain_many(["Ann moved to Oslo.", "It rains.", "Bob naps."], embedding=np.eye(8)[:3])
         yield agent.engine.view()
 
 

@@ -16,7 +16,7 @@ def test_before_a_year_ranks_by_the_middle_of_what_the_agent_knows(tmp_path):
     with recollex.open(tmp_path / "s", embedder=recollex.GivenVectors(16)) as store:
         agent = store.agent("a")
         years = [2001, 2010, 2019, 2021]
-        agent.retain(
+        agent.retain_many(
             [f"In that year {n} birds came." for n in years],
             id=[str(year) for year in years],
             event_at=[datetime(year, 7, 1, tzinfo=UTC) for year in years],
@@ -50,7 +50,7 @@ def test_few_rows_are_ranked_alike_with_their_codes_and_without(tmp_path):
     vectors = random.standard_normal((count, 16))[random.integers(0, count // 2, count)]  # ties
     with recollex.open(tmp_path / "s", embedder=recollex.GivenVectors(16, links=False)) as store:
         agent = store.agent("a")
-        agent.retain([f"memory {n}" for n in range(count)], embedding=vectors)
+        agent.retain_many([f"memory {n}" for n in range(count)], embedding=vectors)
         replica = agent.engine.replica()
         plain = replica.view()
         assert not plain.is_coded

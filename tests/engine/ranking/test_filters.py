@@ -229,7 +229,7 @@ def test_every_read_agrees_with_plain_python_also_in_cuts(told):
 def test_forget_takes_away_what_list_shows(tmp_path):
     with recollex.open(tmp_path, embedder=WordVectors()) as store:
         agent = store.agent("a")
-        agent.retain(["One.", "Two.", "Three."], id=["a", "b", "c"],
+        agent.retain_many(["One.", "Two.", "Three."], id=["a", "b", "c"],
                      metadata=[{"n": 1}, {"n": 2}, {}])  # fmt: skip
         assert agent.forget(where={"n": {"gt": 1}}, by="ann", why="old") == 1
         assert [memory.id for memory in agent.list()] == ["a", "c"]

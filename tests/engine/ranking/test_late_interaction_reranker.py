@@ -28,7 +28,7 @@ def encoder():
 @pytest.fixture
 def agent(tmp_path):
     with recollex.open(tmp_path / "s", embedder=WordVectors()) as store:
-        store.agent("a").retain([*TEXTS[:3], "It is long. " * 200 + "Ann moved to Oslo."])
+        store.agent("a").retain_many([*TEXTS[:3], "It is long. " * 200 + "Ann moved to Oslo."])
         yield store.agent("a")
 
 

@@ -33,7 +33,7 @@ def asked(tmp_path, average, monkeypatch, times=4):
         alice = store.agent("alice")
         object.__setattr__(alice.engine.context, "latency", Steady(average))
         if not alice.stats().memories:
-            alice.retain(TEXTS)
+            alice.retain_many(TEXTS)
         return [list(alice.recall("a red boat")) for _ in range(times)], set(threads)
 
 

@@ -25,7 +25,7 @@ def view(tmp_path_factory):
         tmp_path_factory.mktemp("reranking") / "s", embedder=recollex.GivenVectors(8)
     ) as store:
         agent = store.agent("a")
-        agent.retain(
+        agent.retain_many(
             [f"memory {n}" for n in range(len(AGES))],
             event_at=[NOW - timedelta(days=age) for age in AGES],
             embedding=np.eye(8)[: len(AGES)],

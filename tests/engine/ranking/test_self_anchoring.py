@@ -20,7 +20,7 @@ def view(tmp_path_factory):
         tmp_path_factory.mktemp("satf") / "s", embedder=recollex.GivenVectors(8)
     ) as store:
         agent = store.agent("a")
-        agent.retain(
+        agent.retain_many(
             [f"It is day {day}." for day in DAYS],
             event_at=[START + timedelta(days=day) for day in DAYS],
             embedding=np.eye(8),
@@ -77,7 +77,7 @@ def test_a_fraction_of_the_agents_time_is_the_width(view, nothing):
 def test_an_agent_of_one_moment_falls_back_to_days(tmp_path):
     with recollex.open(tmp_path / "s", embedder=recollex.GivenVectors(8)) as store:
         agent = store.agent("a")
-        agent.retain(["x", "y"], event_at=[START, START], embedding=np.eye(8)[:2])
+        agent.retain_many(["x", "y"], event_at=[START, START], embedding=np.eye(8)[:2])
         view = agent.engine.view()
         anchoring = SelfAnchoring(window_fraction=0.1, gate=0.01)
         assert anchoring.width_in(view) == 15 * DAY

@@ -21,7 +21,7 @@ def test_a_strong_fading_counts_hops(tmp_path, spreading, reached):
     vectors = np.eye(len(CHAIN), DIMENSION, dtype=np.float32)
     with recollex.open(tmp_path, embedder=recollex.GivenVectors(DIMENSION)) as store:
         agent = store.agent("a")
-        ids = agent.retain(
+        ids = agent.retain_many(
             [f"this is memory {n}" for n in range(len(CHAIN))],
             entities=CHAIN,
             event_at=[start + timedelta(days=30 * n) for n in range(len(CHAIN))],

@@ -37,7 +37,7 @@ def views(tmp_path_factory):
             rng = np.random.default_rng(seed)
             agent = store.agent(f"a{seed}")
             said = rng.integers(0, 12 if seed % 2 else 120, SIZE)
-            agent.retain(
+            agent.retain_many(
                 [TEXTS[n] for n in rng.choice(3, SIZE, p=[0.6, 0.2, 0.2])],
                 event_at=[START + timedelta(hours=6 * int(n)) for n in said],
                 id=[f"m{n}" for n in range(SIZE)],
@@ -152,7 +152,7 @@ def test_the_ends_of_the_range_score_nothing_in_tempr_and_a_half_in_memora(tmp_p
     with recollex.open(tmp_path / "s", embedder=recollex.GivenVectors(WIDTH)) as store:
         agent = store.agent("a")
         days = [0, 10, 20]
-        agent.retain(
+        agent.retain_many(
             ["Rain."] * 3,
             event_at=[START + timedelta(days=n) for n in days],
             id=[str(n) for n in days],

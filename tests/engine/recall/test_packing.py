@@ -96,7 +96,7 @@ class History:
         return [items[place % len(items)] for place in places if items]
 
     def retain(self, words):
-        self.memories += self.agent.retain(" ".join(words), id=f"m{len(self.memories)}")
+        self.memories.append(self.agent.retain(" ".join(words), id=f"m{len(self.memories)}"))
 
     def fact(self, subject, predicate, object, span, evidence):
         valid = tuple(None if each is None else day(each) for each in span)

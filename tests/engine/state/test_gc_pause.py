@@ -50,7 +50,9 @@ def test_it_stays_out_of_the_way_while_a_log_is_read(tmp_path):
     embedder = recollex.GivenVectors(8)
     with recollex.open(tmp_path, embedder=embedder) as store:
         texts = [f"Ann saw boat {n}." for n in range(200)]
-        store.agent("a").retain(texts, embedding=np.eye(8, dtype=np.float32)[np.arange(200) % 8])
+        store.agent("a").retain_many(
+            texts, embedding=np.eye(8, dtype=np.float32)[np.arange(200) % 8]
+        )
     passes = []
 
     def noted(phase, _info):

@@ -98,7 +98,7 @@ def test_an_agent_is_mapped_once_behind_its_first_recall_and_answers_the_same(
     vectors = np.random.default_rng(1).normal(size=(600, 64)).astype(np.float32)
     texts = [f"Ann saw boat {n}." for n in range(600)]
     with recollex.open(tmp_path, embedder=recollex.GivenVectors(64)) as store:
-        store.agent("a").retain(texts, embedding=vectors)
+        store.agent("a").retain_many(texts, embedding=vectors)
 
     def ask(least, read_only, past=False):
         monkeypatch.setattr(page_prefault, "LEAST", least)

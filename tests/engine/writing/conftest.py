@@ -12,7 +12,7 @@ from tests.engine.writing.named_model import LONG, WORDS, Model
 def store(tmp_path: Path) -> Path:
     with recollex.open(tmp_path / "s", embedder=Model("a", 32)) as opened:
         agent = opened.agent("a")
-        agent.retain(
+        agent.retain_many(
             [f"Number {n} of the {WORDS[n % 8]}." for n in range(40)],
             id=[f"m{n}" for n in range(40)],
         )

@@ -69,15 +69,15 @@ def turn(text, id=None, speaker="Ann"):
 
 
 def test_what_is_recorded_is_not_embedded_again(agent, model):
-    agent.retain(["one", "two"], id=["1", "2"])
-    agent.retain(["two", "three", "one"], id=["2", "3", "1"])
+    agent.retain_many(["one", "two"], id=["1", "2"])
+    agent.retain_many(["two", "three", "one"], id=["2", "3", "1"])
     assert model.texts == 3
     check_vectors(agent, model)
 
 
 def test_an_id_that_comes_back_in_one_call_as_it_was_before_the_call_has_its_vector(agent, model):
     agent.retain("one", id="1")
-    agent.retain(["changed", "one", "one"], id=["1", "1", "1"])
+    agent.retain_many(["changed", "one", "one"], id=["1", "1", "1"])
     assert texts(agent) == ["one"]
     assert agent.stats().forgotten == 2
     check_vectors(agent, model)
@@ -107,7 +107,7 @@ def test_a_repeated_turn_is_held_as_often_as_it_is_said(agent):
 def test_a_known_memory_that_changes_meanwhile_is_embedded_after_all(agent, model):
     agent.retain("one", id="1")
     model.meanwhile = lambda: agent.retain("other", id="1")
-    agent.retain(["one", "new"], id=["1", "2"])
+    agent.retain_many(["one", "new"], id=["1", "2"])
     assert texts(agent) == ["one", "new"]
     check_vectors(agent, model)
 

@@ -85,7 +85,7 @@ def test_an_agent_that_is_not_there_and_one_without_a_memory(tmp_path, store):
 
 def test_given_vectors_are_replaced_and_cannot_replace(tmp_path, store):
     with recollex.open(tmp_path / "g", embedder=recollex.GivenVectors(8)) as opened:
-        opened.agent("a").retain(["Ann has tea.", "Bob has ink."], embedding=np.eye(2, 8))
+        opened.agent("a").retain_many(["Ann has tea.", "Bob has ink."], embedding=np.eye(2, 8))
     assert recollex.reembed(tmp_path / "g", "a", embedder=Model("b", 64)) == 2
     with pytest.raises(ModelError, match="came without vectors"):
         recollex.reembed(store, "a", embedder=recollex.GivenVectors(8))

@@ -98,7 +98,7 @@ class Moves(RuleBasedStateMachine):
     def retain(self, texts, long=False) -> None:
         ids = [id for id, _ in texts]
         said = [text + LONG * long for _, text in texts]
-        self.tell(lambda agent: agent.retain(said, id=ids, event_at=START))
+        self.tell(lambda agent: agent.retain_many(said, id=ids, event_at=START))
 
     @rule(place=st.integers(0, 8))
     def forget(self, place: int) -> None:

@@ -24,7 +24,7 @@ def filled(folder, encoder):
     with recollex.open(folder, embedder=encoder) as store:
         agent = store.agent("ann")
         agent.retain("Ann moved to Oslo.", id="m0", event_at=START)
-        agent.retain([LONG, MANY, "rain"], id=["m1", "m2", "m3"], context="a talk: é")
+        agent.retain_many([LONG, MANY, "rain"], id=["m1", "m2", "m3"], context="a talk: é")
         agent.retain_dialogue(TURNS, document_id="d")
         agent.correct("m0", "Ann moved to Paris.", why="she said so")
         agent.forget("m3")

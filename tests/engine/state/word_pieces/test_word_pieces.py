@@ -79,7 +79,7 @@ def test_the_log_alone_gives_the_same_columns_without_a_tokenizer(folder, encode
 def test_a_vocabulary_is_named_once(folder, encoder):
     with recollex.open(folder, embedder=encoder) as store:
         agent = store.agent("ann")
-        agent.retain(["the dog", "a dog"])
+        agent.retain_many(["the dog", "a dog"])
         entries = list(agent.log())
         named = [entry.payload for entry in entries if entry.kind == VOCABULARY]
         assert named == [{"name": encoder.vocabulary}]
@@ -140,7 +140,7 @@ def test_a_cut_and_a_reader_see_those_of_the_writer(folder, encoder):
     ):
         agent, reader = writing.agent("ann"), reading.agent("ann")
         before = reader.engine.view()
-        agent.retain(["the dog sat", LONG])
+        agent.retain_many(["the dog sat", LONG])
         after = agent.engine.view()
         expected = read(after, range(after.rows), encoder)
         assert all(expected)
@@ -169,7 +169,7 @@ def test_what_waits_for_its_publication_is_seen_by_no_view_before(tmp_path, enco
     """The first ids come while views without any are taken."""
     with recollex.open(tmp_path / "s", embedder=encoder) as store:
         agent = store.agent("ann")
-        agent.retain(["a", "b"], embedding=np.ones((2, SIZE)))
+        agent.retain_many(["a", "b"], embedding=np.ones((2, SIZE)))
         with agent.engine.together():
             agent.retain("the cat")
             view = agent.engine.view()
