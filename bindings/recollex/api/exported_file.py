@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from recollex_engine.errors import InputError, StoreFullError
@@ -32,4 +32,5 @@ def replacing(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise store_full(error, path, f"write {path.name}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # a read-only disk refuses it also where there is no such file
+            temporary.unlink()

@@ -31,7 +31,7 @@ from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import LOG
 from recollex_engine.storage.agent_key import open_key, share_key
 from recollex_engine.storage.cipher import Cipher
-from recollex_engine.storage.disk import copy_file, flush_folder
+from recollex_engine.storage.disk import copy_file, flush_folder, system_errors
 from recollex_engine.storage.lock import WriterLock, is_locked
 
 LEFTOVER_SECONDS = 24 * 3600.0
@@ -97,7 +97,8 @@ def examine_store(path: Path, *, repair: bool) -> Diagnosis:
         what = f"{folder} was left by a copy that was interrupted"
         found.append(what)
         if repair and folder.stat().st_mtime < time.time() - LEFTOVER_SECONDS:
-            shutil.rmtree(folder)
+            with system_errors(folder):
+                shutil.rmtree(folder)
         else:
             left.append(f"{what}: it is removed once it is a day old, unless the copy goes on")
     return Diagnosis(None, found=tuple(found), left=tuple(left))

@@ -6,7 +6,6 @@ missing vectors are embedded again from the texts.
 """
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -44,6 +43,7 @@ from recollex_engine.storage.disk import (
     flush_tree,
     make_folder,
     permissions,
+    temporary_folder,
 )
 from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter, checksum
 from recollex_engine.writing.restoration import restore_vectors
@@ -236,7 +236,7 @@ def new_agent(path: Path, name: str) -> Iterator[Path]:
         raise InputError(f"{path} has an agent {name!r} already: give another folder, or name")
     create_store(path)
     make_folder(target.parent, private=True)
-    folder = Path(tempfile.mkdtemp(prefix=".new-", dir=path))
+    folder = temporary_folder(path, ".new-")
     try:
         folder.chmod(permissions(target.parent))
         yield folder

@@ -3,7 +3,6 @@
 The log and the vectors are written; columns and indexes are built from them by the first opening.
 """
 
-import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -33,7 +32,13 @@ from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import VectorBatches
 from recollex_engine.storage.agent_key import put_key_file
 from recollex_engine.storage.cipher import Cipher
-from recollex_engine.storage.disk import FileSink, flush_folder, make_folder
+from recollex_engine.storage.disk import (
+    FileSink,
+    flush_folder,
+    make_folder,
+    system_errors,
+    temporary_folder,
+)
 from recollex_engine.storage.vectors_file import VectorsReader, vectors_header
 
 _THREADS = 8
@@ -137,8 +142,9 @@ def _place(path: Path) -> Iterator[Path]:
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         yield path  # `new_agent` looks at what is there
         return
-    make_folder(path.absolute().parent)
-    place = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.absolute().parent))
+    with system_errors(path):
+        make_folder(path.absolute().parent)
+    place = temporary_folder(path.absolute().parent, f".{path.name}-")
     try:
         create_store(place)
         yield place
@@ -167,7 +173,7 @@ def _restore_agent(
             _check(record, folder, None)
             del cipher
             return record.end.op
-        whole = Path(tempfile.mkdtemp(prefix=".new-", dir=path))
+        whole = temporary_folder(path, ".new-")
         try:
             cipher = _unlocked(record, whole, key)
             _write(target, record, whole, progress)

@@ -374,8 +374,10 @@ class LogWriter:
     def _cut(self) -> None:
         """Remove the bytes that a failed write left after `position`."""
         try:
-            os.ftruncate(self._opened(), self._position.offset)
-            flush(self._fd)  # before other bytes take their place: a mixture would look damaged
+            fd = self._opened()
+            if os.fstat(fd).st_size > self._position.offset:  # else nothing was written
+                os.ftruncate(fd, self._position.offset)
+                flush(fd)  # before other bytes take their place: a mixture would look damaged
             self._torn = False
         except OSError as error:  # a whole line may remain, which would count after a crash
             self._commits.poison(error)

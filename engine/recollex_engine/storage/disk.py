@@ -17,6 +17,7 @@ import contextlib
 import errno
 import os
 import resource
+import tempfile
 from pathlib import Path
 from types import TracebackType
 
@@ -296,6 +297,12 @@ def make_folder(path: Path, *, private: bool = False) -> None:
         with contextlib.suppress(OSError):
             path.rmdir()
         raise
+
+
+def temporary_folder(parent: Path, prefix: str) -> Path:
+    """Make a folder with a name of its own in ``parent``; raises the errors of `system_errors`."""
+    with system_errors(parent):
+        return Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
 
 
 def copy_file(source: Path, target: Path) -> None:

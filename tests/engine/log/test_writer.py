@@ -117,19 +117,28 @@ def test_a_file_size_limit_leaves_nothing_of_the_call(folder):
     assert contents(folder)[-1] == (2, [("note", 3)])
 
 
-def test_a_write_that_can_be_neither_finished_nor_cut_poisons(folder, monkeypatch):
+@pytest.mark.parametrize("written", [0, 5])
+def test_a_write_that_can_be_neither_finished_nor_cut_poisons(folder, monkeypatch, written):
+    real, left = os.pwrite, [written] if written else []
+
     def fail(*_):
         raise OSError(errno.EIO, "input/output error")
 
+    def write(fd, data, offset):
+        return real(fd, memoryview(data)[: left.pop()], offset) if left else fail()
+
     log = LogWriter(folder)
     with monkeypatch.context() as patch:
-        patch.setattr(os, "pwrite", fail)
+        patch.setattr(os, "pwrite", write)
         patch.setattr(os, "ftruncate", fail)
         with pytest.raises(StoreFullError):
             log.append(1, [note(1)])
-    with pytest.raises(StoreFullError, match="input/output") as caught:
+    if written:
+        with pytest.raises(StoreFullError, match="input/output") as caught:
+            log.append(1, [note(1)])
+        assert isinstance(caught.value.__cause__, OSError)
+    else:  # there is nothing to cut
         log.append(1, [note(1)])
-    assert isinstance(caught.value.__cause__, OSError)
     log.close()
 
 

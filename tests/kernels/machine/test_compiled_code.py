@@ -37,6 +37,50 @@ def test_kernels_run_uncached_where_nothing_can_be_written(source, tmp_path):
     assert not list(tmp_path.rglob("*.nb?"))
 
 
+REMOVED = """
+import os, shutil
+from recollex_kernels.toy import answer
+assert answer(1) == 42
+shutil.rmtree(os.environ["RECOLLEX_CACHE"])
+print(answer(1.5), answer(1))
+"""
+REFUSED = """
+import errno, io, os
+real_open, real_file = os.open, io.open
+
+def check(path):
+    if "kernels-" in str(path):
+        raise OSError(errno.{error}, os.strerror(errno.{error}), str(path))
+
+def open_(path, *rest, **options):
+    check(path)
+    return real_open(path, *rest, **options)
+
+def open_file(path, *rest, **options):
+    check(path)
+    return real_file(path, *rest, **options)
+
+os.open, io.open = open_, open_file
+from recollex_kernels.toy import answer
+print(answer(1.5), answer(1))
+"""
+
+
+@pytest.mark.parametrize("error", ["EACCES", "EIO", "EMFILE", "ESTALE"])
+def test_kernels_run_where_the_system_refuses_every_file_of_the_cache(source, tmp_path, error):
+    cache = tmp_path / "cache"
+    assert ask(source, RECOLLEX_CACHE=str(cache)) == (42, False)
+    assert said(source, cache, REFUSED.format(error=error)).split() == ["42.5", "42"]
+    assert ask(source, RECOLLEX_CACHE=str(cache)) == (42, True)
+
+
+def test_kernels_run_on_when_the_cache_is_removed_meanwhile(source, tmp_path):
+    cache = tmp_path / "cache"
+    assert said(source, cache, REMOVED).split() == ["42.5", "42"]
+    ask(source, RECOLLEX_CACHE=str(cache))
+    assert ask(source, RECOLLEX_CACHE=str(cache)) == (42, True)
+
+
 def compiled_files(cache):
     return sorted(path.relative_to(cache) for path in cache.rglob("*.nbc"))
 
