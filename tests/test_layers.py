@@ -41,7 +41,7 @@ FOLDERS = {  # a package's folders, lowest first; "" is its root
 }
 ROOTS = {  # the modules that may stand in a package's root
     "recollex_kernels": set(),
-    "recollex_engine": {"errors", "clock", "trace", "fork", "waiting"},
+    "recollex_engine": {"errors", "clock", "trace", "fork", "deferred_signals", "waiting"},
     "recollex": {"aio", "encryption", "presets"},
 }
 KERNELS = [name for name in MODULES if name.startswith("recollex_kernels.")]

@@ -16,6 +16,7 @@ from recollex_engine.agents.agent import Agent
 from recollex_engine.agents.folder_names import AGENTS, agent_folder, agents_in
 from recollex_engine.clock import Clock, system_clock
 from recollex_engine.dates.locales import DAY_FIRST, check_locale
+from recollex_engine.deferred_signals import defer_signals
 from recollex_engine.domain.checks import check_flag
 from recollex_engine.errors import (
     ClosedError,
@@ -43,6 +44,8 @@ from recollex_engine.writing.store_context import StoreContext
 FORMAT = 1
 
 _CREATING = fork.lock()
+
+defer_signals()
 
 
 class Store:
