@@ -63,7 +63,7 @@ STATES := 60000
 KILLS := 1000
 PLACES := 20000
 
-test-faults: $(WARM) ## check what crashes leave (STATES=60000, KILLS=1000, PLACES=20000; two hours)
+test-faults: $(WARM) ## crash, refuse, kill and flip bits (STATES=60000, KILLS=1000, PLACES=20000; more than 70 CPU minutes)
 	$(BIN)/python -m tests.faults.run --states $(STATES)
 	$(BIN)/python -m tests.faults.refusals
 	$(BIN)/python -m tests.faults.kills --kills $(KILLS)
