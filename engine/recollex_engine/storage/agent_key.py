@@ -138,9 +138,11 @@ def read_key_file(folder: Path) -> bytes:
         return (folder / NAME).read_bytes()
 
 
-def locked(path: Path) -> EncryptionError:
-    """Return the error for encrypted files that were opened without a key."""
-    return EncryptionError(f"{path} is encrypted: give the key that it was made with")
+def locked(path: Path) -> EncryptionError | CorruptError:
+    """Return the error for an encrypted file, or agent, that was opened without a key."""
+    if any(map(is_encrypted, (path, *path.parents[:_DEPTH]))):
+        return EncryptionError(f"{path} is encrypted: give the key that it was made with")
+    return CorruptError(path, f"the file {NAME} of the agent, since this is encrypted", "none")
 
 
 def _enter(folder: Path, cipher: Cipher) -> Cipher:

@@ -305,6 +305,23 @@ def test_rows_that_are_not_authentic_read_as_zeros(folder):
         VectorsReader(path, 4).rows(1)
 
 
+def test_encrypted_files_without_a_key_beside_them_are_damage(folder):
+    held = create_key(folder, FIRST)
+    write_content(folder / "MANIFEST", b"secret")
+    with VectorsWriter(folder / "vectors.f16", 4) as writer:
+        writer.append(np.ones((20, 4), np.float16))
+    del held, writer
+    gc.collect()
+    (folder / "KEY").unlink()
+    for read in (
+        lambda: read_content(folder / "MANIFEST"),
+        lambda: map_content(folder / "MANIFEST"),
+        lambda: VectorsReader(folder / "vectors.f16", 4).rows(1),
+    ):
+        with pytest.raises(CorruptError, match="expected the file KEY of the agent"):
+            read()
+
+
 def test_plain_rows_of_an_encrypted_agent_are_damage(folder):
     with VectorsWriter(folder / "vectors.f16", 4) as writer:
         writer.append(np.ones((20, 4), np.float16))
