@@ -42,7 +42,8 @@ class CompiledKernels(BuildHookInterface[Any]):
 def tag() -> str:
     """Return the wheel's tag: this Python, and every machine that this numba's wheel is for.
 
-    Compiled kernels call nothing but numba's helpers and the C library's memory functions.
+    Compiled kernels call nothing but Python, numba's helpers, and `memcpy`, `memset` and logarithms
+    of the C library.
     """
     ours = next(sys_tags())
     told = importlib.metadata.distribution("numba").read_text("WHEEL") or ""
@@ -83,11 +84,13 @@ def run_large() -> None:
     import numpy as np
 
     import recollex
+    from recollex.api.compiling import unannounced
 
     many = 5_000
     vectors = np.random.default_rng(0).standard_normal((many, 384), np.float32)
     with (
         tempfile.TemporaryDirectory(prefix="recollex-") as folder,
+        unannounced(),
         recollex.open(folder, embedder=recollex.GivenVectors(384), durability="off") as store,
     ):
         agent = store.agent("large")
