@@ -110,7 +110,7 @@ def test_a_given_vector_runs_the_kernels_of_an_embedded_question(tmp_path: Path)
     kernels: Any = (contextual, best_of_rows, scan_top)
     with recollex.open(tmp_path, embedder=WordVectors()) as store:
         agent = store.agent("a")
-        agent.retain(["Ines drove the blue van.", "Marek sold the kiln."])
+        agent.retain_many(["Ines drove the blue van.", "Marek sold the kiln."])
         agent.recall("Who drove the van?")
         compiled = [set(kernel.signatures) for kernel in kernels]
         vector = np.array(WordVectors().embed_query("Who sold the kiln?"))

@@ -97,7 +97,7 @@ WRITES = {
 
 
 def fill(agent, first, count):
-    agent.retain([text(n) for n in range(first, first + count)], id=names(first, count))
+    agent.retain_many([text(n) for n in range(first, first + count)], id=names(first, count))
 
 
 def names(first, count):
@@ -154,7 +154,7 @@ COPIES = {
 def test_a_copy_onto_a_read_only_disk(tmp_path, disk, name, target):
     with recollex.open(tmp_path / "s", embedder=Model()) as store:
         agent = store.agent("a")
-        agent.retain(["Tea is hot.", "Ink is blue."], id=["m0", "m1"])
+        agent.retain_many(["Tea is hot.", "Ink is blue."], id=["m0", "m1"])
         store.backup(tmp_path / "backup")
         held = state(agent)
         place = tmp_path / "disk" / target
@@ -190,7 +190,7 @@ class OtherModel(Model):
 def test_work_on_a_store_that_lies_on_a_read_only_disk(tmp_path, disk, name):
     path = tmp_path / "disk" / "copy"
     with opened(tmp_path / "s", embedder=Model()) as agent:
-        agent.retain(["Tea is hot.", "Ink is blue."], id=["m0", "m1"])
+        agent.retain_many(["Tea is hot.", "Ink is blue."], id=["m0", "m1"])
         agent.snapshot(datetime.now(UTC), path)
         agent.erase("m1", **NOTE)
     with opened(path, embedder=Model()) as agent:
@@ -207,7 +207,7 @@ def test_work_on_a_store_that_lies_on_a_read_only_disk(tmp_path, disk, name):
 def test_the_doctor_of_a_read_only_disk_says_what_it_could_not_mend(tmp_path, disk):
     path = tmp_path / "disk" / "s"
     with opened(path, embedder=Model()) as agent:
-        agent.retain(["Tea is hot.", "Ink is blue."], id=["m0", "m1"])
+        agent.retain_many(["Tea is hot.", "Ink is blue."], id=["m0", "m1"])
         agent.checkpoint()
         held = state(agent)
     (path / "agents" / "a" / "MANIFEST").write_text("{")

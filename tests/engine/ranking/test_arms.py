@@ -33,7 +33,7 @@ def test_a_question_of_many_words_is_ranked_as_with_infinite_bounds(tmp_path):
     words = [f"word{n}" for n in range(300)]
     with recollex.open(tmp_path / "s", embedder=recollex.GivenVectors(16)) as store:
         agent = store.agent("a")
-        agent.retain([" ".join(words[n:]) for n in range(9)], embedding=np.ones((9, 16)))
+        agent.retain_many([" ".join(words[n:]) for n in range(9)], embedding=np.ones((9, 16)))
         view = agent.engine.replica().view()
         for count in (2, 256, 257, 300):
             terms = view.columns.dictionary["terms"].get_many(words[-count:])
