@@ -50,7 +50,7 @@ def erase_in_copy(
     >>> folder, copy = tempfile.mkdtemp(), tempfile.mkdtemp()
     >>> with recollex.open(folder) as store:
     ...     alice = store.agent("alice")
-    ...     ids = alice.retain(["Bob likes tea.", "Bob is ill."], id=["tea", "ill"])
+    ...     ids = alice.retain_many(["Bob likes tea.", "Bob is ill."], id=["tea", "ill"])
     ...     alice.snapshot(datetime.now(UTC), copy)
     ...     done = alice.erase("ill", by="ann", why="Bob asked for it.")
     >>> recollex.erase_in_copy(folder, copy, "alice", by="ann", why="as in the store").memories

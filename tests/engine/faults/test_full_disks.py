@@ -176,7 +176,7 @@ stored = []
 try:
     for n in range(1000):
         ids = [f"{n}-{i}" for i in range(200)]
-        agent.retain([f"Memory {id}." for id in ids], id=ids, embedding=ones)
+        agent.retain_many([f"Memory {id}." for id in ids], id=ids, embedding=ones)
         stored = ids
 except StoreFullError as error:
     assert "File too large" in str(error)
