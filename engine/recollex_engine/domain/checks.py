@@ -161,7 +161,7 @@ def check_embedding(value: object, name: str, dimension: int) -> Vectors:
     if vector.shape != (dimension,):
         raise InputError(f"{name} must have shape ({dimension},), got {vector.shape}")
     square = float(vector.dot(vector))
-    if abs(square - 1) >= 1e-6:
+    if not abs(square - 1) < 1e-6:  # also true of a NaN, which is refused there
         vector = check_embeddings(vector[None], name, 1, dimension)[0]
     unit: Vectors = vector.view()
     unit.flags.writeable = False
