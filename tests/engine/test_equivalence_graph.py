@@ -146,3 +146,17 @@ def test_graphs_change_nothing_of_exact_recalls_and_little_of_others(tmp_path, o
     assert said(asked(store.agent("a"), queries, True)) == said(expected)
     assert overlap(asked(store.agent("a"), queries, False), expected) >= 0.98
     assert said(asked(reader, queries, True)) == said(expected)
+
+
+def test_a_checkpoint_keeps_a_graph_that_is_being_written(tmp_path):
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(8)) as store:
+        alice = store.agent("alice")
+        alice.retain("Ann moved to Rome.", embedding=np.eye(8)[0])
+        graphs = tmp_path / "agents" / "alice" / "graphs"
+        graphs.mkdir()
+        old = graphs / "hnsw-0-1"
+        written = [graphs / "hnsw-0-2.building", graphs / "hnsw-0-2.building.tmp"]
+        for path in (old, *written):
+            path.touch()
+        alice.checkpoint()
+        assert sorted(graphs.iterdir()) == written

@@ -159,5 +159,5 @@ def _remove_old(folder: Path, manifest: Manifest) -> None:
     named = {folder / entry.postings for entry in manifest.segments}
     named |= {folder / entry.path for entry in manifest.graphs}
     for path in (*folder.glob("segment-*/*"), *folder.glob(f"{GRAPHS}/*")):
-        if path not in named and path.suffix != BUILDING:
+        if path not in named and BUILDING not in path.suffixes:
             path.unlink(missing_ok=True)

@@ -84,7 +84,7 @@ def extend(replica: Replica, indexing: Lock, stopped: Callable[[], bool]) -> Non
         make_folder(folder)
         path = folder / f"hnsw-{first}-{end}"
         building = path.with_suffix(BUILDING)
-        for leftover in folder.glob(f"*{BUILDING}"):
+        for leftover in folder.glob(f"*{BUILDING}*"):
             leftover.unlink()
         before = replica.folder / replica.graphs[-1].path if reached > first else None
         if not extend_graph(building, before, replica.codes(reached, end), reached, stopped):
