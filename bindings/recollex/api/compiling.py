@@ -25,7 +25,7 @@ class Announcement:
     """
 
     def __init__(self) -> None:
-        self.quiet = False
+        self.quiet: bool = False
         self._said = False
         self._depth = 0
         self._since = 0.0
