@@ -489,7 +489,7 @@ def test_the_doctor_mends_it(path, tmp_path):
     assert found.found and found.ok
     with opened(path, key=KEY) as agent:
         assert (contents(agent), answers(agent)) == expected and agent.verify().ok
-    log = next((folder / "log").glob("*.jsonl*"))
+    log = min((folder / "log").glob("*.jsonl*"))  # an empty one may follow
     data = bytearray(gzip.decompress(log.read_bytes()) if log.suffix == ".gz" else log.read_bytes())
     data[-200] ^= 1
     log.unlink()
