@@ -118,3 +118,23 @@ TestEncryptedColumns = EncryptedColumns.TestCase
 TestEncryptedFixedColumns = EncryptedFixedColumns.TestCase
 for case in (TestColumns, TestEncryptedColumns, TestEncryptedFixedColumns):
     case.settings = settings(max_examples=30, stateful_step_count=12, deadline=None)
+
+
+@pytest.mark.parametrize("folder", ["plain", "encrypted"])
+def test_an_item_changes_that_a_failed_checkpoint_meant_to_cover(folder, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "full")
+
+    path = Columns.root / folder / "covered"
+    column = Column("<u4")
+    column.extend(range(17))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", full)
+        with pytest.raises(StoreFullError):
+            column.persist(path)
+    column.set(9, CHANGED)
+    column.persist(path, 5)
+    column.write_back()
+    assert Column("<u4", path, 5).array.tolist() == [0, 1, 2, 3, 4]
+    column.persist(path)
+    assert Column("<u4", path, 17).array.tolist() == column.array.tolist()
