@@ -1,7 +1,7 @@
 """How does an agent get another data key, or its first? By a copy of its log and vectors.
 
 The copy has the same operations, with the same numbers and times. Its lines have new salts, so its
-chain of hashes is another one, and whoever has the old log cannot tell a line of it in the new one.
+chain of hashes is another one: lines of the old log and of the new one cannot be matched.
 Stubs keep their commitments. Columns and indexes are built by the first opening.
 """
 
