@@ -3,8 +3,8 @@
 from tests.engine.erasure.traces import unit
 from tests.engine.faults.small_store import vectors
 
-SECRET = "Zanzibarina Quux has the gout."
-WORDS = ["anzibarin", "quux", "gout", "secret-id", "secret-tag", "secret-doc", "secret-key"]
+SECRET = "Zanzibarina Quuxley has the podagra."
+WORDS = ["anzibarin", "quuxley", "podagra", "secret-id", "secret-tag", "secret-doc", "secret-key"]
 BY = {"by": "ben", "why": "She asked for it."}
 
 

@@ -99,12 +99,12 @@ def test_a_cut_before_shows_a_hole(path):
             )
         agent.forget("m3", recorded_at=day(6))
         assert agent.at(day(4)).get("m3").text == SECRET
-        held = agent.recall("gout", as_recorded=day(4), query_embedding=vectors(3, 1)[0])
+        held = agent.recall("podagra", as_recorded=day(4), query_embedding=vectors(3, 1)[0])
         assert held[0].text == SECRET
         agent.erase("m3", **BY)
         then = agent.at(day(4))
         assert [memory.id for memory in then.list()] == ["m0", "m1", "m2", "m4"]
-        recall = agent.recall("gout", as_recorded=day(4), query_embedding=vectors(3, 1)[0])
+        recall = agent.recall("podagra", as_recorded=day(4), query_embedding=vectors(3, 1)[0])
         assert "m3" not in [memory.id for memory in recall]
         assert held[0].text == SECRET  # the caller's own object
         assert agent.diff(day(2), day(4)).added == [then.get("m4")]
@@ -212,8 +212,8 @@ def test_every_version_goes(path):
         fill(agent, 0, 3)
         tell(agent)
         agent.correct("secret-id", "Zanzibarina is well.", embedding=vectors(1, 1)[0], **BY)
-        tell(agent, id="other-id", text="Quux was here.")
-        agent.forget("other-id", why="Quux lied.")
+        tell(agent, id="other-id", text="Quuxley was here.")
+        agent.forget("other-id", why="Quuxley deceived.")
         assert (agent.stats().memories, agent.stats().forgotten) == (4, 2)
         assert agent.erase(["secret-id", "other-id"], **BY).memories == 3
         assert (agent.stats().memories, agent.stats().forgotten) == (3, 0)
@@ -222,25 +222,30 @@ def test_every_version_goes(path):
         assert [m.text for m in agent.history("secret-id")] == ["A new one of tea."]
         agent.erase("secret-id", **BY)
         assert agent.verify().problems == ()
-    assert_gone(path, [*WORDS, "other-id", "lied"])
+    assert_gone(path, [*WORDS, "other-id", "deceived"])
 
 
 def test_words_and_names_that_others_use_stay(path):
     with opened(path, embedder=Model()) as agent:
-        agent.retain("Yesterday Quirin Ostwald met Bob Chen over quincetea.", id="m0")
+        agent.retain("Yesterday Quirin Ostwald met Bob Chenoweth over quincetea.", id="m0")
         agent.retain("Quirin Ostwald drank quincetea.", id="m1")
-        agent.retain("Something with Vroni.", id="m2", entities=["Project Xylo", "Vroni"])
-        agent.retain("Nothing to see.", id="m3", entities=["Project Xylo"])
+        agent.retain(
+            "Something with Vronirella.", id="m2", entities=["Project Xylograph", "Vronirella"]
+        )
+        agent.retain("Nothing to see.", id="m3", entities=["Project Xylograph"])
         agent.erase(["m0", "m2"], **BY)
         assert agent.get("m1").entities == ("Quirin Ostwald",)
-        assert agent.get("m3").entities == ("Project Xylo",)
+        assert agent.get("m3").entities == ("Project Xylograph",)
         found = agent.recall("quincetea", entities=["quirin ostwald"])
         assert [memory.id for memory in found] == ["m1"]
-        agent.retain("Bob Chen is back.", id="m4")
-        assert agent.get("m4").entities == ("Bob Chen",)
+        agent.retain("Bob Chenoweth is back.", id="m4")
+        assert agent.get("m4").entities == ("Bob Chenoweth",)
         agent.erase(["m1", "m3", "m4"], **BY)
         assert agent.verify().problems == ()
-    assert_gone(path, ["quirin", "ostwald", "quincetea", "xylo", "vroni", "chen", "yesterday"])
+    assert_gone(
+        path,
+        ["quirin", "ostwald", "quincetea", "xylograph", "vronirella", "chenoweth", "yesterday"],
+    )
 
 
 def test_words_of_others_are_still_found(path):
@@ -274,12 +279,13 @@ def test_everything_leaves_the_audit_alone(path):
     with opened(path) as agent:
         fill(agent, 0, 20)
         tell(agent)
-        agent.facts.add("Quux", "has", "gout", id="secret-fact")
-        agent.facts.add_entity("Zanzibarina", aliases=["Quux the second"])
+        agent.facts.add("Quuxley", "has", "podagra", id="secret-fact")
+        agent.facts.add_entity("Zanzibarina", aliases=["Quuxley the second"])
         agent.checkpoint()
         agent.erase(everything=True, by="ben", why="The account was closed.")
         assert (
-            agent.list() == [] and len(agent.recall("gout", query_embedding=vectors(1, 1)[0])) == 0
+            agent.list() == []
+            and len(agent.recall("podagra", query_embedding=vectors(1, 1)[0])) == 0
         )
         assert len(agent.facts.find()) == 0 and agent.facts.entities() == []
         fill(agent, 0, 3)

@@ -19,6 +19,8 @@ def files_of(path):
 
 def assert_gone(path, words, vectors=()):
     """No file holds one of the words, in any case, or the bytes of one of the float16 vectors."""
+    short = [word for word in words if word.isalnum() and len(word) < 6]
+    assert not short, f"{short} may stand in a salt or a hash by chance: choose longer words"
     wanted = [word.lower().encode() for word in words]
     rows = [np.asarray(vector, np.float16).tobytes() for vector in vectors]
     for name, data in files_of(path):
